@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * probe.h - frame of a feature probe: set up, wait at a gate, use, check.
+ *
+ * A probe is a small MPI program for one feature. It brings the feature into
+ * the state of interest, and then waits at the gate until the file named by its
+ * first argument exists, so that checkpoints and restarts can be put exactly
+ * there. Rank 0 prints READY and then a line now and then, so that it is seen
+ * to run. Whatever is wrong afterwards ends the job.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include "selfcheck.h"
+
+#include <unistd.h>
+
+static int probe_rank, probe_size;
+static const char *probe_gate_file;
+
+/* For ranks that already have initialised MPI, in a special way. */
+static inline void probe_begin_initialized(int argc, char **argv, int ranks)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &probe_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &probe_size);
+    CHECK(argc >= 2);
+    CHECK(probe_size == ranks);
+    probe_gate_file = argv[1];
+}
+
+/* MPI_Init, for a probe that is written for this number of ranks. */
+static inline void probe_begin(int argc, char **argv, int ranks)
+{
+    MPI_Init(&argc, &argv);
+    probe_begin_initialized(argc, argv, ranks);
+}
+
+/* Waits, without MPI, until the gate is open. */
+static inline void probe_gate(void)
+{
+    long tick = 0;
+
+    if (probe_rank == 0) {
+        printf("READY\n");
+        fflush(stdout);
+    }
+    while (access(probe_gate_file, F_OK) != 0) {
+        usleep(20000);
+        if (probe_rank == 0 && ++tick % 5 == 0) {
+            printf("waiting %ld\n", tick);
+            fflush(stdout);
+        }
+    }
+}
+
+/* The same for all ranks at once: each has done what it did before. */
+static inline void probe_gate_together(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    probe_gate();
+}
+
+/* Prints OK when all ranks have come this far, and ends MPI. */
+static inline int probe_end(void)
+{
+    print_answer((uint64_t)probe_rank + 1);
+    MPI_Finalize();
+    return 0;
+}
+
+#endif

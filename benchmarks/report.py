@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""report.py - results of a run as Markdown tables and as a figure."""
+
+import statistics
+
+from ckpttest import table
+
+# Quantity -> (what it is, aim in words, function that tells if it is met).
+AIMS = {
+    "pingpong_8": ("8 B ping-pong", "+30 ns", lambda n, c: c - n <= 30e-9),
+    "allreduce_8": ("8 B allreduce", "+5 %", lambda n, c: c <= 1.05 * n),
+    "comm_rank": ("MPI_Comm_rank", "8 ns", lambda n, c: c <= 8e-9),
+    "exchange_8": ("Irecv+Isend+Waitall", "+15 %", lambda n, c: c <= 1.15 * n),
+}
+
+
+def markdown(header, rows):
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def met(fact):
+    """A word for the column of aims."""
+    return "met" if fact else "missed"
+
+
+def latency_rows(latency):
+    """Best of all runs, and the median of the medians, native and with ckpt."""
+    for name, runs in latency.items():
+        best = {kind: min(run[0] for run in runs[kind]) for kind in runs}
+        middle = {
+            kind: statistics.median(run[1] for run in runs[kind])
+            for kind in runs
+        }
+        aim = "-"
+        if name in AIMS:
+            _, words, test = AIMS[name]
+            aim = f"{words}: {met(test(best['native'], best['ckpt']))}"
+        yield [
+            name,
+            table.seconds(best["native"]),
+            table.seconds(best["ckpt"]),
+            f"{(best['ckpt'] - best['native']) * 1e9:+.0f} ns",
+            f"{best['ckpt'] / best['native'] - 1:+.1%}",
+            table.seconds(middle["native"]),
+            table.seconds(middle["ckpt"]),
+            aim,
+        ]
+
+
+def lammps_rows(lammps):
+    """Loop time and wall time of LAMMPS."""
+    for index, name in enumerate(("loop time", "wall time of mpirun")):
+        native, ckpt = (
+            [run[index] for run in lammps[kind]] for kind in ("native", "ckpt")
+        )
+        ratio = min(ckpt) / min(native) - 1
+        aim = f"+1 %: {met(ratio <= 0.01)}" if index == 0 else "-"
+        yield [
+            name,
+            table.spread(native),
+            table.spread(ckpt),
+            f"{ratio:+.1%}",
+            aim,
+        ]
+
+
+def checkpoint_rows(empty, large, restarts):
+    """Everything about checkpoints and restarts."""
+
+    def column(results, name):
+        return [result[name] for result in results]
+
+    best = min(column(empty, "total"))
+    yield [
+        "empty checkpoint, request to commit",
+        table.spread(column(empty, "total")),
+        f"30 ms: {met(best <= 30e-3)}",
+    ]
+    yield [
+        "its command, as a whole",
+        table.spread(column(empty, "command")),
+        "-",
+    ]
+    yield ["ranks stand still", table.spread(column(empty, "stop")), "-"]
+    yield ["its image", table.spread(column(empty, "bytes"), table.size), "-"]
+    yield [
+        "large checkpoint, request to commit",
+        table.spread(column(large, "total")),
+        "-",
+    ]
+    yield ["ranks stand still", table.spread(column(large, "stop")), "-"]
+    yield ["its memory", table.spread(column(large, "memory"), table.size), "-"]
+    yield ["its image", table.spread(column(large, "bytes"), table.size), "-"]
+    yield ["plain write of it", table.spread(column(large, "plain")), "-"]
+    parts = [result["plain"] / result["total"] for result in large]
+    yield [
+        "fraction of the plain write's speed",
+        table.spread(parts, lambda part: f"{part:.2f}"),
+        f"0.9: {met(statistics.median(parts) >= 0.9)}",
+    ]
+    yield ["kill to running again", table.spread(restarts), "-"]
+
+
+def text(results):
+    """The whole report."""
+    facts = [[name, value] for name, value in results["machine"].items()]
+    large, restarts = results["large"]
+    latency = ["quantity", "native, best", "ckpt, best", "added", "ratio"]
+    latency += ["native, median", "ckpt, median", "aim"]
+    parts = [
+        "# Benchmarks",
+        "Times are of one operation; a spread is median (least .. most).",
+        markdown(["machine", ""], facts),
+        "## MPI calls, 2 ranks",
+        markdown(latency, latency_rows(results["latency"])),
+        "## LAMMPS, 32,000 atoms, 500 steps, 2 ranks",
+        markdown(
+            ["what", "native", "ckpt", "best to best", "aim"],
+            lammps_rows(results["lammps"]),
+        ),
+        "## Checkpoints and restarts, 2 ranks",
+        markdown(
+            ["what", "measured", "aim"],
+            checkpoint_rows(results["empty"], large, restarts),
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def figure(results, path):
+    """Ping-pong latency over message size; needs matplotlib."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    latency = results["latency"]
+    names = [name for name in latency if name.startswith("pingpong_")]
+    sizes = [int(name.rpartition("_")[2]) for name in names]
+    drawing, axes = pyplot.subplots(figsize=(7, 4.5))
+    for kind, style in (("native", "o-"), ("ckpt", "x--")):
+        best = [min(run[0] for run in latency[name][kind]) for name in names]
+        axes.loglog(sizes, [1e6 * value for value in best], style, label=kind)
+    axes.set_xlabel("message size (bytes)")
+    axes.set_ylabel("one-way time (us), best of all runs")
+    axes.grid(True, which="major", alpha=0.4)
+    axes.legend()
+    drawing.tight_layout()
+    for suffix in ("svg", "png"):
+        drawing.savefig(path.with_suffix(f".{suffix}"))

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent.cpp - the node agent: sockets, ranks, and who coordinates.
+ */
+#include "agent/agent.hpp"
+
+#include "agent/log.hpp"
+#include "common/durations.hpp"
+#include "common/error.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+/* Nobody has come: whoever started us has died meanwhile. */
+constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
+/* To what the last client reads, and to what another node is told. */
+constexpr auto longest_farewell = std::chrono::seconds(10);
+
+int number_from_environment(const char *name)
+{
+    const char *text = std::getenv(name);
+    return text == nullptr ? 0 : std::atoi(text);
+}
+
+std::filesystem::path run_file(const Settings &settings, const char *ending)
+{
+    return settings.run_directory /
+           (control::namespace_hash(settings.launch_namespace) + ending);
+}
+
+} // namespace
+
+Agent::Agent(const Settings &settings)
+    : settings_(settings),
+      local_(loop_, worker_, settings_,
+             {[this](const RankSession &rank) { return welcome(rank); },
+              [this](const std::string &address) { joined(address); }}),
+      control_(loop_,
+               {[this](ClientId client, const control::Request &request) {
+                    this->request(client, request);
+                },
+                [this](ClientId client) {
+                    if (coordinator_) {
+                        coordinator_->client_gone(client);
+                    }
+                }}),
+      started_(steady_clock::now())
+{
+    loop_.watch(worker_.descriptor(), EPOLLIN,
+                [this](std::uint32_t) { worker_.run_replies(); });
+    control_listener_ = std::make_unique<Listener>(
+        loop_, run_file(settings_, ".ctl"), SOCK_STREAM,
+        [this](Fd socket) { control_.accept(std::move(socket)); });
+    /* Last: who finds this one finds all. */
+    rank_listener_ = std::make_unique<Listener>(
+        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET,
+        [this](Fd socket) { local_.accept(std::move(socket)); });
+}
+
+Agent::~Agent()
+{
+    worker_.stop(); /* its work refers to everything else */
+}
+
+/* ---- One node or several ----------------------------------------------------- */
+
+bool Agent::spans_nodes(const RankSession &rank) const
+{
+    if (settings_.node_count != 0) {
+        return settings_.node_count > 1;
+    }
+    if (rank.rank_count() == 1 ||
+        number_from_environment("OMPI_COMM_WORLD_LOCAL_SIZE") ==
+            rank.rank_count()) {
+        return false;
+    }
+    return number_from_environment("SLURM_STEP_NUM_NODES") != 1;
+}
+
+/* The text of a rank's WELCOME. The first rank decides whether there is TCP. */
+std::string Agent::welcome(const RankSession &rank)
+{
+    if (!address_.empty()) {
+        return address_;
+    }
+    rank_count_ = rank.rank_count();
+    facts_ = read_launch_facts(rank.pid());
+    address_ = "local " + settings_.host;
+    if (!spans_nodes(rank)) {
+        coordinate(); /* who else */
+        return address_;
+    }
+    try {
+        peers_ = std::make_unique<PeerListener>(
+            loop_, run_file(settings_, ".addr"), settings_.launch_namespace,
+            [this](std::unique_ptr<FrameStream> stream,
+                   const std::string &host) {
+                coordinate();
+                add_remote(std::move(stream), host);
+            });
+        address_ = peers_->address().text();
+    } catch (const std::exception &error) {
+        spdlog::error("{}", error.what());
+    }
+    return address_;
+}
+
+/* A rank of ours tells which agent coordinates. */
+void Agent::joined(const std::string &address)
+{
+    if (address == address_) {
+        coordinate();
+        return;
+    }
+    auto peer = PeerAddress::parse(address);
+    if (!peer) {
+        spdlog::warn("a rank has no coordinator to join ('{}')",
+                     address.substr(0, address.find(' ')));
+    } else if (!coordinator_ && !link_) {
+        link_ = std::make_unique<CoordinatorLink>(loop_, worker_, local_,
+                                                  settings_, std::move(*peer));
+    }
+}
+
+void Agent::coordinate()
+{
+    if (coordinator_ || link_ || !facts_) {
+        return;
+    }
+    coordinator_ = std::make_unique<Coordinator>(
+        settings_, worker_, *facts_, rank_count_,
+        [this](ClientId client, const control::Reply &reply) {
+            control_.reply(client, reply);
+        });
+    local_.attach(coordinator_.get());
+}
+
+void Agent::add_remote(std::unique_ptr<FrameStream> stream,
+                       const std::string &host)
+{
+    if (!coordinator_) {
+        return;
+    }
+    Remote &remote = remotes_.emplace_back();
+    remote.node = std::make_unique<RemoteNode>(
+        std::move(stream), host, *coordinator_, [this, &remote] {
+            spdlog::warn("the agent of {} has gone", remote.node->host());
+            remote.gone = true;
+            coordinator_->node_gone(*remote.node);
+        });
+}
+
+/* ---- Commands ------------------------------------------------------------------ */
+
+void Agent::request(ClientId client, const control::Request &request)
+{
+    control::Reply reply;
+
+    reply.event = "error";
+    if (request.command == "status") {
+        reply.event = "status";
+        reply.status = status();
+    } else if (request.command != "checkpoint") {
+        reply.error = "unknown command '" + request.command + "'";
+    } else if (!request.then.empty() && request.then != "kill") {
+        reply.error = "unknown word '" + request.then + "' for what to do then";
+    } else if (coordinator_) {
+        coordinator_->request(client, request.then == "kill");
+        return;
+    } else if (link_) {
+        reply.error = "this is not the node of rank 0: its agent takes requests";
+    } else {
+        reply.error = fmt::format(
+            "the job is still starting: {} of {} ranks have called MPI_Init",
+            local_.ranks().size(), rank_count_);
+    }
+    control_.reply(client, reply);
+}
+
+control::Status Agent::status() const
+{
+    control::Status status;
+
+    status.launch_namespace = settings_.launch_namespace;
+    status.directory = settings_.directory;
+    status.host = settings_.host;
+    status.agent_pid = getpid();
+    status.rank_count = rank_count_;
+    status.phase = "starting";
+    status.interval = std::chrono::duration<double>(settings_.interval).count();
+    if (facts_) {
+        status.launcher_pid = facts_->launcher_pid;
+        status.application =
+            facts_->application.empty() ? "" : facts_->application[0];
+    }
+    for (auto &[rank, session] : local_.ranks()) {
+        status.ranks.push_back({rank, session->pid(), "running"});
+    }
+    if (coordinator_) {
+        coordinator_->fill(status);
+    } else if (link_) {
+        status.phase = link_->connected() ? "running" : "starting";
+    }
+    return status;
+}
+
+/* ---- Life ------------------------------------------------------------------------ */
+
+bool Agent::finished(Time now) const
+{
+    if (local_.has_connections()) {
+        return false;
+    }
+    if (!local_.had_ranks()) {
+        return now >= started_ + longest_wait_for_ranks;
+    }
+    bool idle = worker_.idle() && (!coordinator_ || coordinator_->idle());
+    bool told = control_.idle() && (!link_ || link_->idle());
+    return idle && (told || now >= alone_since_ + longest_farewell);
+}
+
+/*
+ * Takes the sockets away, unless a rank is just coming: it holds the lock until
+ * it is connected. The file of the lock goes too; who waits for it finds nobody
+ * listening and starts another agent.
+ */
+bool Agent::close_doors()
+{
+    auto path = run_file(settings_, ".lock");
+    Fd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+
+    if ((lock && flock(lock.get(), LOCK_EX | LOCK_NB) < 0) ||
+        rank_listener_->accept_one()) {
+        return false;
+    }
+    rank_listener_.reset();
+    control_listener_.reset();
+    ::unlink(path.c_str());
+    return true;
+}
+
+Agent::Time Agent::next_tick(Time now) const
+{
+    Time next = now + std::chrono::hours(1);
+
+    if (!local_.has_connections()) {
+        next = now + std::chrono::milliseconds(100);
+    }
+    if (coordinator_) {
+        next = std::min(next, coordinator_->next_tick(now));
+    }
+    if (link_) {
+        next = std::min(next, link_->next_tick(now));
+    }
+    return next;
+}
+
+void Agent::run()
+{
+    for (;;) {
+        Time now = steady_clock::now();
+        if (local_.has_connections()) {
+            alone_since_ = now;
+        }
+        if (finished(now) && close_doors()) {
+            break;
+        }
+        loop_.turn(next_tick(now));
+        now = steady_clock::now();
+        if (coordinator_) {
+            coordinator_->tick(now);
+        }
+        if (link_) {
+            link_->tick(now);
+        }
+        std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
+    }
+    if (coordinator_) {
+        coordinator_->end();
+    }
+}
+
+} // namespace ckpt

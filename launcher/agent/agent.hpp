@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent.hpp - the node agent: its sockets, its ranks, and, on rank 0's node,
+ * the coordinator (docs/protocol.md, section 1).
+ */
+#pragma once
+
+#include "agent/control_server.hpp"
+#include "agent/coordinator.hpp"
+#include "agent/coordinator_link.hpp"
+#include "agent/event_loop.hpp"
+#include "agent/listener.hpp"
+#include "agent/local_node.hpp"
+#include "agent/peer_listener.hpp"
+#include "agent/remote_node.hpp"
+#include "agent/settings.hpp"
+#include "agent/worker_thread.hpp"
+
+#include <list>
+#include <memory>
+#include <optional>
+
+namespace ckpt
+{
+
+class Agent
+{
+  public:
+    /* Listens. Throws Error. */
+    explicit Agent(const Settings &settings);
+    ~Agent();
+
+    /* Works until all ranks are gone and everything is done. */
+    void run();
+
+  private:
+    using Time = EventLoop::Time;
+
+    struct Remote {
+        std::unique_ptr<RemoteNode> node;
+        bool gone = false; /* to be destroyed outside its own handlers */
+    };
+
+    std::string welcome(const RankSession &rank);
+    bool spans_nodes(const RankSession &rank) const;
+    void joined(const std::string &address);
+    void coordinate();
+    void add_remote(std::unique_ptr<FrameStream> stream,
+                    const std::string &host);
+    void request(ClientId client, const control::Request &request);
+    control::Status status() const;
+    bool finished(Time now) const;
+    bool close_doors();
+    Time next_tick(Time now) const;
+
+    const Settings settings_;
+    EventLoop loop_;
+    WorkerThread worker_;
+    LocalNode local_;
+    ControlServer control_;
+    std::string address_; /* of this agent, as ranks pass it on */
+    int rank_count_ = 0;
+    std::optional<LaunchFacts> facts_;
+    std::unique_ptr<Coordinator> coordinator_; /* here, or ... */
+    std::unique_ptr<PeerListener> peers_;
+    std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
+    std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
+    std::unique_ptr<Listener> rank_listener_;
+    std::unique_ptr<Listener> control_listener_;
+    Time started_;
+    Time alone_since_{}; /* since when no rank is connected */
+};
+
+} // namespace ckpt

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckptd_main.cpp - options of the node agent, and how it becomes independent
+ * of the rank that started it.
+ */
+#include "config.h"
+
+#include "agent/agent.hpp"
+#include "agent/log.hpp"
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr int ready_descriptor = 3; /* whoever started us waits for one byte */
+
+struct Options {
+    std::string launch_namespace;
+    std::string directory = "ckpt";
+    std::string name;
+    std::string host;
+    std::string interval = "0";
+    std::string timeout = "30m";
+    std::string codec = "zstd";
+    std::string restart_job;
+    std::uint64_t restart_number = 0;
+    unsigned keep = 2;
+    int nodes = 0;
+    bool foreground = false;
+};
+
+void declare(CLI::App &app, Options &options)
+{
+    app.add_option("--namespace", options.launch_namespace,
+                   "Name of the launch, as PMIx gives it")
+        ->required();
+    app.add_option("--dir", options.directory, "Directory of the checkpoints")
+        ->envname("CKPT_DIR");
+    app.add_option("--name", options.name, "Name of the job")
+        ->envname("CKPT_NAME");
+    app.add_option("--interval", options.interval,
+                   "Time from the end of one checkpoint to the next (0: none)")
+        ->envname("CKPT_INTERVAL");
+    app.add_option("--timeout", options.timeout,
+                   "After this time a checkpoint is given up")
+        ->envname("CKPT_TIMEOUT");
+    app.add_option("--codec", options.codec, "none, zstd or zstd:LEVEL")
+        ->envname("CKPT_CODEC");
+    app.add_option("--keep", options.keep, "Committed checkpoints to keep")
+        ->envname("CKPT_KEEP")
+        ->check(CLI::Range(1u, UINT_MAX));
+    app.add_option("--restart-job", options.restart_job,
+                   "Job that this launch goes on with")
+        ->envname("CKPT_RESTART_JOB");
+    app.add_option("--restart-number", options.restart_number,
+                   "Checkpoint it was restarted from")
+        ->envname("CKPT_RESTART_NUMBER");
+    app.add_option("--host", options.host, "Name of this node")
+        ->envname("CKPT_HOST");
+    app.add_option("--nodes", options.nodes,
+                   "Nodes of the job (0: found out from the launcher)")
+        ->envname("CKPT_NODES");
+    app.add_flag("--foreground", options.foreground,
+                 "Stay in the foreground, keep stderr");
+    app.set_version_flag("--version", PACKAGE_STRING);
+}
+
+std::string host_name()
+{
+    char name[256] = {};
+
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+Settings settings_from(const Options &options)
+{
+    Settings settings;
+
+    settings.launch_namespace = options.launch_namespace;
+    settings.directory =
+        std::filesystem::absolute(options.directory).lexically_normal();
+    settings.run_directory = control::run_directory();
+    settings.name = options.name;
+    settings.host = options.host.empty() ? host_name() : options.host;
+    settings.restart_job = options.restart_job;
+    settings.restart_number = options.restart_number;
+    settings.interval = parse_duration(options.interval);
+    settings.timeout = parse_duration(options.timeout);
+    settings.codec = Codec::parse(options.codec);
+    settings.keep = options.keep;
+    settings.node_count = options.nodes;
+    return settings;
+}
+
+/* Nothing of the job stays open here: a launcher may wait for the end of its
+ * pipes, and the application for that of its own. */
+void close_inherited()
+{
+    close_range(ready_descriptor + 1, UINT_MAX, 0);
+    unsetenv("LD_PRELOAD");
+}
+
+void use_null(int descriptor)
+{
+    Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+
+    if (!null || dup2(null.get(), descriptor) < 0) {
+        fail_errno(errno, "cannot open /dev/null");
+    }
+}
+
+/*
+ * The agent outlives its job by as long as it has to write, and ends by itself:
+ * what the launcher sends to the job's processes when it ends is not for us.
+ * SIGKILL still works, and harms nothing but the checkpoint under way.
+ */
+void ignore_signals()
+{
+    sigset_t none;
+
+    for (int number : {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTSTP,
+                       SIGTTIN, SIGTTOU}) {
+        signal(number, SIG_IGN);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void leave_the_job(bool foreground)
+{
+    ignore_signals();
+    umask(077);
+    if (chdir("/") < 0) {
+        fail_errno(errno, "cannot enter /");
+    }
+    if (foreground) {
+        return;
+    }
+    if (setsid() < 0 && errno != EPERM) { /* EPERM: leads a group already */
+        fail_errno(errno, "cannot start a session");
+    }
+    use_null(STDIN_FILENO);
+    use_null(STDOUT_FILENO);
+}
+
+void tell_ready(bool foreground)
+{
+    if (!foreground) {
+        use_null(STDERR_FILENO); /* errors before this reach the user */
+    }
+    if (fcntl(ready_descriptor, F_GETFD) >= 0) {
+        (void)!write(ready_descriptor, "", 1);
+        close(ready_descriptor);
+    }
+}
+
+/* Where our sockets are nobody else may make or rename anything. */
+void make_run_directory(const std::filesystem::path &directory)
+{
+    struct stat status;
+
+    make_private_directory(directory);
+    if (stat(directory.c_str(), &status) < 0 || (status.st_mode & 077) != 0) {
+        fail("{} must have mode 0700", directory.string());
+    }
+}
+
+void run(const Options &options)
+{
+    Settings settings = settings_from(options);
+    make_run_directory(settings.run_directory);
+    auto socket = settings.run_directory /
+                  (control::namespace_hash(settings.launch_namespace) + ".sock");
+    if (is_listening(socket, SOCK_SEQPACKET)) {
+        tell_ready(options.foreground); /* another one serves this launch */
+        return;
+    }
+    leave_the_job(options.foreground);
+    /* The ready pipe must not get lost among our own descriptors. */
+    fcntl(ready_descriptor, F_SETFD, FD_CLOEXEC);
+    start_log();
+    Agent agent(settings);
+    tell_ready(options.foreground);
+    try {
+        agent.run();
+    } catch (const std::exception &error) {
+        spdlog::critical("{}", error.what());
+        throw;
+    }
+}
+
+} // namespace
+
+} // namespace ckpt
+
+int main(int argc, char *argv[])
+{
+    CLI::App app("The node agent of ckpt: started by the first rank of a job "
+                 "on a node, ends with the last.");
+    ckpt::Options options;
+
+    ckpt::close_inherited();
+    ckpt::declare(app, options);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        ckpt::run(options);
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "ckptd: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control.hpp - what `ckpt` and a node agent say to one another.
+ *
+ * One Unix stream connection per command, to one of control_sockets(). Each
+ * line is one JSON object (docs/protocol.md, section 8). The client writes one
+ * Request; the agent answers a status request with one Reply of event "status",
+ * a checkpoint request with any number of "progress" and then exactly one
+ * "result" or "error", and closes. A connection that ends without one of these
+ * means that the agent has died.
+ */
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ckpt::control
+{
+
+inline constexpr int version = 1;
+
+/* A line longer than this is not from us (bytes). */
+inline constexpr std::size_t line_limit = 1u << 20;
+
+/*
+ * Where this user's agents listen: ${CKPT_RUN_DIR:-${XDG_RUNTIME_DIR:-/tmp}/
+ * ckpt-<uid>}. One pair of sockets for each job on this node: HASH.sock for
+ * ranks and HASH.ctl for `ckpt`. Only names it.
+ */
+std::filesystem::path run_directory();
+
+/* FNV-1a, 64 bits, as 16 hexadecimal digits: HASH of a launch's namespace. */
+std::string namespace_hash(std::string_view launch_namespace);
+
+/* Control sockets found in run_directory(), of living and dead agents alike: a
+ * dead one refuses the connection (ECONNREFUSED) and may be removed. */
+std::vector<std::filesystem::path> control_sockets();
+
+struct Request {
+    int version = control::version;
+    std::string command; /* "status" or "checkpoint" */
+    std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after
+                            the commit; none of them runs on before */
+};
+
+/* How far a checkpoint is. */
+struct Progress {
+    std::string phase; /* "queued", "align", "stop", "drain", "save", "write",
+                          "commit" */
+    std::uint64_t number = 0;
+    int ranks_done = 0; /* ranks through with this phase */
+    int rank_count = 0;
+    std::uint64_t bytes_done = 0; /* phase "write": memory saved so far */
+    double seconds = 0;           /* since the request */
+};
+
+/* Seconds; the first five as in the manifest. */
+struct Timings {
+    double request_to_stop = 0; /* request to all ranks stopped */
+    double stop = 0;            /* longest time a single rank stood still */
+    double drain = 0;           /* all stopped to all channels empty */
+    double capture = 0;         /* all ready to all memory copied */
+    double commit = 0;          /* to the manifest durable */
+    double total = 0;
+};
+
+/* A committed checkpoint. */
+struct Result {
+    std::string job;
+    std::string name; /* as `ckpt restart` takes it: JOB/NUMBER */
+    std::uint64_t number = 0;
+    std::string path;               /* directory of the checkpoint */
+    std::uint64_t bytes = 0;        /* stored in the image files */
+    std::uint64_t memory_bytes = 0; /* mapped memory of the ranks saved there */
+    int rank_count = 0;
+    Timings timings;
+};
+
+struct RankStatus {
+    int rank = -1;
+    int pid = 0;
+    std::string state; /* "running", "free", "gate", "inside", "wait",
+                          "stopped", "drained", "ready", "finished", "gone" */
+};
+
+struct Status {
+    std::string job;
+    std::string launch_namespace;
+    std::string directory; /* CKPT_DIR, absolute */
+    std::string host;
+    std::string application; /* argv[0] of the program */
+    std::string phase;       /* "starting", "running", "ending" or, while a
+                                checkpoint is under way, its phase */
+    bool coordinator = false; /* the agent of rank 0's node */
+    int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
+    int agent_pid = 0;
+    int rank_count = 0;
+    std::vector<RankStatus> ranks; /* of this node */
+    double started = 0;            /* seconds since 1970 */
+    double interval = 0;           /* seconds; 0: no periodic checkpoints */
+    double next_in = -1; /* seconds to the next periodic one; -1: none */
+    std::uint64_t committed = 0; /* checkpoints of this launch */
+    std::uint64_t failed = 0;
+    std::string last_error; /* why the last failed one did, or "" */
+    Result last;            /* newest of this launch; number == 0: none yet */
+};
+
+/* One line from the agent; `event` says which of the others is meant. */
+struct Reply {
+    int version = control::version;
+    std::string event; /* "progress", "result", "error" or "status" */
+    std::string error; /* text for the user */
+    Progress progress;
+    Result result;
+    Status status;
+};
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Progress, phase, number,
+                                                ranks_done, rank_count,
+                                                bytes_done, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timings, request_to_stop, stop,
+                                                drain, capture, commit, total)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
+                                                bytes, memory_bytes, rank_count,
+                                                timings)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
+    Status, job, launch_namespace, directory, host, application, phase,
+    coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
+    next_in, committed, failed, last_error, last)
+
+/* Only the member named by `event` is on the wire. */
+void to_json(nlohmann::json &json, const Reply &reply);
+void from_json(const nlohmann::json &json, Reply &reply);
+
+/*
+ * One line, with its newline. The decoders return false, and say why in
+ * `error`, for what is not JSON, not an object, has members of the wrong type
+ * or is of another version.
+ */
+std::string encode_line(const nlohmann::json &json);
+bool decode_request(std::string_view line, Request &request,
+                    std::string &error);
+bool decode_reply(std::string_view line, Reply &reply, std::string &error);
+
+} // namespace ckpt::control

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control_server.cpp - takes commands of `ckpt` and sends the answers.
+ */
+#include "agent/control_server.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* A request is a few words. */
+constexpr std::size_t longest_request = 4096;
+
+} // namespace
+
+ControlServer::ControlServer(EventLoop &loop, Handlers handlers)
+    : loop_(loop), handlers_(std::move(handlers))
+{
+}
+
+ControlServer::~ControlServer()
+{
+    for (auto &[id, client] : clients_) {
+        loop_.forget(client.socket.get());
+    }
+}
+
+void ControlServer::accept(Fd socket)
+{
+    ClientId id = next_id_++;
+    int fd = socket.get();
+
+    clients_[id].socket = std::move(socket);
+    loop_.watch(fd, EPOLLIN,
+                [this, id](std::uint32_t events) { on_event(id, events); });
+}
+
+void ControlServer::on_event(ClientId id, std::uint32_t events)
+{
+    auto found = clients_.find(id);
+    bool alive = (events & EPOLLERR) == 0;
+
+    if (alive && (events & (EPOLLIN | EPOLLHUP)) != 0) {
+        alive = read(id, found->second);
+        found = clients_.find(id); /* a handler may have answered */
+    }
+    if (found == clients_.end()) {
+        return;
+    }
+    if (alive) {
+        alive = flush(found->second);
+    }
+    Client &client = found->second;
+    if (!alive || (client.answered && client.output.empty())) {
+        drop(id);
+    }
+}
+
+/* False if the client is gone or talks nonsense. */
+bool ControlServer::read(ClientId id, Client &client)
+{
+    char bytes[4096];
+    ssize_t size = recv(client.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+
+    if (size < 0) {
+        return errno == EAGAIN || errno == EINTR;
+    }
+    if (size == 0 || client.asked) {
+        return size > 0;
+    }
+    client.input.append(bytes, static_cast<std::size_t>(size));
+    std::size_t end = client.input.find('\n');
+    if (end == std::string::npos) {
+        return client.input.size() <= longest_request;
+    }
+    client.asked = true;
+    control::Request request;
+    std::string error;
+    if (control::decode_request(client.input.substr(0, end), request, error)) {
+        handlers_.request(id, request);
+    } else {
+        spdlog::warn("a request that is none of ours: {}", error);
+        control::Reply reply;
+        reply.event = "error";
+        reply.error = error;
+        this->reply(id, reply);
+    }
+    return true;
+}
+
+/* False if the client is gone. */
+bool ControlServer::flush(Client &client)
+{
+    while (!client.output.empty()) {
+        ssize_t size = send(client.socket.get(), client.output.data(),
+                            client.output.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (size < 0 && errno == EINTR) {
+            continue;
+        }
+        if (size < 0 && errno != EAGAIN) {
+            return false;
+        }
+        if (size < 0) {
+            break;
+        }
+        client.output.erase(0, static_cast<std::size_t>(size));
+    }
+    loop_.change(client.socket.get(),
+                 client.output.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+    return true;
+}
+
+void ControlServer::reply(ClientId id, const control::Reply &reply)
+{
+    auto found = clients_.find(id);
+
+    if (found == clients_.end()) {
+        return;
+    }
+    Client &client = found->second;
+    client.output += control::encode_line(reply);
+    client.answered = client.answered || reply.event != "progress";
+    if (client.output.size() > control::line_limit || !flush(client) ||
+        (client.answered && client.output.empty())) {
+        drop(id);
+    }
+}
+
+void ControlServer::drop(ClientId id)
+{
+    auto found = clients_.find(id);
+    bool waiting = found->second.asked && !found->second.answered;
+
+    loop_.forget(found->second.socket.get());
+    clients_.erase(found);
+    if (waiting) {
+        handlers_.gone(id);
+    }
+}
+
+bool ControlServer::idle() const
+{
+    return std::none_of(clients_.begin(), clients_.end(), [](const auto &entry) {
+        return entry.second.asked;
+    });
+}
+
+} // namespace ckpt

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control_server.hpp - takes commands of `ckpt` and sends the answers.
+ */
+#pragma once
+
+#include "agent/control.hpp"
+#include "agent/event_loop.hpp"
+#include "common/fd.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace ckpt
+{
+
+class ControlServer
+{
+  public:
+    using ClientId = std::uint64_t; /* never 0 */
+
+    struct Handlers {
+        std::function<void(ClientId, const control::Request &)> request;
+        std::function<void(ClientId)> gone; /* before it was answered */
+    };
+
+    ControlServer(EventLoop &loop, Handlers handlers);
+    ~ControlServer();
+
+    /* A command has connected. */
+    void accept(Fd socket);
+
+    /* Sends one line; every event but "progress" ends the connection. A client
+     * that is gone, or does not read, is forgotten. */
+    void reply(ClientId client, const control::Reply &reply);
+
+    /* All that was said has been sent. */
+    bool idle() const;
+
+  private:
+    struct Client {
+        Fd socket;
+        std::string input;
+        std::string output;
+        bool asked = false;    /* its request has been read */
+        bool answered = false; /* close when the output is sent */
+    };
+
+    void on_event(ClientId id, std::uint32_t events);
+    bool read(ClientId id, Client &client);
+    bool flush(Client &client);
+    void drop(ClientId id);
+
+    EventLoop &loop_;
+    Handlers handlers_;
+    std::map<ClientId, Client> clients_;
+    ClientId next_id_ = 1;
+};
+
+} // namespace ckpt

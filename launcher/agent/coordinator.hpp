@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator.hpp - one job's checkpoints: takes requests, drives the state
+ * machine, and writes manifest and job file. In the agent of rank 0's node.
+ */
+#pragma once
+
+#include "agent/control.hpp"
+#include "agent/launch_facts.hpp"
+#include "agent/node.hpp"
+#include "agent/settings.hpp"
+#include "agent/sync_and_stop.hpp"
+#include "agent/worker_thread.hpp"
+#include "image/store.hpp"
+
+#include <functional>
+#include <optional>
+#include <set>
+
+namespace ckpt
+{
+
+/* A command of `ckpt` that waits for its answer. */
+using ClientId = std::uint64_t;
+
+class Coordinator : public NodeEvents, private RankPages
+{
+  public:
+    using Time = SyncAndStop::Time;
+    using Answer = std::function<void(ClientId, const control::Reply &)>;
+
+    /* Takes over the job: its directory, its job file. A directory that cannot
+     * be used is no reason to harm the job: requests fail, with the reason. */
+    Coordinator(const Settings &settings, WorkerThread &worker,
+                const LaunchFacts &facts, int rank_count, Answer answer);
+
+    const std::string &job() const { return job_; }
+
+    /* Asks for a checkpoint; the answers go to `client`. */
+    void request(ClientId client, bool kill);
+    void client_gone(ClientId client);
+
+    /* What is due by now; and when to call again at the latest. */
+    void tick(Time now);
+    Time next_tick(Time now) const;
+
+    /* No checkpoint is under way or asked for. */
+    bool idle() const;
+    /* A node's agent was lost. */
+    void node_gone(Node &node);
+    /* The job is over: writes its state. */
+    void end();
+
+    void fill(control::Status &status) const;
+
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid) override;
+    void rank_said(int rank, const ckpt_message &message) override;
+    void rank_finished(int rank) override;
+    void rank_gone(int rank) override;
+    void captured(int rank) override;
+    void written(const Piece &piece, std::uint64_t memory) override;
+    void failed(const std::string &reason) override;
+    void undone(Node &node) override;
+
+  private:
+    struct Waiting {
+        ClientId client;
+        bool kill;
+    };
+
+    /* Of the checkpoint under way. */
+    struct Attempt {
+        std::uint64_t number = 0;
+        std::filesystem::path directory;
+        std::set<Node *> writing;
+        std::set<Node *> undoing;
+        std::vector<Piece> pieces;
+        std::uint64_t memory = 0;
+        control::Result result;
+    };
+
+    std::vector<ckpt_clock> clocks(int rank) const override;
+    std::uint64_t sent(int from, int to) const override;
+    std::uint64_t received(int to, int from) const override;
+
+    void choose_name(const LaunchFacts &facts);
+    bool open_store();
+    std::string rank_socket() const;
+    void write_job_state(const char *state);
+    void start(std::vector<Waiting> clients, Time now);
+    void start_waiting();
+    void perform();
+    void perform(const action::Capture &capture);
+    void perform(const action::Commit &commit);
+    void perform(const action::Undo &undo);
+    void perform(const action::Finish &finish);
+    void write_pieces(const std::map<Node *, std::map<int, std::uint64_t>> &);
+    Manifest manifest() const;
+    void remove_attempt();
+    control::Timings timings() const;
+    void tell_progress(bool always);
+    void answer(ClientId client, const control::Reply &reply);
+    void answer_error(ClientId client, const std::string &text);
+
+    const Settings &settings_;
+    WorkerThread &worker_;
+    Answer answer_;
+    LaunchFacts facts_;
+    std::string job_;
+    std::string store_error_;
+    std::optional<Store> store_;
+    std::vector<Node *> where_; /* by rank; null: not here */
+    SyncAndStop machine_;
+
+    std::uint64_t epoch_;
+    Attempt attempt_;
+    std::vector<Waiting> clients_; /* of the attempt under way */
+    std::vector<Waiting> queue_;
+    std::optional<Time> last_end_; /* of a checkpoint, or of the start */
+    Time last_progress_{};
+    Phase told_phase_ = Phase::idle;
+
+    std::int64_t started_ = 0; /* ns since 1970 */
+    std::uint64_t committed_count_ = 0;
+    std::uint64_t failed_count_ = 0;
+    std::string last_error_;
+    control::Result last_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * event_loop.hpp - one epoll descriptor and who is called for which event.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace ckpt
+{
+
+class EventLoop
+{
+  public:
+    using Handler = std::function<void(std::uint32_t events)>; /* EPOLL* */
+    using Time = std::chrono::steady_clock::time_point;
+
+    EventLoop();
+
+    /* Watches `fd` (level-triggered), which must stay open until forget().
+     * Handlers may watch and forget any descriptor, their own too. */
+    void watch(int fd, std::uint32_t events, Handler handler);
+    void change(int fd, std::uint32_t events);
+    void forget(int fd);
+
+    /* Waits for events, not beyond `until`, and calls their handlers. */
+    void turn(Time until);
+
+  private:
+    Fd epoll_;
+    /* An event carries a token, because the number of a descriptor may be in
+     * use again when it is handled. */
+    std::uint64_t next_token_ = 1;
+    std::map<int, std::uint64_t> tokens_;
+    std::map<std::uint64_t, std::shared_ptr<Handler>> handlers_;
+};
+
+} // namespace ckpt

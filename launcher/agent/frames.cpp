@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frames.cpp - structures as JSON, between agents.
+ */
+#include "agent/frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ckpt
+{
+
+using nlohmann::json;
+
+json to_frame(const std::vector<ckpt_clock> &clocks)
+{
+    json list = json::array();
+
+    for (const ckpt_clock &clock : clocks) {
+        list.push_back({clock.id, clock.entered, clock.left, clock.target});
+    }
+    return list;
+}
+
+std::vector<ckpt_clock> clocks_from(const json &list)
+{
+    std::vector<ckpt_clock> clocks;
+
+    for (const json &entry : list) {
+        clocks.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3)});
+    }
+    return clocks;
+}
+
+json to_frame(const ckpt_message &message)
+{
+    std::size_t length = strnlen(message.text, sizeof message.text);
+
+    return {{"type", message.type},
+            {"epoch", message.epoch},
+            {"arg", message.arg},
+            {"text", std::string(message.text, length)}};
+}
+
+ckpt_message message_from(const json &json)
+{
+    ckpt_message message{};
+    std::string text = json.at("text");
+
+    message.magic = CKPT_WIRE_MAGIC;
+    message.version = CKPT_WIRE_VERSION;
+    message.type = json.at("type");
+    message.epoch = json.at("epoch");
+    for (std::size_t i = 0; i < std::size(message.arg); i++) {
+        message.arg[i] = json.at("arg").at(i);
+    }
+    text.resize(std::min(text.size(), sizeof message.text - 1));
+    std::copy(text.begin(), text.end(), message.text);
+    return message;
+}
+
+json to_frame(const Piece &piece)
+{
+    return {{"file", piece.file},
+            {"host", piece.host},
+            {"bytes", piece.bytes},
+            {"checksum", piece.checksum},
+            {"ranks", piece.ranks}};
+}
+
+Piece piece_from(const json &json)
+{
+    Piece piece;
+
+    piece.file = json.at("file");
+    piece.host = json.at("host");
+    piece.bytes = json.at("bytes");
+    piece.checksum = json.at("checksum");
+    piece.ranks = json.at("ranks").get<std::vector<int>>();
+    return piece;
+}
+
+} // namespace ckpt

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frames.hpp - the parts of the frames between agents that are structures
+ * elsewhere. The readers throw nlohmann::json::exception.
+ */
+#pragma once
+
+#include "image/manifest.hpp"
+
+#include "ckpt/wire.h"
+
+#include <nlohmann/json.hpp>
+
+#include <vector>
+
+namespace ckpt
+{
+
+nlohmann::json to_frame(const std::vector<ckpt_clock> &clocks);
+std::vector<ckpt_clock> clocks_from(const nlohmann::json &json);
+
+nlohmann::json to_frame(const ckpt_message &message);
+ckpt_message message_from(const nlohmann::json &json);
+
+nlohmann::json to_frame(const Piece &piece);
+Piece piece_from(const nlohmann::json &json);
+
+} // namespace ckpt

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch_facts.cpp - how the job was started, as /proc tells.
+ */
+#include "agent/launch_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::array<std::string_view, 5> launchers = {
+    "mpirun", "mpiexec", "orterun", "prterun", "srun"};
+constexpr std::string_view restart_program = "ckpt-restart";
+
+std::string proc(pid_t pid, std::string_view file)
+{
+    return fmt::format("/proc/{}/{}", pid, file);
+}
+
+std::string read_all(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> arguments_of(pid_t pid)
+{
+    std::vector<std::string> arguments;
+    std::string text = read_all(proc(pid, "cmdline"));
+
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = std::min(text.find('\0', at), text.size());
+        arguments.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return arguments;
+}
+
+std::string link_of(pid_t pid, std::string_view file)
+{
+    std::error_code error;
+    return fs::read_symlink(proc(pid, file), error).string();
+}
+
+/* 0 at the end, or if the process is gone. */
+pid_t parent_of(pid_t pid)
+{
+    std::string stat = read_all(proc(pid, "stat"));
+    std::size_t name_end = stat.rfind(')'); /* a name may hold anything */
+    char state;
+    int parent = 0;
+
+    if (name_end == std::string::npos ||
+        std::sscanf(stat.c_str() + name_end + 1, " %c %d", &state, &parent) !=
+            2) {
+        return 0;
+    }
+    return parent;
+}
+
+/* By what it was called as or by what it is: mpirun is often a link. */
+bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
+{
+    std::string called =
+        arguments.empty() ? "" : fs::path(arguments[0]).filename().string();
+    std::string is = fs::path(link_of(pid, "exe")).filename().string();
+
+    return std::any_of(launchers.begin(), launchers.end(),
+                       [&](std::string_view launcher) {
+                           return called == launcher || is == launcher ||
+                                  called == fmt::format("{}.openmpi", launcher);
+                       });
+}
+
+} // namespace
+
+LaunchFacts read_launch_facts(pid_t rank)
+{
+    LaunchFacts facts;
+
+    facts.application = arguments_of(rank);
+    facts.directory = link_of(rank, "cwd");
+    facts.program = fs::path(facts.application.empty()
+                                 ? link_of(rank, "exe")
+                                 : facts.application[0])
+                        .filename()
+                        .string();
+    for (pid_t pid = parent_of(rank); pid > 1; pid = parent_of(pid)) {
+        std::vector<std::string> arguments = arguments_of(pid);
+        if (is_launcher(pid, arguments)) {
+            facts.launcher_pid = pid;
+            facts.launcher = std::move(arguments);
+            facts.launcher_directory = link_of(pid, "cwd");
+            break;
+        }
+    }
+    return facts;
+}
+
+Launch launch_record(const LaunchFacts &facts, char *const environment[])
+{
+    Launch launch;
+
+    launch.launcher = facts.launcher;
+    launch.launcher_directory = facts.launcher_directory.empty()
+                                    ? facts.directory
+                                    : facts.launcher_directory;
+    launch.application = facts.application;
+    auto restart = std::find_if(
+        launch.launcher.begin(), launch.launcher.end(),
+        [](const std::string &argument) {
+            return fs::path(argument).filename() == restart_program;
+        });
+    if (restart != launch.launcher.end()) {
+        launch.launcher.erase(restart, launch.launcher.end());
+        launch.launcher.insert(launch.launcher.end(),
+                               launch.application.begin(),
+                               launch.application.end());
+    }
+    for (; *environment != nullptr; environment++) {
+        std::string_view entry = *environment;
+        std::size_t equals = entry.find('=');
+        if (entry.starts_with("CKPT_") && !entry.starts_with("CKPT_RESTART_") &&
+            equals != std::string_view::npos) {
+            launch.environment.emplace(entry.substr(0, equals),
+                                       entry.substr(equals + 1));
+        }
+    }
+    return launch;
+}
+
+} // namespace ckpt

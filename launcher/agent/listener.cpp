@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listener.cpp - a Unix socket in the run directory, for our own user only.
+ */
+#include "agent/listener.hpp"
+
+#include "common/error.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace ckpt
+{
+
+namespace
+{
+
+sockaddr_un address_of(const std::filesystem::path &path)
+{
+    sockaddr_un address{};
+
+    address.sun_family = AF_UNIX;
+    if (path.native().size() >= sizeof address.sun_path) {
+        fail("the path of a socket is too long: {}", path.string());
+    }
+    std::strcpy(address.sun_path, path.c_str());
+    return address;
+}
+
+Fd make_socket(int type)
+{
+    Fd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+
+    if (!socket) {
+        fail_errno(errno, "no socket");
+    }
+    return socket;
+}
+
+bool is_ours(int socket)
+{
+    ucred peer{};
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+        peer.uid != geteuid()) {
+        spdlog::warn("a connection of user {} is refused", peer.uid);
+        return false;
+    }
+    return true;
+}
+
+} // namespace
+
+bool is_listening(const std::filesystem::path &path, int type)
+{
+    sockaddr_un address = address_of(path);
+    Fd socket = make_socket(type);
+
+    /* EAGAIN: its queue is full, so somebody does. */
+    return connect(socket.get(), reinterpret_cast<sockaddr *>(&address),
+                   sizeof address) == 0 ||
+           errno == EAGAIN;
+}
+
+Listener::Listener(EventLoop &loop, const std::filesystem::path &path, int type,
+                   std::function<void(Fd)> accepted)
+    : loop_(loop), path_(path), accepted_(std::move(accepted)),
+      socket_(make_socket(type))
+{
+    std::filesystem::path fresh = path;
+    fresh += ".new";
+    sockaddr_un address = address_of(fresh);
+
+    ::unlink(fresh.c_str());
+    if (bind(socket_.get(), reinterpret_cast<sockaddr *>(&address),
+             sizeof address) < 0 ||
+        listen(socket_.get(), SOMAXCONN) < 0 ||
+        rename(fresh.c_str(), path.c_str()) < 0) {
+        fail_errno(errno, "cannot listen at {}", path.string());
+    }
+    loop_.watch(socket_.get(), EPOLLIN,
+                [this](std::uint32_t) { accept_one(); });
+}
+
+Listener::~Listener()
+{
+    loop_.forget(socket_.get());
+    ::unlink(path_.c_str());
+}
+
+bool Listener::accept_one()
+{
+    Fd client(accept4(socket_.get(), nullptr, nullptr,
+                      SOCK_CLOEXEC | SOCK_NONBLOCK));
+
+    if (!client) {
+        return false;
+    }
+    if (is_ours(client.get())) {
+        accepted_(std::move(client));
+    }
+    return true;
+}
+
+} // namespace ckpt

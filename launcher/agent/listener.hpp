@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * listener.hpp - a Unix socket in the run directory, for our own user only.
+ */
+#pragma once
+
+#include "agent/event_loop.hpp"
+#include "common/fd.hpp"
+
+#include <filesystem>
+#include <functional>
+
+namespace ckpt
+{
+
+/* True if somebody listens at `path`. type: SOCK_*. */
+bool is_listening(const std::filesystem::path &path, int type);
+
+class Listener
+{
+  public:
+    /*
+     * Listens at `path`, in the place of an agent that has died (and whose
+     * socket the kernel may not have closed yet): the caller has made sure that
+     * none is alive. Each connection of our own user goes to `accepted`, others
+     * are closed and logged. Throws Error.
+     */
+    Listener(EventLoop &loop, const std::filesystem::path &path, int type,
+             std::function<void(Fd)> accepted);
+    ~Listener(); /* removes the socket */
+
+    /* Takes a connection that is already waiting; false if there is none. */
+    bool accept_one();
+
+  private:
+    EventLoop &loop_;
+    std::filesystem::path path_;
+    std::function<void(Fd)> accepted_;
+    Fd socket_;
+};
+
+} // namespace ckpt

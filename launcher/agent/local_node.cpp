@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * local_node.cpp - the ranks on this agent's own node.
+ */
+#include "agent/local_node.hpp"
+
+#include "common/error.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace ckpt
+{
+
+LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
+                     const Settings &settings, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings),
+      hooks_(std::move(hooks)), image_(settings.host, settings.codec)
+{
+}
+
+LocalNode::~LocalNode()
+{
+    for (auto &[session, owner] : sessions_) {
+        loop_.forget(session->descriptor());
+        loop_.forget(session->process_descriptor());
+    }
+}
+
+void LocalNode::attach(NodeEvents *events)
+{
+    events_ = events;
+    if (events_ == nullptr) {
+        return;
+    }
+    for (auto &[rank, session] : ranks_) {
+        events_->rank_here(*this, rank, session->rank_count(), session->pid());
+        if (finished_[rank]) {
+            events_->rank_finished(rank);
+        }
+    }
+}
+
+/* ---- Connections --------------------------------------------------------- */
+
+void LocalNode::accept(Fd socket)
+{
+    auto owner = std::make_unique<RankSession>(std::move(socket));
+    RankSession *session = owner.get();
+
+    sessions_.emplace(session, std::move(owner));
+    loop_.watch(session->descriptor(), EPOLLIN,
+                [this, session](std::uint32_t) { readable(session); });
+}
+
+void LocalNode::readable(RankSession *session)
+{
+    ckpt_message message;
+
+    try {
+        for (;;) {
+            switch (session->receive(message)) {
+            case RankSession::Received::message:
+                handle(session, message);
+                break;
+            case RankSession::Received::nothing:
+                return;
+            case RankSession::Received::end:
+                drop(session);
+                return;
+            }
+        }
+    } catch (const Error &error) {
+        spdlog::warn("a rank's connection is dropped: {}", error.what());
+        drop(session);
+    }
+}
+
+void LocalNode::handle(RankSession *session, const ckpt_message &message)
+{
+    if (message.type == CKPT_MSG_HELLO) {
+        hello(session, message);
+        return;
+    }
+    if (!session->introduced()) {
+        fail("message type {} before HELLO", message.type);
+    }
+    spdlog::debug("rank {}: message {} ({} {} {} {})", session->rank(),
+                  message.type, message.arg[0], message.arg[1], message.arg[2],
+                  message.arg[3]);
+    if (message.type == CKPT_MSG_JOIN) {
+        hooks_.joined(message.text);
+    } else if (message.type == CKPT_MSG_GOODBYE) {
+        finished_[session->rank()] = true;
+        if (events_ != nullptr) {
+            events_->rank_finished(session->rank());
+        }
+    } else if (events_ != nullptr) {
+        events_->rank_said(session->rank(), message);
+    }
+}
+
+void LocalNode::hello(RankSession *session, const ckpt_message &message)
+{
+    session->hello(message);
+    if (!ranks_.empty() &&
+        ranks_.begin()->second->rank_count() != session->rank_count()) {
+        fail("rank {} counts {} ranks, rank {} counts {}", session->rank(),
+             session->rank_count(), ranks_.begin()->first,
+             ranks_.begin()->second->rank_count());
+    }
+    std::string address = hooks_.welcome(*session);
+    if (!ranks_.emplace(session->rank(), session).second) {
+        fail("a second process says it is rank {}", session->rank());
+    }
+    had_ranks_ = true;
+    finished_[session->rank()] = false;
+    loop_.watch(session->process_descriptor(), EPOLLIN,
+                [this, session](std::uint32_t) { drop(session); });
+    spdlog::info("rank {} of {} is process {}", session->rank(),
+                 session->rank_count(), session->pid());
+    session->send(CKPT_MSG_WELCOME, settings_.restart_number,
+                  settings_.restart_number, static_cast<std::uint64_t>(getpid()),
+                  address);
+    if (events_ != nullptr) {
+        events_->rank_here(*this, session->rank(), session->rank_count(),
+                           session->pid());
+    }
+}
+
+void LocalNode::drop(RankSession *session)
+{
+    auto found = sessions_.find(session);
+    if (found == sessions_.end()) {
+        return;
+    }
+    std::unique_ptr<RankSession> owner = std::move(found->second);
+    sessions_.erase(found);
+    loop_.forget(session->descriptor());
+    loop_.forget(session->process_descriptor());
+
+    auto known = ranks_.find(session->rank());
+    if (known != ranks_.end() && known->second == session) {
+        int rank = session->rank();
+        ranks_.erase(known);
+        spdlog::info("rank {} has gone", rank);
+        if (events_ != nullptr) {
+            events_->rank_gone(rank);
+        }
+    }
+}
+
+RankSession *LocalNode::find(int rank) const
+{
+    auto found = ranks_.find(rank);
+    return found == ranks_.end() ? nullptr : found->second;
+}
+
+/* ---- Orders --------------------------------------------------------------- */
+
+void LocalNode::set_targets(int rank, const std::vector<std::uint64_t> &targets)
+{
+    if (RankSession *session = find(rank)) {
+        session->set_targets(targets);
+    }
+}
+
+void LocalNode::set_expected(int rank,
+                             const std::vector<std::uint64_t> &expected)
+{
+    if (RankSession *session = find(rank)) {
+        session->set_expected(expected);
+    }
+}
+
+void LocalNode::send(const action::Send &order, std::uint64_t epoch)
+{
+    RankSession *session = find(order.rank);
+
+    if (session == nullptr) {
+        return;
+    }
+    if (!session->send(order.type, epoch, order.argument, 0, order.text)) {
+        /* The end of the connection is handled when the loop sees it. */
+        ::shutdown(session->descriptor(), SHUT_RDWR);
+    } else if (order.signal) {
+        session->signal();
+    }
+}
+
+void LocalNode::capture(const std::filesystem::path &directory,
+                        const std::map<int, std::uint64_t> &snapshots)
+{
+    std::vector<StoppedRank> ranks;
+
+    for (auto [rank, snapshot] : snapshots) {
+        if (RankSession *session = find(rank)) {
+            ranks.push_back({rank, session->pid(), snapshot});
+        }
+    }
+    image_.prepare();
+    worker_.run([this, directory, ranks] {
+        auto captured = [this](int rank) {
+            worker_.reply([this, rank] {
+                if (events_ != nullptr) {
+                    events_->captured(rank);
+                }
+            });
+        };
+        try {
+            auto outcome = image_.write(directory, ranks, captured);
+            worker_.reply([this, outcome] {
+                if (events_ != nullptr) {
+                    events_->written(outcome.piece, outcome.memory);
+                }
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] {
+                if (events_ != nullptr) {
+                    events_->failed(reason);
+                }
+            });
+        }
+    });
+}
+
+void LocalNode::undo()
+{
+    image_.cancel();
+    worker_.run([this] { /* behind the capture that ends now */
+        worker_.reply([this] {
+            if (events_ != nullptr) {
+                events_->undone(*this);
+            }
+        });
+    });
+}
+
+void LocalNode::kill()
+{
+    for (auto &[rank, session] : ranks_) {
+        session->kill();
+    }
+}
+
+std::vector<ckpt_clock> LocalNode::clocks(int rank) const
+{
+    RankSession *session = find(rank);
+    return session == nullptr ? std::vector<ckpt_clock>() : session->clocks();
+}
+
+std::uint64_t LocalNode::sent(int rank, int peer) const
+{
+    RankSession *session = find(rank);
+    return session == nullptr ? 0 : session->sent(peer);
+}
+
+std::uint64_t LocalNode::received(int rank, int peer) const
+{
+    RankSession *session = find(rank);
+    return session == nullptr ? 0 : session->received(peer);
+}
+
+} // namespace ckpt

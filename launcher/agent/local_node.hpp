@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * local_node.hpp - the ranks on this agent's own node.
+ */
+#pragma once
+
+#include "agent/event_loop.hpp"
+#include "agent/node.hpp"
+#include "agent/node_image.hpp"
+#include "agent/rank_session.hpp"
+#include "agent/settings.hpp"
+#include "agent/worker_thread.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace ckpt
+{
+
+class LocalNode : public Node
+{
+  public:
+    /* What the agent itself wants to know. */
+    struct Hooks {
+        /* A rank has come: gives the text of its WELCOME. */
+        std::function<std::string(const RankSession &)> welcome;
+        /* A rank names the agent that coordinates. */
+        std::function<void(const std::string &address)> joined;
+    };
+
+    LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
+              Hooks hooks);
+    ~LocalNode() override;
+
+    /* A rank has connected. */
+    void accept(Fd socket);
+
+    /* Sends events to `events` from now on, beginning with the ranks that are
+     * here; null: to nobody. */
+    void attach(NodeEvents *events);
+
+    bool had_ranks() const { return had_ranks_; }
+    bool has_connections() const { return !sessions_.empty(); }
+    /* By rank. */
+    const std::map<int, RankSession *> &ranks() const { return ranks_; }
+
+    const std::string &host() const override { return settings_.host; }
+    void set_targets(int rank,
+                     const std::vector<std::uint64_t> &targets) override;
+    void set_expected(int rank,
+                      const std::vector<std::uint64_t> &expected) override;
+    void send(const action::Send &order, std::uint64_t epoch) override;
+    void capture(const std::filesystem::path &directory,
+                 const std::map<int, std::uint64_t> &snapshots) override;
+    void undo() override;
+    void kill() override;
+    std::vector<ckpt_clock> clocks(int rank) const override;
+    std::uint64_t sent(int rank, int peer) const override;
+    std::uint64_t received(int rank, int peer) const override;
+
+  private:
+    void readable(RankSession *session);
+    void handle(RankSession *session, const ckpt_message &message);
+    void hello(RankSession *session, const ckpt_message &message);
+    void drop(RankSession *session);
+    RankSession *find(int rank) const;
+
+    EventLoop &loop_;
+    WorkerThread &worker_;
+    const Settings &settings_;
+    Hooks hooks_;
+    NodeEvents *events_ = nullptr;
+    NodeImage image_;
+    std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
+    std::map<int, RankSession *> ranks_; /* those that said HELLO */
+    std::map<int, bool> finished_;
+    bool had_ranks_ = false;
+};
+
+} // namespace ckpt

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log.cpp - the agent's log: kept in memory until its file can be opened.
+ */
+#include "agent/log.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::size_t lines_kept = 200;
+constexpr const char *pattern = "%Y-%m-%d %H:%M:%S.%e ckptd[%P] %l: %v";
+
+std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> early_lines;
+
+void use_sink(spdlog::sink_ptr sink)
+{
+    auto logger = std::make_shared<spdlog::logger>("ckptd", std::move(sink));
+    const char *level = std::getenv("CKPT_LOG_LEVEL");
+
+    logger->set_level(spdlog::level::from_str(level ? level : "info"));
+    logger->flush_on(spdlog::level::trace);
+    logger->set_pattern(pattern);
+    spdlog::set_default_logger(std::move(logger));
+}
+
+} // namespace
+
+void start_log()
+{
+    early_lines =
+        std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(lines_kept);
+    use_sink(early_lines);
+}
+
+void open_log(const std::filesystem::path &directory, const std::string &host)
+{
+    std::filesystem::path path = directory / ("ckptd-" + host + ".log");
+
+    make_private_directory(directory);
+    Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600,
+                        "log");
+    for (const std::string &line : early_lines->last_formatted()) {
+        if (::write(file.get(), line.data(), line.size()) < 0) {
+            fail_errno(errno, "cannot write log {}", path.string());
+        }
+    }
+    try {
+        use_sink(std::make_shared<spdlog::sinks::basic_file_sink_mt>(
+            path.string()));
+    } catch (const spdlog::spdlog_ex &error) {
+        fail("cannot write log {}: {}", path.string(), error.what());
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log.hpp - the agent's log: kept in memory until its file can be opened.
+ */
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace ckpt
+{
+
+/* Keeps the last lines in memory. Call once, first. */
+void start_log();
+
+/* Writes them, and all that follow, to DIRECTORY/ckptd-HOST.log. Throws Error
+ * if it cannot be written. */
+void open_log(const std::filesystem::path &directory, const std::string &host);
+
+} // namespace ckpt

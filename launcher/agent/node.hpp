@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node.hpp - one node's ranks as the coordinator sees them, whether they are
+ * on its own node (LocalNode) or behind another agent (RemoteNode).
+ */
+#pragma once
+
+#include "agent/sync_and_stop.hpp"
+#include "image/manifest.hpp"
+
+#include "ckpt/wire.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+/* Orders of the coordinator. Ranks are those of the job and on this node. */
+class Node
+{
+  public:
+    virtual ~Node() = default;
+
+    virtual const std::string &host() const = 0;
+
+    virtual void set_targets(int rank,
+                             const std::vector<std::uint64_t> &targets) = 0;
+    virtual void set_expected(int rank,
+                              const std::vector<std::uint64_t> &expected) = 0;
+    virtual void send(const action::Send &order, std::uint64_t epoch) = 0;
+
+    /* Saves ranks (with the addresses of their snapshots) into one file in
+     * `directory`. Tells captured() for each, then written(); or failed(). */
+    virtual void capture(const std::filesystem::path &directory,
+                         const std::map<int, std::uint64_t> &snapshots) = 0;
+    /* Stops capture() and removes what it wrote; tells undone(). */
+    virtual void undo() = 0;
+    virtual void kill() = 0;
+
+    /* From the rank's page. */
+    virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
+    virtual std::uint64_t sent(int rank, int peer) const = 0;
+    virtual std::uint64_t received(int rank, int peer) const = 0;
+};
+
+/* What happens on a node. */
+class NodeEvents
+{
+  public:
+    virtual ~NodeEvents() = default;
+
+    virtual void rank_here(Node &node, int rank, int rank_count, pid_t pid) = 0;
+    virtual void rank_said(int rank, const ckpt_message &message) = 0;
+    virtual void rank_finished(int rank) = 0; /* MPI_Finalize */
+    virtual void rank_gone(int rank) = 0;
+
+    virtual void captured(int rank) = 0;
+    /* memory: bytes mapped by the ranks in the piece */
+    virtual void written(const Piece &piece, std::uint64_t memory) = 0;
+    virtual void failed(const std::string &reason) = 0;
+    virtual void undone(Node &node) = 0;
+};
+
+} // namespace ckpt

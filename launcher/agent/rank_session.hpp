@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_session.hpp - one rank of this node: its connection and its page.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include "ckpt/wire.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ckpt
+{
+
+class RankSession
+{
+  public:
+    /* What became of one attempt to read a message. */
+    enum class Received { message, nothing, end };
+
+    /* `socket` is a connected, nonblocking SOCK_SEQPACKET socket. */
+    explicit RankSession(Fd socket);
+    ~RankSession();
+    RankSession(const RankSession &) = delete;
+    RankSession &operator=(const RankSession &) = delete;
+
+    int descriptor() const { return socket_.get(); }
+    /* Readable when the process has ended; -1 before HELLO. */
+    int process_descriptor() const { return process_.get(); }
+
+    /* Reads one message; takes the page if one comes along. Throws Error for a
+     * message that is malformed. */
+    Received receive(ckpt_message &message);
+
+    /* Checks HELLO and maps the page. Throws Error if anything is wrong. */
+    void hello(const ckpt_message &message);
+
+    bool introduced() const { return page_ != nullptr; }
+    int rank() const { return rank_; }
+    int rank_count() const { return rank_count_; }
+    pid_t pid() const { return pid_; }
+
+    /* A rank that does not read loses its connection: false. */
+    bool send(ckpt_message_type type, std::uint64_t epoch,
+              std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
+              std::string_view text = {});
+    /* The checkpoint signal to the thread that calls MPI. */
+    void signal() const;
+    void kill() const;
+
+    std::vector<ckpt_clock> clocks() const;
+    std::uint64_t sent(int peer) const;
+    std::uint64_t received(int peer) const;
+    void set_targets(const std::vector<std::uint64_t> &targets);
+    void set_expected(const std::vector<std::uint64_t> &expected);
+
+  private:
+    void map_page();
+
+    Fd socket_;
+    Fd process_;
+    Fd page_file_;
+    ckpt_rank_page *page_ = nullptr;
+    std::size_t page_size_ = 0;
+    int rank_ = -1;
+    int rank_count_ = 0;
+    pid_t pid_ = 0;
+    pid_t tid_ = 0;
+    int signal_ = 0;
+};
+
+} // namespace ckpt

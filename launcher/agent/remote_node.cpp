@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * remote_node.cpp - the ranks of another node: orders out, events in.
+ */
+#include "agent/remote_node.hpp"
+
+#include "agent/frames.hpp"
+#include "common/error.hpp"
+
+namespace ckpt
+{
+
+using nlohmann::json;
+
+RemoteNode::RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
+                       NodeEvents &events, std::function<void()> gone)
+    : stream_(std::move(stream)), host_(std::move(host)), events_(events)
+{
+    stream_->handle(
+        {[this](const json &frame) { on_frame(frame); }, std::move(gone)});
+}
+
+/* Its own ranks only: no agent can speak for the ranks of another. */
+int RemoteNode::rank_of(const json &frame) const
+{
+    int rank = frame.at("rank");
+
+    if (pages_.count(rank) == 0) {
+        fail("rank {} is not on {}", rank, host_);
+    }
+    return rank;
+}
+
+void RemoteNode::on_frame(const json &frame)
+{
+    std::string type = frame.at("type");
+
+    if (type == "here") {
+        int rank = frame.at("rank");
+        pages_[rank] = {};
+        events_.rank_here(*this, rank, frame.at("count"), frame.at("pid"));
+    } else if (type == "said") {
+        rank_said(frame);
+    } else if (type == "clocks") {
+        pages_[rank_of(frame)].clocks = clocks_from(frame.at("clocks"));
+    } else if (type == "finished") {
+        events_.rank_finished(rank_of(frame));
+    } else if (type == "gone") {
+        int rank = rank_of(frame);
+        events_.rank_gone(rank);
+        pages_.erase(rank);
+    } else if (type == "captured") {
+        events_.captured(rank_of(frame));
+    } else if (type == "written") {
+        events_.written(piece_from(frame.at("piece")), frame.at("memory"));
+    } else if (type == "failed") {
+        events_.failed(frame.at("reason"));
+    } else if (type == "undone") {
+        events_.undone(*this);
+    } else {
+        fail("a frame of type '{}' from {}", type, host_);
+    }
+}
+
+void RemoteNode::rank_said(const json &frame)
+{
+    int rank = rank_of(frame);
+    Page &page = pages_[rank];
+
+    page.clocks = clocks_from(frame.at("clocks"));
+    if (frame.contains("sent")) {
+        page.sent = frame.at("sent").get<std::vector<std::uint64_t>>();
+        page.received = frame.at("received").get<std::vector<std::uint64_t>>();
+    }
+    events_.rank_said(rank, message_from(frame.at("message")));
+}
+
+void RemoteNode::set_targets(int rank,
+                             const std::vector<std::uint64_t> &targets)
+{
+    std::vector<ckpt_clock> &clocks = pages_[rank].clocks;
+
+    for (std::size_t i = 0; i < std::min(clocks.size(), targets.size()); i++) {
+        clocks[i].target = targets[i];
+    }
+    stream_->send({{"type", "targets"}, {"rank", rank}, {"targets", targets}});
+}
+
+void RemoteNode::set_expected(int rank,
+                              const std::vector<std::uint64_t> &expected)
+{
+    stream_->send(
+        {{"type", "expected"}, {"rank", rank}, {"expected", expected}});
+}
+
+void RemoteNode::send(const action::Send &order, std::uint64_t epoch)
+{
+    stream_->send({{"type", "send"},
+                   {"rank", order.rank},
+                   {"message", static_cast<std::uint32_t>(order.type)},
+                   {"signal", order.signal},
+                   {"argument", order.argument},
+                   {"text", order.text},
+                   {"epoch", epoch}});
+}
+
+void RemoteNode::capture(const std::filesystem::path &directory,
+                         const std::map<int, std::uint64_t> &snapshots)
+{
+    json list = json::array();
+
+    for (auto [rank, snapshot] : snapshots) {
+        list.push_back({rank, snapshot});
+    }
+    stream_->send({{"type", "capture"},
+                   {"directory", directory.string()},
+                   {"snapshots", list}});
+}
+
+void RemoteNode::undo()
+{
+    stream_->send({{"type", "undo"}});
+}
+
+void RemoteNode::kill()
+{
+    stream_->send({{"type", "kill"}});
+}
+
+std::vector<ckpt_clock> RemoteNode::clocks(int rank) const
+{
+    auto found = pages_.find(rank);
+    return found == pages_.end() ? std::vector<ckpt_clock>()
+                                 : found->second.clocks;
+}
+
+std::uint64_t RemoteNode::sent(int rank, int peer) const
+{
+    auto found = pages_.find(rank);
+    return found == pages_.end() ? 0 : found->second.sent.at(peer);
+}
+
+std::uint64_t RemoteNode::received(int rank, int peer) const
+{
+    auto found = pages_.find(rank);
+    return found == pages_.end() ? 0 : found->second.received.at(peer);
+}
+
+} // namespace ckpt

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * remote_node.hpp - the ranks of another node, behind that node's agent.
+ */
+#pragma once
+
+#include "agent/frame_stream.hpp"
+#include "agent/node.hpp"
+
+#include <memory>
+
+namespace ckpt
+{
+
+class RemoteNode : public Node
+{
+  public:
+    /* gone: the connection has ended; destroy this object later. */
+    RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
+               NodeEvents &events, std::function<void()> gone);
+
+    const std::string &host() const override { return host_; }
+    void set_targets(int rank,
+                     const std::vector<std::uint64_t> &targets) override;
+    void set_expected(int rank,
+                      const std::vector<std::uint64_t> &expected) override;
+    void send(const action::Send &order, std::uint64_t epoch) override;
+    void capture(const std::filesystem::path &directory,
+                 const std::map<int, std::uint64_t> &snapshots) override;
+    void undo() override;
+    void kill() override;
+    std::vector<ckpt_clock> clocks(int rank) const override;
+    std::uint64_t sent(int rank, int peer) const override;
+    std::uint64_t received(int rank, int peer) const override;
+
+  private:
+    /* What its agent told last about a rank's page. */
+    struct Page {
+        std::vector<ckpt_clock> clocks;
+        std::vector<std::uint64_t> sent, received;
+    };
+
+    void on_frame(const nlohmann::json &frame);
+    void rank_said(const nlohmann::json &frame);
+    int rank_of(const nlohmann::json &frame) const;
+
+    std::unique_ptr<FrameStream> stream_;
+    std::string host_;
+    NodeEvents &events_;
+    std::map<int, Page> pages_; /* of its ranks */
+};
+
+} // namespace ckpt

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * settings.hpp - what an agent was told: options, each with a CKPT_* variable
+ * that comes from the first rank's environment (docs/protocol.md, section 2).
+ */
+#pragma once
+
+#include "image/codec.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace ckpt
+{
+
+struct Settings {
+    std::string launch_namespace;
+    std::filesystem::path directory; /* of the checkpoints; absolute */
+    std::filesystem::path run_directory;
+    std::string name; /* of the job; empty: made from program and mpirun */
+    std::string host; /* name of this node */
+    std::string restart_job; /* set by `ckpt restart`: the name to keep */
+    std::uint64_t restart_number = 0;
+    std::chrono::nanoseconds interval{0}; /* 0: only on request */
+    std::chrono::nanoseconds timeout = std::chrono::minutes(30);
+    Codec codec;
+    unsigned keep = 2;  /* committed checkpoints */
+    int node_count = 0; /* of the job; 0: to be found out */
+};
+
+} // namespace ckpt

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sync_and_stop.hpp - the coordinator of a Sync-and-Stop checkpoint, as a pure
+ * state machine: what happened goes in, what is to be done comes out, and no
+ * call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
+ * sections 4 to 6).
+ */
+#pragma once
+
+#include "ckpt/wire.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace ckpt
+{
+
+enum class Phase { idle, align, stop, drain, save, write, commit, undo };
+const char *phase_name(Phase phase);
+
+/* The rank pages, as far as the coordinator must read them. For a rank of
+ * another node it is what that node's agent told last. */
+class RankPages
+{
+  public:
+    virtual ~RankPages() = default;
+    /* Slots [0, clock_count) of the rank; unused ones have id 0. */
+    virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
+    /* Messages from one rank to another, as the first and the second count. */
+    virtual std::uint64_t sent(int from, int to) const = 0;
+    virtual std::uint64_t received(int to, int from) const = 0;
+};
+
+namespace action
+{
+/* Writes targets[slot] into the clocks of the rank's page. */
+struct SetTargets {
+    int rank;
+    std::vector<std::uint64_t> targets;
+};
+/* Writes expected[peer] into the rank's page. */
+struct SetExpected {
+    int rank;
+    std::vector<std::uint64_t> expected;
+};
+/* Sends a message of the present epoch and then, if `signal`, the checkpoint
+ * signal to the rank's MPI thread. */
+struct Send {
+    int rank;
+    ckpt_message_type type;
+    bool signal;
+    std::uint64_t argument; /* arg[0] */
+    std::string text;
+};
+/* Saves all ranks; snapshots[rank] is the address of its ckpt_snapshot.
+ * Answered by captured() for each rank and then written(), or by failed(). */
+struct Capture {
+    std::vector<std::uint64_t> snapshots;
+};
+/* Writes the manifest. Answered by committed() or failed(). */
+struct Commit {
+};
+/* Stops what Capture or Commit began and removes its files. Answered by
+ * undone(). */
+struct Undo {
+};
+/* Ends all ranks. */
+struct Kill {
+};
+/* The checkpoint is over; `reason` says why there is none. */
+struct Finish {
+    bool committed;
+    std::string reason;
+};
+} // namespace action
+
+using Action = std::variant<action::SetTargets, action::SetExpected,
+                            action::Send, action::Capture, action::Commit,
+                            action::Undo, action::Kill, action::Finish>;
+
+class SyncAndStop
+{
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+    using Duration = std::chrono::steady_clock::duration;
+
+    struct Options {
+        Duration timeout = std::chrono::minutes(30); /* of a whole request */
+        /* How long nothing may have moved before a gate is opened (stall). */
+        Duration patience = std::chrono::milliseconds(10);
+        Duration long_patience = std::chrono::milliseconds(500);
+    };
+
+    /* Seconds, of the last checkpoint. */
+    struct Times {
+        double request_to_stop = 0;
+        double stop = 0; /* the longest any one rank stood still */
+        double drain = 0;
+        double capture = 0;
+        double commit = 0;
+        double total = 0;
+    };
+
+    /* `pages` must outlive the machine. */
+    SyncAndStop(int rank_count, const RankPages &pages, Options options);
+
+    /* Events. Each may leave actions, to be taken and done in order. */
+    void hello(int rank);
+    void goodbye(int rank, Time now);
+    void gone(int rank, Time now);
+    void request(std::uint64_t epoch, bool kill, Time now); /* if no obstacle */
+    void message(int rank, const ckpt_message &message, Time now);
+    void captured(int rank, Time now);
+    void written();
+    void committed(Time now);
+    void failed(std::string_view reason, Time now);
+    void undone(Time now);
+    /* The passing of time: call every few milliseconds in phase align (that a
+     * rank enters a collective is only seen in its page), and at deadline(). */
+    void tick(Time now);
+
+    std::vector<Action> take_actions();
+
+    /* Why no checkpoint can be requested now; empty if one can. */
+    std::string obstacle() const;
+    /* A further request may share the checkpoint under way: no rank has been
+     * told to stop. */
+    bool may_join() const { return phase_ == Phase::align; }
+    void join(bool kill) { kill_ = kill_ || kill; }
+
+    Phase phase() const { return phase_; }
+    std::uint64_t epoch() const { return epoch_; }
+    int rank_count() const { return static_cast<int>(ranks_.size()); }
+    int present() const; /* ranks that are there and not finalised */
+    bool ending() const; /* a rank has finished or died */
+    double elapsed(Time now) const; /* seconds since the request */
+    int ranks_done() const; /* through with the present phase */
+    const char *state_name(int rank) const;
+    std::optional<Time> deadline() const;
+    const Times &times() const { return times_; }
+
+  private:
+    enum class Presence { unseen, here, finished, gone };
+
+    struct Rank {
+        Presence presence = Presence::unseen;
+        /* enum ckpt_place, or 0: it runs, and where is not known. */
+        std::uint32_t place = 0;
+        std::uint32_t slot = 0;
+        std::uint32_t flags = 0;
+        bool holds = false;    /* waits for our next message */
+        bool reported = false; /* has answered REQUEST */
+        bool answered = false; /* has answered the message of this phase */
+        bool captured = false;
+        std::uint64_t snapshot = 0;
+        std::optional<Time> still_since;
+    };
+    using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
+
+    void enter(Phase phase, Time now);
+    bool all_answered() const;
+    void send(int rank, ckpt_message_type type, bool signal,
+              std::uint64_t argument = 0, std::string_view text = {});
+    void hold(Rank &rank, Time now);
+    void let_go(Rank &rank, Time now);
+    void set_place(Rank &rank, const ckpt_message &message, Time now);
+
+    Clocks read_clocks() const;
+    void raise_targets(const Clocks &clocks);
+    std::uint64_t target(std::uint64_t id) const;
+    bool inside_unclocked(const Rank &rank) const;
+    bool may_be_redone(const Rank &rank, std::size_t slot) const;
+    bool is_aligned(const Rank &rank,
+                    const std::vector<ckpt_clock> &clocks) const;
+    bool all_aligned(const Clocks &clocks) const;
+    void write_targets(const Clocks &clocks);
+
+    void align(Time now);
+    void run_those_who_may(const Clocks &clocks, Time now);
+    bool opened(const Rank &rank, const std::vector<ckpt_clock> &clocks) const;
+    bool has_moved(const Clocks &clocks);
+    bool can_move(const Rank &rank, const std::vector<ckpt_clock> &clocks,
+                  const std::map<std::uint64_t, std::uint64_t> &slowest) const;
+    void break_stall(const Clocks &clocks, Time now);
+    bool open_gates(const Clocks &clocks, bool also_lagging);
+
+    void stop(Time now);
+    void examine_stopped(Time now);
+    bool raise_for_messages_in_flight(const Clocks &clocks);
+    void realign(Time now);
+    void drain(Time now);
+    void save(Time now);
+    void write(Time now);
+
+    void on_report(Rank &rank, const ckpt_message &message, Time now);
+    void on_stopped(Rank &rank, const ckpt_message &message, Time now);
+    void on_drained(Rank &rank, Time now);
+    void on_ready(Rank &rank, const ckpt_message &message, Time now);
+    void proceed(Time now);
+    void give_up(std::string reason, Time now);
+    void finish(bool committed, Time now);
+
+    const RankPages &pages_;
+    Options options_;
+    std::vector<Rank> ranks_;
+    std::vector<Action> actions_;
+
+    Phase phase_ = Phase::idle;
+    std::uint64_t epoch_ = 0;
+    bool kill_ = false;
+    bool left_early_ = false; /* a rank left its collective after STOPPED */
+    std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
+    std::string reason_;
+
+    std::vector<std::uint64_t> fingerprint_; /* of everything that can move */
+    Time still_since_;                       /* since when it has not */
+    Time requested_at_;
+    Time phase_began_;
+    Times times_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checkpoints.hpp - find the checkpoint that a user means, and show it.
+ */
+#pragma once
+
+#include "cli/command.hpp"
+#include "image/node_file_reader.hpp"
+#include "image/store.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace ckpt::cli
+{
+
+/* The store in `directory`, if there is such a directory. */
+std::optional<Store> open_store(const std::filesystem::path &directory);
+/* The same; CommandError(exit_not_found) if there is none. */
+Store require_store(const std::filesystem::path &directory);
+
+struct FoundCheckpoint {
+    Checkpoint checkpoint;
+    std::filesystem::path directory; /* of the store it belongs to */
+};
+
+/*
+ * The committed checkpoint `word` means: JOB/NUMBER or JOB (its newest) in
+ * `directory`, a path, or, if empty, the newest of all in `directory`. One
+ * that is given by its path belongs to the store around it, if there is one.
+ * Throws CommandError(exit_not_found) if there is none of that name, Error if
+ * there is one that cannot be used.
+ */
+FoundCheckpoint find_checkpoint(const std::filesystem::path &directory,
+                                const std::string &word);
+
+/* How much of a checkpoint is read before it is used. */
+enum class Verification {
+    none,  /* manifest and sizes; what find_checkpoint() does */
+    quick, /* also all but the saved memory */
+    full,  /* everything */
+};
+
+/*
+ * Throws Error that names file, rank, region and chunk of the first damage.
+ * progress: gets bytes read so far and in all.
+ */
+void verify_checkpoint(
+    const Checkpoint &checkpoint, Verification how,
+    const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
+
+/* The node file of one piece. */
+NodeFileReader open_piece(const Checkpoint &checkpoint, const Piece &piece);
+
+/* "committed", "incomplete" or "damaged". */
+const char *state_name(Checkpoint::State state);
+
+} // namespace ckpt::cli

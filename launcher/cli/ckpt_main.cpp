@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckpt_main.cpp - entry of the program `ckpt`.
+ */
+#include "cli/command.hpp"
+
+int main(int argc, char **argv)
+{
+    return ckpt::cli::run_program({argv, argv + argc});
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_checkpoint.cpp - `ckpt checkpoint`: have a running job saved.
+ */
+#include "cli/agent_client.hpp"
+#include "cli/jobs.hpp"
+#include "cli/json_text.hpp"
+#include "cli/progress_line.hpp"
+
+#include <fmt/core.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+class CheckpointCommand : public Command
+{
+  public:
+    void declare(CLI::App &app) override
+    {
+        app.add_option("JOB", job_,
+                       "Process id of mpirun, or the job's name [the only "
+                       "job running in the directory]");
+        add_directory_option(app, directory_);
+        add_flag(app, "--kill", kill_,
+                 "Kill all ranks once the checkpoint is committed");
+        add_flag(app, "--json", json_, "Print everything known, as JSON");
+    }
+
+    int run(const Words &) override
+    {
+        RunningJob job = find_job(directory_, job_);
+        control::Request request;
+        request.command = "checkpoint";
+        request.then = kill_ ? "kill" : "";
+
+        std::optional<control::Reply> reply;
+        {
+            ProgressLine line;
+            reply = ask_agent(job.socket, request, -1,
+                              [&](const control::Progress &progress) {
+                                  line.show(text(progress, line.seconds()));
+                              });
+        }
+        if (!reply) {
+            stop_with(exit_not_found, "job {} has just ended",
+                      job.status.job);
+        }
+        if (reply->event == "error") {
+            stop_with(exit_refused, "job {}: {}", job.status.job,
+                      reply->error);
+        }
+        print(reply->result);
+        return exit_done;
+    }
+
+  private:
+    static std::string text(const control::Progress &progress, double seconds)
+    {
+        return fmt::format("{}: {} of {} ranks, {} written, {}",
+                           progress.phase, progress.ranks_done,
+                           progress.rank_count,
+                           format_bytes(progress.bytes_done),
+                           format_seconds(seconds));
+    }
+
+    void print(const control::Result &result) const
+    {
+        if (json_) {
+            fmt::print("{}", json_text(nlohmann::json(result)));
+        } else {
+            fmt::print("{}\n", result.name);
+        }
+    }
+
+    std::string job_;
+    std::string directory_;
+    bool kill_ = false;
+    bool json_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_checkpoint_command()
+{
+    return std::make_unique<CheckpointCommand>();
+}
+
+} // namespace ckpt::cli

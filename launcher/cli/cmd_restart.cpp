@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_restart.cpp - `ckpt restart`: start a job again from a checkpoint.
+ */
+#include "cli/checkpoints.hpp"
+#include "cli/jobs.hpp"
+#include "cli/launch_process.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/restart_line.hpp"
+
+#include <fmt/core.h>
+
+#include <unistd.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+constexpr int last_agent_ms = 10000;
+
+class RestartCommand : public Command
+{
+  public:
+    std::string rest_usage() const override
+    {
+        return "[-- LAUNCHER-OPTIONS...]";
+    }
+
+    void declare(CLI::App &app) override
+    {
+        app.add_option("CHECKPOINT", checkpoint_,
+                       "JOB/NUMBER, JOB, or a path [newest committed one]");
+        add_directory_option(app, directory_);
+        add_option(app, "--mpirun", mpirun_,
+                   "Launcher to start [the recorded one]")
+            ->type_name("PROGRAM");
+        add_option(app, "--verify", verify_,
+                   "How much to read first: none, quick or full")
+            ->check(CLI::IsMember({"none", "quick", "full"}))
+            ->capture_default_str()
+            ->type_name("HOW");
+        add_flag(app, "--force", force_,
+                 "Start even if the job seems to be running");
+        add_flag(app, "--print", print_, "Print the command only");
+    }
+
+    int run(const Words &rest) override
+    {
+        auto [checkpoint, directory] =
+            find_checkpoint(directory_, checkpoint_);
+        RestartOptions options;
+        options.mpirun = mpirun_;
+        options.replace_options = !rest.empty();
+        options.options = rest;
+        options.libraries = library_directory();
+        options.current = ckpt_variables(environ);
+        Invocation invocation =
+            restart_invocation(directory, checkpoint, options);
+
+        verify(checkpoint);
+        if (print_) {
+            print(invocation);
+            return exit_done;
+        }
+        if (!force_) {
+            require_ended(directory, checkpoint.job);
+        }
+        become(invocation);
+    }
+
+  private:
+    void verify(const Checkpoint &checkpoint) const
+    {
+        ProgressLine line;
+        auto how = verify_ == "full"    ? Verification::full
+                   : verify_ == "quick" ? Verification::quick
+                                        : Verification::none;
+        verify_checkpoint(checkpoint, how,
+                          [&](std::uint64_t done, std::uint64_t all) {
+                              line.show(fmt::format("verified {} of {}",
+                                                    format_bytes(done),
+                                                    format_bytes(all)));
+                          });
+    }
+
+    /* Two copies of a job would write the same files. */
+    static void require_ended(const std::filesystem::path &directory,
+                              const std::string &job)
+    {
+        auto store = open_store(directory);
+        if (!store) {
+            return;
+        }
+        wait_for_last_agent(*store, job, last_agent_ms);
+        if (store->is_live(job)) {
+            stop_with(exit_refused,
+                      "job {} is still running; end it first, or use --force "
+                      "if you know that it is not",
+                      job);
+        }
+    }
+
+    static void print(const Invocation &invocation)
+    {
+        if (!invocation.directory.empty()) {
+            fmt::print("cd {} &&\n",
+                       shell_words({invocation.directory.string()}));
+        }
+        for (const auto &[name, value] : invocation.environment) {
+            fmt::print("{}={} \\\n", name, shell_words({value}));
+        }
+        fmt::print("{}\n", shell_words(invocation.command));
+    }
+
+    std::string checkpoint_;
+    std::string directory_;
+    std::string mpirun_;
+    std::string verify_ = "quick";
+    bool force_ = false;
+    bool print_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_restart_command()
+{
+    return std::make_unique<RestartCommand>();
+}
+
+} // namespace ckpt::cli

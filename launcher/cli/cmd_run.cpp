@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_run.cpp - `ckpt run`: run a job, and restart it when it fails.
+ */
+#include "cli/checkpoints.hpp"
+#include "cli/jobs.hpp"
+#include "cli/launch_process.hpp"
+#include "cli/restart_line.hpp"
+
+#include <fmt/core.h>
+
+#include <cctype>
+
+#include <unistd.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+constexpr int last_agent_ms = 30000;
+/* Restarts from one and the same checkpoint before we give up. */
+constexpr int tries_from_one_checkpoint = 2;
+
+std::uint64_t newest_number(const std::filesystem::path &directory,
+                            const std::string &job)
+{
+    auto store = open_store(directory);
+    auto newest = store ? store->newest_committed(job) : std::nullopt;
+    return newest ? newest->number : 0;
+}
+
+/* A name for the job of this command: PROGRAM-PID. */
+std::string default_job_name(const Words &command)
+{
+    std::string program;
+    try {
+        LaunchLine line = parse_launch_line(command);
+        program = line.launcher == Launcher::other || line.application.empty()
+                      ? command[0]
+                      : line.application[0];
+    } catch (const CommandError &) {
+        program = command[0]; /* of which we do not know the options */
+    }
+    std::string name = std::filesystem::path(program).filename();
+    for (char &c : name) {
+        c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    }
+    return fmt::format("{}-{}", name.substr(0, 100), getpid());
+}
+
+class RunCommand : public Command
+{
+  public:
+    std::string rest_usage() const override
+    {
+        return "-- mpirun ARGUMENTS...";
+    }
+
+    void declare(CLI::App &app) override
+    {
+        settings_.declare(app);
+        add_option(app, "--max-restarts", max_restarts_,
+                   "Give up after N restarts")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str()
+            ->type_name("N");
+    }
+
+    int run(const Words &command) override
+    {
+        if (command.empty()) {
+            stop_with(exit_usage,
+                      "run: give the command after --: ckpt run -- mpirun "
+                      "-np 2 ./app");
+        }
+        if (settings_.name().empty()) {
+            settings_.set_name(default_job_name(command));
+        }
+        require_name_is_free();
+        Invocation first =
+            with_plugin(command, library_directory(), variable("LD_PRELOAD"),
+                        settings_.environment());
+        Environment settings = settings_.environment();
+        first.environment.insert(settings.begin(), settings.end());
+        return supervise(first);
+    }
+
+  private:
+    void require_name_is_free() const
+    {
+        auto store = open_store(settings_.directory());
+        if (store && store->is_live(settings_.name())) {
+            stop_with(exit_refused, "job {} is running already in {}",
+                      settings_.name(), settings_.directory().string());
+        }
+    }
+
+    int supervise(Invocation next) const
+    {
+        const std::string &job = settings_.name();
+        std::uint64_t newest = newest_number(settings_.directory(), job);
+        int restarts = 0;
+        int tries = 0;
+        for (;;) {
+            Ending ending = run_and_wait(next);
+            if (ending.exit_code == 0 || ending.by_user) {
+                return ending.exit_code;
+            }
+            std::uint64_t before = newest;
+            auto checkpoint = checkpoint_to_restart();
+            newest = checkpoint ? checkpoint->number : 0;
+            tries = newest > before ? 1 : tries + 1;
+            /* Checkpoints from before this command are not its own. */
+            bool has_own = newest > before || restarts > 0;
+            if (!checkpoint || !has_own || restarts == max_restarts_ ||
+                tries > tries_from_one_checkpoint) {
+                say_end(ending, has_own, restarts);
+                return ending.exit_code;
+            }
+            restarts++;
+            fmt::print(stderr,
+                       "ckpt: the job ended with code {}; restart {} of at "
+                       "most {}, from {}\n",
+                       ending.exit_code, restarts, max_restarts_,
+                       checkpoint->name());
+            next = restart(*checkpoint);
+        }
+    }
+
+    std::optional<Checkpoint> checkpoint_to_restart() const
+    {
+        auto store = open_store(settings_.directory());
+        if (!store) {
+            return std::nullopt;
+        }
+        wait_for_last_agent(*store, settings_.name(), last_agent_ms);
+        return store->newest_committed(settings_.name());
+    }
+
+    Invocation restart(const Checkpoint &checkpoint) const
+    {
+        RestartOptions options;
+        options.libraries = library_directory();
+        options.current = ckpt_variables(environ);
+        for (const auto &[name, value] : settings_.environment()) {
+            options.current[name] = value;
+        }
+        verify_checkpoint(checkpoint, Verification::quick);
+        return restart_invocation(settings_.directory(), checkpoint, options);
+    }
+
+    void say_end(const Ending &ending, bool has_own, int restarts) const
+    {
+        const char *why = !has_own ? "there is no checkpoint to restart from"
+                          : restarts == max_restarts_
+                              ? "no restart is left"
+                              : "it fails again and again without a new "
+                                "checkpoint";
+        fmt::print(stderr, "ckpt: the job ended with code {}; {}\n",
+                   ending.exit_code, why);
+    }
+
+    JobSettings settings_;
+    int max_restarts_ = 10;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_run_command()
+{
+    return std::make_unique<RunCommand>();
+}
+
+} // namespace ckpt::cli

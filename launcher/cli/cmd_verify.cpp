@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_verify.cpp - `ckpt verify`: read a checkpoint, compare all checksums.
+ */
+#include "cli/checkpoints.hpp"
+#include "cli/progress_line.hpp"
+
+#include <fmt/core.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+class VerifyCommand : public Command
+{
+  public:
+    void declare(CLI::App &app) override
+    {
+        app.add_option("CHECKPOINT", checkpoint_,
+                       "JOB/NUMBER, JOB, or a path [newest committed one]");
+        add_directory_option(app, directory_);
+    }
+
+    int run(const Words &) override
+    {
+        Checkpoint checkpoint =
+            find_checkpoint(directory_, checkpoint_).checkpoint;
+        {
+            ProgressLine line;
+            verify_checkpoint(checkpoint, Verification::full,
+                              [&](std::uint64_t done, std::uint64_t all) {
+                                  line.show(fmt::format("verified {} of {}",
+                                                        format_bytes(done),
+                                                        format_bytes(all)));
+                              });
+        }
+        const Manifest &manifest = *checkpoint.manifest;
+        fmt::print("{}: good, {} ranks, {} files, {}\n", checkpoint.name(),
+                   manifest.rank_count, manifest.pieces.size(),
+                   format_bytes(manifest.bytes()));
+        return exit_done;
+    }
+
+  private:
+    std::string checkpoint_;
+    std::string directory_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_verify_command()
+{
+    return std::make_unique<VerifyCommand>();
+}
+
+} // namespace ckpt::cli

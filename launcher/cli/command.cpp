@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * command.cpp - the program `ckpt`: finds the command and reports errors.
+ */
+#include "config.h"
+
+#include "cli/command.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+struct Entry {
+    const char *name;
+    const char *summary;
+    std::unique_ptr<Command> (*make)();
+};
+
+constexpr Entry entries[] = {
+    {"tune", "Print the file for mpirun --tune", make_tune_command},
+    {"run", "Run a job and restart it when it fails", make_run_command},
+    {"checkpoint", "Take a checkpoint of a running job",
+     make_checkpoint_command},
+    {"restart", "Start a job again from a checkpoint", make_restart_command},
+    {"list", "List the checkpoints of a directory", make_list_command},
+    {"status", "Show what jobs are doing", make_status_command},
+    {"inspect", "Show what a checkpoint holds", make_inspect_command},
+    {"verify", "Read a checkpoint and compare all checksums",
+     make_verify_command},
+    {"gc", "Remove old and unfinished checkpoints", make_gc_command},
+};
+
+constexpr const char *footer =
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such job or "
+    "checkpoint,\n4 not possible now. Every option --some-option can be set "
+    "as CKPT_SOME_OPTION.\nManual pages: ckpt(1), ckpt(7).";
+
+/* Help texts that also tell what can follow "--". */
+class Help : public CLI::Formatter
+{
+  public:
+    explicit Help(std::string rest) : rest_(std::move(rest)) {}
+
+    std::string make_usage(const CLI::App *app,
+                           std::string name) const override
+    {
+        std::string text = CLI::Formatter::make_usage(app, name);
+        if (!rest_.empty()) {
+            text.insert(text.find_last_not_of('\n') + 1, " " + rest_);
+        }
+        return text;
+    }
+
+  private:
+    std::string rest_;
+};
+
+int report(const std::exception &problem, int status)
+{
+    std::cerr << "ckpt: " << problem.what() << '\n';
+    return status;
+}
+
+/* The subcommand that was parsed, as an index into program.commands. */
+std::size_t parsed_command(const Program &program)
+{
+    const CLI::App *parsed = program.app.get_subcommands().front();
+    auto all = program.app.get_subcommands([](const CLI::App *) {
+        return true;
+    });
+    return static_cast<std::size_t>(
+        std::find(all.begin(), all.end(), parsed) - all.begin());
+}
+
+/* CLI11 itself would only say that a command is missing. */
+void require_known_command(const Words &words)
+{
+    auto word = std::find_if(words.begin(), words.end(),
+                             [](const std::string &w) { return w[0] != '-'; });
+    bool known = word == words.end() ||
+                 std::any_of(std::begin(entries), std::end(entries),
+                             [&](const Entry &e) { return e.name == *word; });
+    if (!known) {
+        stop_with(exit_usage, "there is no command '{}'; see ckpt --help",
+                  *word);
+    }
+}
+
+/* Where help on what was parsed is found. */
+std::string help_command(const Program &program)
+{
+    auto parsed = program.app.get_subcommands();
+    return parsed.empty() ? "ckpt --help"
+                          : "ckpt " + parsed.front()->get_name() + " --help";
+}
+
+int run_command(Program &program, bool has_rest, const Words &rest)
+{
+    Command &command = *program.commands[parsed_command(program)];
+    if (has_rest && command.rest_usage().empty()) {
+        stop_with(exit_usage, "{}: nothing can follow --",
+                  program.app.get_subcommands().front()->get_name());
+    }
+    return command.run(rest);
+}
+
+} // namespace
+
+std::string environment_name(std::string_view option)
+{
+    std::string name = "CKPT_";
+    for (char c : option.substr(option.find_first_not_of('-'))) {
+        name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+    }
+    return name;
+}
+
+CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
+                      const std::string &text)
+{
+    return app.add_flag(name, value, text)->envname(environment_name(name));
+}
+
+void add_directory_option(CLI::App &app, std::string &directory)
+{
+    directory = default_directory;
+    add_option(app, "--dir", directory, "Directory of the checkpoints")
+        ->capture_default_str()
+        ->type_name("DIR");
+}
+
+Program::Program()
+    : app("Checkpoint and restart of unmodified MPI programs", "ckpt")
+{
+    app.set_version_flag("--version", "ckpt " PACKAGE_VERSION);
+    app.set_help_flag("--help", "Print this help and exit");
+    app.require_subcommand(1);
+    app.footer(footer);
+    for (const Entry &entry : entries) {
+        CLI::App *subcommand = app.add_subcommand(entry.name, entry.summary);
+        commands.push_back(entry.make());
+        commands.back()->declare(*subcommand);
+        subcommand->formatter(
+            std::make_shared<Help>(commands.back()->rest_usage()));
+    }
+}
+
+int run_program(const Words &argv)
+{
+    auto dashes = std::find(argv.begin(), argv.end(), "--");
+    bool has_rest = dashes != argv.end();
+    Words rest(has_rest ? dashes + 1 : dashes, argv.end());
+    Words words(argv.begin() + 1, dashes);
+
+    Program program;
+    try {
+        require_known_command(words);
+        std::reverse(words.begin(), words.end()); /* CLI11 takes them so */
+        program.app.parse(words);
+        return run_command(program, has_rest, rest);
+    } catch (const CLI::Success &request) {
+        return program.app.exit(request); /* --help, --version */
+    } catch (const CLI::ParseError &problem) {
+        report(problem, exit_usage);
+        std::cerr << "Try '" << help_command(program) << "'.\n";
+        return exit_usage;
+    } catch (const CommandError &problem) {
+        return report(problem, problem.status());
+    } catch (const std::exception &problem) {
+        return report(problem, exit_failed);
+    }
+}
+
+} // namespace ckpt::cli

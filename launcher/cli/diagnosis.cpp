@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * diagnosis.cpp - looks at the programs and libraries of a process tree.
+ */
+#include "cli/diagnosis.hpp"
+
+#include "cli/launch_line.hpp"
+
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <elf.h>
+
+namespace fs = std::filesystem;
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+fs::path process_directory(int pid)
+{
+    return fs::path("/proc") / std::to_string(pid);
+}
+
+/* The parent's id, from /proc/PID/stat: "pid (name) state ppid ...". */
+std::optional<int> parent_of(int pid)
+{
+    std::ifstream file(process_directory(pid) / "stat");
+    std::string text;
+    std::getline(file, text);
+    std::size_t end = text.rfind(')'); /* the name may have blanks in it */
+    if (end == text.npos) {
+        return std::nullopt;
+    }
+    char state = 0;
+    int parent = 0;
+    std::istringstream rest(text.substr(end + 1));
+    rest >> state >> parent;
+    return rest ? std::optional(parent) : std::nullopt;
+}
+
+std::multimap<int, int> children_by_parent()
+{
+    std::multimap<int, int> children;
+    for (const auto &entry : fs::directory_iterator("/proc")) {
+        std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != name.npos) {
+            continue;
+        }
+        int pid = std::stoi(name);
+        if (auto parent = parent_of(pid)) {
+            children.emplace(*parent, pid);
+        }
+    }
+    return children;
+}
+
+/* The process and all below it. */
+std::vector<int> process_tree(int root)
+{
+    auto children = children_by_parent();
+    std::vector<int> tree = {root};
+    for (std::size_t next = 0; next < tree.size(); next++) {
+        auto [first, last] = children.equal_range(tree[next]);
+        for (auto child = first; child != last; ++child) {
+            tree.push_back(child->second);
+        }
+    }
+    return tree;
+}
+
+std::string mapped_files(int pid)
+{
+    std::ifstream file(process_directory(pid) / "maps");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/* What can be said about one process, if anything can. */
+std::optional<Diagnosis> diagnose(int pid)
+{
+    std::error_code error;
+    fs::path program = fs::read_symlink(process_directory(pid) / "exe", error);
+    if (error || launcher_of(program) != Launcher::other) {
+        return std::nullopt;
+    }
+    if (is_statically_linked(process_directory(pid) / "exe")) {
+        return Diagnosis{
+            exit_refused,
+            fmt::format("process {} runs {}, which is statically linked: it "
+                        "cannot be checkpointed; link it dynamically",
+                        pid, program.string())};
+    }
+    std::string files = mapped_files(pid);
+    if (files.find("/libmpi.so.12") != files.npos) {
+        return Diagnosis{
+            exit_refused,
+            fmt::format("process {} runs {}, which uses MPICH or a relative "
+                        "(libmpi.so.12): only programs built for Open MPI "
+                        "(libmpi.so.40) can be checkpointed",
+                        pid, program.string())};
+    }
+    if (files.find("/libckpt-mpi.so") != files.npos) {
+        return Diagnosis{
+            exit_refused,
+            fmt::format("process {} ({}) has not called MPI_Init yet, or has "
+                        "called MPI_Finalize: try again later",
+                        pid, program.string())};
+    }
+    if (files.find("/libmpi.so.40") != files.npos) {
+        return Diagnosis{
+            exit_refused,
+            fmt::format("process {} ({}) was started without checkpointing: "
+                        "use mpirun --tune \"$(ckpt tune)\" ...",
+                        pid, program.string())};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+bool is_statically_linked(const fs::path &program)
+{
+    std::ifstream file(program, std::ios::binary);
+    Elf64_Ehdr header{};
+    file.read(reinterpret_cast<char *>(&header), sizeof(header));
+    if (!file || std::string_view(reinterpret_cast<char *>(header.e_ident),
+                                  SELFMAG) != ELFMAG) {
+        return false;
+    }
+    for (unsigned i = 0; i < header.e_phnum; i++) {
+        Elf64_Phdr segment{};
+        file.seekg(static_cast<std::streamoff>(header.e_phoff +
+                                               i * sizeof(segment)));
+        file.read(reinterpret_cast<char *>(&segment), sizeof(segment));
+        if (!file || segment.p_type == PT_INTERP) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Diagnosis why_no_agent(int pid)
+{
+    if (!fs::exists(process_directory(pid))) {
+        return {exit_not_found, fmt::format("there is no process {}", pid)};
+    }
+    for (int member : process_tree(pid)) {
+        if (auto found = diagnose(member)) {
+            return *found;
+        }
+    }
+    return {exit_refused,
+            fmt::format("process {} has no checkpointing: its program has not "
+                        "called MPI_Init yet, or it was started without "
+                        "mpirun --tune \"$(ckpt tune)\"",
+                        pid)};
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * diagnosis.hpp - why a process has no node agent, and so no checkpoint.
+ */
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <filesystem>
+
+namespace ckpt::cli
+{
+
+struct Diagnosis {
+    Exit status;
+    std::string text;
+};
+
+/* Looks at the process and all its descendants. */
+Diagnosis why_no_agent(int pid);
+
+/* True if the file is an ELF program without an interpreter: nothing can be
+ * preloaded into it. False if it cannot be read. */
+bool is_statically_linked(const std::filesystem::path &program);
+
+} // namespace ckpt::cli

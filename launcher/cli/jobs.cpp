@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * jobs.cpp - asks the agents of this host which jobs they serve.
+ */
+#include "cli/jobs.hpp"
+
+#include "cli/agent_client.hpp"
+#include "cli/diagnosis.hpp"
+#include "common/fd.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <set>
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+constexpr int status_timeout_ms = 5000;
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    return name;
+}
+
+bool same_directory(const fs::path &one, const fs::path &other)
+{
+    std::error_code error;
+    return fs::equivalent(one, other, error) && !error;
+}
+
+std::set<fs::path> known_sockets(const fs::path &directory)
+{
+    auto listed = control::control_sockets();
+    std::set<fs::path> sockets(listed.begin(), listed.end());
+    if (auto store = open_store(directory)) {
+        for (const std::string &name : store->jobs()) {
+            auto state = store->job_state(name);
+            if (state && state->state == "running" &&
+                state->host == host_name() && !state->agent_socket.empty()) {
+                sockets.insert(
+                    fs::path(state->agent_socket).replace_extension(".ctl"));
+            }
+        }
+    }
+    return sockets;
+}
+
+/* What the agent says about its job, or nothing if there is no agent. */
+std::optional<control::Status> ask_status(const fs::path &socket)
+{
+    control::Request request;
+    request.command = "status";
+    try {
+        auto reply = ask_agent(socket, request, status_timeout_ms);
+        if (reply && reply->event == "status") {
+            return reply->status;
+        }
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
+    }
+    return std::nullopt;
+}
+
+bool is_number(const std::string &word)
+{
+    return !word.empty() && word.size() < 10 &&
+           word.find_first_not_of("0123456789") == word.npos;
+}
+
+bool has_process(const control::Status &status, int pid)
+{
+    return status.launcher_pid == pid ||
+           std::any_of(status.ranks.begin(), status.ranks.end(),
+                       [&](const auto &rank) { return rank.pid == pid; });
+}
+
+std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
+                                 const fs::path &directory,
+                                 const std::string &word)
+{
+    std::vector<RunningJob> found;
+    for (const RunningJob &job : jobs) {
+        const control::Status &status = job.status;
+        bool here = same_directory(status.directory, directory);
+        if (word.empty() ? here
+                         : status.job == word ||
+                               (is_number(word) &&
+                                has_process(status, std::stoi(word)))) {
+            found.push_back(job);
+        }
+    }
+    /* Jobs of one name in several directories: the given one decides. */
+    if (found.size() > 1) {
+        auto elsewhere = [&](const RunningJob &job) {
+            return !same_directory(job.status.directory, directory);
+        };
+        if (!std::all_of(found.begin(), found.end(), elsewhere)) {
+            std::erase_if(found, elsewhere);
+        }
+    }
+    return found;
+}
+
+std::string names_of(const std::vector<RunningJob> &jobs)
+{
+    std::string names;
+    for (const RunningJob &job : jobs) {
+        names += fmt::format("{}{} (mpirun {})", names.empty() ? "" : ", ",
+                             job.status.job, job.status.launcher_pid);
+    }
+    return names;
+}
+
+/* Why no job of that name can be reached from here. */
+[[noreturn]] void explain_name(const fs::path &directory,
+                               const std::string &name)
+{
+    auto store = open_store(directory);
+    auto state = store ? store->job_state(name) : std::nullopt;
+    if (!state) {
+        stop_with(exit_not_found, "no job {} in {}, nor running on this host",
+                  name, directory.string());
+    }
+    if (state->state == "running" && state->host != host_name()) {
+        stop_with(exit_refused, "job {} runs on {}: use ckpt there", name,
+                  state->host);
+    }
+    stop_with(exit_not_found, "job {} is not running", name);
+}
+
+} // namespace
+
+std::vector<RunningJob> running_jobs(const fs::path &directory)
+{
+    std::vector<RunningJob> jobs;
+    for (const fs::path &socket : known_sockets(directory)) {
+        auto status = ask_status(socket);
+        if (!status) {
+            continue;
+        }
+        auto twin = std::find_if(
+            jobs.begin(), jobs.end(), [&](const RunningJob &job) {
+                return job.status.launch_namespace == status->launch_namespace;
+            });
+        if (twin == jobs.end()) {
+            jobs.push_back({socket, std::move(*status)});
+        } else if (status->coordinator) {
+            *twin = {socket, std::move(*status)};
+        }
+    }
+    return jobs;
+}
+
+std::vector<RunningJob> jobs_running_in(const fs::path &directory)
+{
+    return matching(running_jobs(directory), directory, "");
+}
+
+RunningJob find_job(const fs::path &directory, const std::string &word)
+{
+    auto all = running_jobs(directory);
+    auto found = matching(all, directory, word);
+    if (found.size() == 1) {
+        return found[0];
+    }
+    if (found.size() > 1) {
+        stop_with(exit_usage, "several jobs are running: {}; name one",
+                  names_of(found));
+    }
+    if (is_number(word)) {
+        Diagnosis why = why_no_agent(std::stoi(word));
+        throw CommandError(why.status, why.text);
+    }
+    if (!word.empty()) {
+        explain_name(directory, word);
+    }
+    std::string hint;
+    if (!all.empty()) {
+        hint = fmt::format("; running elsewhere: {}", names_of(all));
+    }
+    stop_with(exit_not_found, "no job is running in {}{}", directory.string(),
+              hint);
+}
+
+void wait_for_last_agent(const Store &store, const std::string &job,
+                         int timeout_ms)
+{
+    auto state = store.job_state(job);
+    if (!state || state->state != "running" || state->host != host_name() ||
+        state->agent_pid <= 0 ||
+        (state->launcher_pid > 0 &&
+         kill(static_cast<pid_t>(state->launcher_pid), 0) == 0)) {
+        return;
+    }
+    Fd agent(static_cast<int>(
+        syscall(SYS_pidfd_open, static_cast<pid_t>(state->agent_pid), 0)));
+    if (agent) {
+        pollfd ended = {agent.get(), POLLIN, 0};
+        poll(&ended, 1, timeout_ms);
+    }
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * jobs.hpp - find the running job that a user means.
+ */
+#pragma once
+
+#include "agent/control.hpp"
+#include "cli/checkpoints.hpp"
+#include "cli/command.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ckpt::cli
+{
+
+struct RunningJob {
+    std::filesystem::path socket; /* where its agent takes commands */
+    control::Status status;
+};
+
+/*
+ * Jobs of this user with an agent on this host: all that listen in the run
+ * directory, and those that job.json files in `directory` point at. A job with
+ * several agents here is listed once, by its coordinator if that is here.
+ */
+std::vector<RunningJob> running_jobs(const std::filesystem::path &directory);
+
+/* Those of them whose checkpoints go to `directory`. */
+std::vector<RunningJob>
+jobs_running_in(const std::filesystem::path &directory);
+
+/*
+ * The job that `word` means: mpirun's process id (or that of a rank), a job's
+ * name, or, if empty, the only job running in `directory`. Throws CommandError
+ * that says why there is none: exit_not_found, exit_refused, or exit_usage if
+ * there are several.
+ */
+RunningJob find_job(const std::filesystem::path &directory,
+                    const std::string &word);
+
+/*
+ * Waits until the agent of an ended job has ended too, at most `timeout_ms`.
+ * For jobs of this host whose launcher is no longer there; else returns at
+ * once.
+ */
+void wait_for_last_agent(const Store &store, const std::string &job,
+                         int timeout_ms);
+
+} // namespace ckpt::cli

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restart_line.cpp - puts the restart program in the place of the application.
+ */
+#include "cli/restart_line.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+namespace fs = std::filesystem;
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+/* Settings that belong to one launch, or to one command, and so are not handed
+ * on to the restarted job. */
+const std::set<std::string> not_inherited = {
+    "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE",
+    "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
+    "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",
+    "CKPT_VERIFY",
+};
+
+bool is_inherited(const std::string &name)
+{
+    return name.starts_with("CKPT_") && !name.starts_with("CKPT_RESTART_") &&
+           !not_inherited.contains(name);
+}
+
+/* What the restarted processes are told. */
+Environment job_environment(const fs::path &directory,
+                            const Checkpoint &checkpoint,
+                            const RestartOptions &options)
+{
+    Environment all;
+    for (const auto *from :
+         {&options.current, &checkpoint.manifest->launch.environment}) {
+        for (const auto &[name, value] : *from) {
+            if (is_inherited(name)) {
+                all.emplace(name, value);
+            }
+        }
+    }
+    all["CKPT_DIR"] = fs::absolute(directory).lexically_normal();
+    all["CKPT_LIBDIR"] = options.libraries;
+    all["CKPT_RESTART_JOB"] = checkpoint.job;
+    all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);
+    return all;
+}
+
+/* The launcher to call. mpirun of Open MPI 5 turns into prterun, which without
+ * mpirun's preparations knows nothing of Open MPI. */
+std::string launcher_program(const std::string &recorded)
+{
+    fs::path program = recorded;
+    if (program.filename() == "prterun") {
+        program.replace_filename("mpirun");
+    }
+    return program.string();
+}
+
+LaunchLine recorded_line(const Launch &launch, const std::string &name)
+{
+    LaunchLine line;
+    try {
+        line = parse_launch_line(launch.launcher, launch.application);
+    } catch (const CommandError &problem) {
+        stop_with(exit_usage, "{} was started with '{}': {}; give the "
+                  "options of the launcher after --", name,
+                  shell_words(launch.launcher), problem.what());
+    }
+    if (line.several_programs) {
+        stop_with(exit_usage, "{} was started with several programs ('{}'): "
+                  "give the options of the launcher after --", name,
+                  shell_words(launch.launcher));
+    }
+    return line;
+}
+
+/* Launcher and options, by record and by the user's wish. */
+LaunchLine launch_line(const Checkpoint &checkpoint,
+                       const RestartOptions &options)
+{
+    const Launch &launch = checkpoint.manifest->launch;
+    LaunchLine line;
+    line.program = options.mpirun;
+    if (line.program.empty() && !launch.launcher.empty()) {
+        line.program = launcher_program(launch.launcher[0]);
+    }
+    if (line.program.empty()) {
+        line.program = "mpirun"; /* a program started without one */
+    }
+    line.launcher = launcher_of(line.program);
+    if (line.launcher == Launcher::other) {
+        stop_with(exit_usage, "{} was started by {}, which ckpt cannot start: "
+                  "give another launcher with --mpirun and its options "
+                  "after --", checkpoint.name(), line.program);
+    }
+    if (options.replace_options) {
+        line.options = parse_launch_options(line.launcher, options.options);
+    } else if (!launch.launcher.empty()) {
+        LaunchLine recorded = recorded_line(launch, checkpoint.name());
+        if (recorded.launcher != line.launcher) {
+            stop_with(exit_usage, "{} was started by {}; give the options of "
+                      "{} after --", checkpoint.name(), recorded.program,
+                      line.program);
+        }
+        line.options = std::move(recorded.options);
+    }
+    return line;
+}
+
+void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
+{
+    int count = checkpoint.manifest->rank_count;
+    const LaunchOption *asked = line.find("np");
+    if (asked != nullptr && asked->values.at(0) != std::to_string(count)) {
+        stop_with(exit_usage, "{} has {} ranks, but {} were asked for ({})",
+                  checkpoint.name(), count, asked->values[0],
+                  shell_words(asked->words));
+    }
+}
+
+/* Replaces -x NAME[=VALUE]: of two with the same name Open MPI 4 takes the
+ * last, Open MPI 5 the first. */
+void set_exported(LaunchLine &line, const std::string &name,
+                  const std::string &value)
+{
+    std::erase_if(line.options, [&](const LaunchOption &option) {
+        return option.name == "x" &&
+               option.values[0].substr(0, option.values[0].find('=')) == name;
+    });
+    std::string text = name + "=" + value;
+    line.options.push_back({"x", {text}, {"-x", text}});
+}
+
+} // namespace
+
+Invocation restart_invocation(const fs::path &directory,
+                              const Checkpoint &checkpoint,
+                              const RestartOptions &options)
+{
+    const Manifest &manifest = *checkpoint.manifest;
+    Invocation result;
+    result.environment = job_environment(directory, checkpoint, options);
+    if (fs::is_directory(manifest.launch.launcher_directory)) {
+        result.directory = manifest.launch.launcher_directory;
+    }
+    Words program = {options.libraries / "ckpt-restart",
+                     fs::absolute(checkpoint.directory).lexically_normal()};
+
+    if (manifest.launch.launcher.empty() && options.mpirun.empty() &&
+        !options.replace_options && manifest.rank_count == 1) {
+        result.command = program;
+        return result;
+    }
+
+    LaunchLine line = launch_line(checkpoint, options);
+    if (options.replace_options) {
+        check_rank_count(line, checkpoint);
+    }
+    line.remove("np");
+    std::string count = std::to_string(manifest.rank_count);
+    if (line.launcher == Launcher::slurm) {
+        line.remove("export"); /* may preload the plugin */
+        line.options.push_back({"export", {"ALL"}, {"--export=ALL"}});
+        line.options.push_back({"np", {count}, {"-n", count}});
+    } else {
+        for (const auto &[name, value] : result.environment) {
+            set_exported(line, name, value);
+        }
+        /* The plugin is part of the saved memory: the restart program must
+         * not have a second one. */
+        set_exported(line, "LD_PRELOAD", "");
+        line.options.push_back({"np", {count}, {"-np", count}});
+    }
+    line.application = program;
+    result.command = join_launch_line(line);
+    return result;
+}
+
+Environment ckpt_variables(char *const environment[])
+{
+    Environment variables;
+    for (; *environment != nullptr; environment++) {
+        std::string_view entry = *environment;
+        std::size_t equals = entry.find('=');
+        if (entry.starts_with("CKPT_") && equals != entry.npos) {
+            variables.emplace(entry.substr(0, equals),
+                              entry.substr(equals + 1));
+        }
+    }
+    return variables;
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restart_line.hpp - the command that starts a job again from a checkpoint.
+ */
+#pragma once
+
+#include "cli/run_line.hpp"
+
+#include "image/store.hpp"
+
+namespace ckpt::cli
+{
+
+struct RestartOptions {
+    std::string mpirun; /* launcher to use; "": the recorded one */
+    bool replace_options = false; /* by `options`, which may be empty */
+    Words options;
+    std::filesystem::path libraries;
+    Environment current; /* CKPT_* variables of the caller: they win over the
+                            recorded ones */
+};
+
+/*
+ * The recorded launcher and options, "-np N", then the restart program and the
+ * checkpoint's directory in the place of the application. A program that was
+ * started without a launcher is started so again.
+ * directory: of the store, in which the job goes on.
+ * Throws CommandError(exit_usage) for a wrong number of ranks and for
+ * recorded options that cannot be taken over.
+ */
+Invocation restart_invocation(const std::filesystem::path &directory,
+                              const Checkpoint &checkpoint,
+                              const RestartOptions &options);
+
+/* Variables of this process that begin with CKPT_. */
+Environment ckpt_variables(char *const environment[]);
+
+} // namespace ckpt::cli

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_line.cpp - adds what switches checkpointing on to a launch command.
+ */
+#include "cli/run_line.hpp"
+
+#include "cli/tune_file.hpp"
+
+#include <optional>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+/* The command taken apart, or nothing if it has options we do not know. */
+std::optional<LaunchLine> try_parse(const Words &command)
+{
+    try {
+        return parse_launch_line(command);
+    } catch (const CommandError &) {
+        return std::nullopt;
+    }
+}
+
+/* Takes -x LD_PRELOAD[=LIST] out of the options, as it would override the tune
+ * file's. Returns the user's list. */
+std::string take_preload(LaunchLine &line, const std::string &preload)
+{
+    std::string list = preload;
+    std::erase_if(line.options, [&](const LaunchOption &option) {
+        constexpr std::string_view name = "LD_PRELOAD";
+        if (option.name != "x" || !option.values[0].starts_with(name)) {
+            return false;
+        }
+        std::string_view value = option.values[0];
+        value.remove_prefix(name.size());
+        if (value.starts_with('=')) {
+            list = value.substr(1);
+        }
+        return value.empty() || value.starts_with('=');
+    });
+    return list;
+}
+
+LaunchOption tune_option(const std::string &files)
+{
+    return {"tune", {files}, {"--tune", files}};
+}
+
+Invocation with_tune_file(const Words &command,
+                          const std::filesystem::path &libraries,
+                          const std::string &preload,
+                          const Environment &settings)
+{
+    auto provide = [&](const std::string &list) {
+        return provide_tune_file(tune_file_text(
+                                     plugin_environment(libraries, list,
+                                                        settings)))
+            .string();
+    };
+    auto line = try_parse(command);
+    if (!line) {
+        Words words = command;
+        words.insert(words.begin() + 1, {"--tune", provide(preload)});
+        return {words, {}, {}};
+    }
+    std::string files = provide(take_preload(*line, preload));
+    if (const LaunchOption *tune = line->find("tune")) {
+        files = tune->values[0] + "," + files;
+        line->remove("tune");
+    }
+    line->options.insert(line->options.begin(), tune_option(files));
+    return {join_launch_line(*line), {}, {}};
+}
+
+Invocation with_export(const Words &command, const Environment &variables)
+{
+    LaunchLine line = parse_launch_line(command);
+    const LaunchOption *given = line.find("export");
+    std::string list = given != nullptr ? given->values[0] : "ALL";
+    for (const auto &[name, value] : variables) {
+        if (value.find(',') != std::string::npos) {
+            stop_with(exit_usage, "srun --export cannot carry {}={}: it has a "
+                      "comma", name, value);
+        }
+        list += fmt::format(",{}={}", name, value);
+    }
+    line.remove("export");
+    std::string word = "--export=" + list;
+    line.options.push_back({"export", {list}, {word}});
+    if (line.find("mpi") == nullptr) {
+        line.options.push_back({"mpi", {"pmix"}, {"--mpi=pmix"}});
+    }
+    return {join_launch_line(line), {}, {}};
+}
+
+} // namespace
+
+Invocation with_plugin(const Words &command,
+                       const std::filesystem::path &libraries,
+                       const std::string &preload,
+                       const Environment &settings)
+{
+    if (command.empty()) {
+        stop_with(exit_usage, "there is no command to start");
+    }
+    Environment variables = plugin_environment(libraries, preload, settings);
+    switch (launcher_of(command[0])) {
+    case Launcher::open_mpi:
+        return with_tune_file(command, libraries, preload, settings);
+    case Launcher::slurm:
+        return with_export(command, variables);
+    case Launcher::other:
+        break;
+    }
+    return {command, variables, {}};
+}
+
+std::string shell_words(const Words &words)
+{
+    constexpr const char *plain = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_-+=./,:@%";
+    std::string text;
+    for (const std::string &word : words) {
+        text += text.empty() ? "" : " ";
+        if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (char c : word) {
+            text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        }
+        text += '\'';
+    }
+    return text;
+}
+
+} // namespace ckpt::cli

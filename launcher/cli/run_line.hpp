@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_line.hpp - a user's launch command, with checkpointing switched on.
+ */
+#pragma once
+
+#include "cli/launch_line.hpp"
+#include "cli/settings.hpp"
+
+namespace ckpt::cli
+{
+
+/* A command, and the variables to be set for it. */
+struct Invocation {
+    Words command;
+    Environment environment;
+    std::filesystem::path directory; /* to run in; empty: the current one */
+};
+
+/*
+ * Switches the plugin on in `command`:
+ * mpirun: a tune file is added to its options (to the user's own, if any);
+ * srun:   --export gets the variables, --mpi=pmix is added if none is given;
+ * other:  the variables are set for the program itself.
+ * A user's own LD_PRELOAD, in the environment (`preload`) or by -x, follows
+ * ours. Throws CommandError(exit_usage).
+ */
+Invocation with_plugin(const Words &command,
+                       const std::filesystem::path &libraries,
+                       const std::string &preload,
+                       const Environment &settings);
+
+/* "a, 'b c'": a command as a shell reads it. */
+std::string shell_words(const Words &words);
+
+} // namespace ckpt::cli

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * settings.cpp - options of a job, and the variables that carry them.
+ */
+#include "cli/settings.hpp"
+
+#include "common/durations.hpp"
+#include "image/codec.hpp"
+#include "image/store.hpp"
+
+#include <cstdlib>
+
+namespace fs = std::filesystem;
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+/* Runs a check whose Error means that an option's value is wrong. */
+template <typename Check>
+void require_valid(const char *option, Check check)
+{
+    try {
+        check();
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "{}: {}", option, problem.what());
+    }
+}
+
+void require_count(const std::string &text)
+{
+    bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits || text.size() > 9 || std::stoul(text) == 0) {
+        fail("{} is not a whole number above 0", text);
+    }
+}
+
+} // namespace
+
+void JobSettings::declare(CLI::App &app)
+{
+    add_option(app, "--dir", directory_,
+               std::string("Directory of the checkpoints [") +
+                   default_directory + "]")
+        ->type_name("DIR");
+    add_option(app, "--interval", interval_,
+               "Take a checkpoint every TIME: 90, 10m, 1.5h")
+        ->type_name("TIME");
+    add_option(app, "--name", name_, "Name of the job")->type_name("NAME");
+    add_option(app, "--codec", codec_,
+               "Compression: none, zstd or zstd:LEVEL")
+        ->type_name("CODEC");
+    add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
+        ->type_name("N");
+    add_option(app, "--timeout", timeout_,
+               "Give up a checkpoint that takes longer than TIME")
+        ->type_name("TIME");
+}
+
+Environment JobSettings::environment() const
+{
+    Environment variables;
+    if (!directory_.empty()) {
+        variables["CKPT_DIR"] = directory().string();
+    }
+    if (!interval_.empty()) {
+        require_valid("--interval", [&] { parse_duration(interval_); });
+        variables["CKPT_INTERVAL"] = interval_;
+    }
+    if (!name_.empty()) {
+        require_valid("--name", [&] { require_job_name(name_); });
+        variables["CKPT_NAME"] = name_;
+    }
+    if (!codec_.empty()) {
+        require_valid("--codec", [&] { Codec::parse(codec_); });
+        variables["CKPT_CODEC"] = codec_;
+    }
+    if (!keep_.empty()) {
+        require_valid("--keep", [&] { require_count(keep_); });
+        variables["CKPT_KEEP"] = keep_;
+    }
+    if (!timeout_.empty()) {
+        require_valid("--timeout", [&] { parse_duration(timeout_); });
+        variables["CKPT_TIMEOUT"] = timeout_;
+    }
+    return variables;
+}
+
+fs::path JobSettings::directory() const
+{
+    fs::path given = directory_.empty() ? default_directory : directory_;
+    return fs::absolute(given).lexically_normal();
+}
+
+fs::path library_directory()
+{
+    std::string given = variable("CKPT_LIBDIR");
+    return given.empty() ? CKPT_LIBRARY_DIRECTORY : given;
+}
+
+std::string variable(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+} // namespace ckpt::cli

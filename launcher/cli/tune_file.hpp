@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tune_file.hpp - the parameter file that `mpirun --tune` reads.
+ *
+ * Only lines "-x NAME=VALUE": the subset that Open MPI 4.1 and 5.0 both take.
+ */
+#pragma once
+
+#include "cli/settings.hpp"
+
+namespace ckpt::cli
+{
+
+/*
+ * What a process needs to load the plugin from `libraries`, and `settings`.
+ * preload: the user's own LD_PRELOAD, which then follows ours.
+ */
+Environment plugin_environment(const std::filesystem::path &libraries,
+                               const std::string &preload,
+                               const Environment &settings);
+
+/* Text of a tune file. Throws CommandError(exit_usage) for a value that such
+ * a file cannot carry: with white space, quotes or a comma in it. */
+std::string tune_file_text(const Environment &environment);
+
+/*
+ * Path of a tune file for these settings, whose text is `text`: the installed
+ * one if it says the same, else one in the user's cache directory that is
+ * written now. The name comes from the text, so that it never changes.
+ */
+std::filesystem::path provide_tune_file(const std::string &text);
+
+} // namespace ckpt::cli

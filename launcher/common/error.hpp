@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * error.hpp - the one exception of the launcher: a text for the user.
+ *
+ * The text names the thing that failed and why; callers print it as it is.
+ */
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ckpt
+{
+
+class Error : public std::runtime_error
+{
+  public:
+    explicit Error(const std::string &text, int code = 0)
+        : std::runtime_error(text), code_(code)
+    {
+    }
+
+    /* The errno behind the error, or 0 if there was none. */
+    int code() const noexcept { return code_; }
+
+  private:
+    int code_;
+};
+
+/* Throws an Error with a formatted text. */
+template <typename... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args &&...args)
+{
+    throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/* Throws an Error of code ENOENT: what the user names is not there. */
+template <typename... Args>
+[[noreturn]] void fail_not_found(fmt::format_string<Args...> format,
+                                 Args &&...args)
+{
+    throw Error(fmt::format(format, std::forward<Args>(args)...), ENOENT);
+}
+
+/* Throws an Error: formatted text, colon, what `code` (an errno) means. */
+template <typename... Args>
+[[noreturn]] void fail_errno(int code, fmt::format_string<Args...> format,
+                             Args &&...args)
+{
+    throw Error(fmt::format(format, std::forward<Args>(args)...) + ": " +
+                    std::strerror(code),
+                code);
+}
+
+} // namespace ckpt

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fault.cpp - the places where a test can make something go wrong.
+ */
+#include "config.h"
+#include "common/fault.hpp"
+
+#include "common/error.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::string_view known_faults[] = {
+    "image-write-enospc",      /* a write to a node file finds no space */
+    "image-close-enospc",      /* no space when HDF5 writes its last metadata */
+    "image-during-capture",    /* the writer dies before it reads a chunk */
+    "image-before-rename",     /* the writer dies, temporary file complete */
+    "image-after-rename",      /* the writer dies, manifest not yet written */
+    "text-file-before-rename", /* dies, temporary manifest or job file whole */
+    "agent-before-manifest",   /* the agent dies, all pieces written */
+    "agent-during-capture",    /* the agent dies while it reads a rank */
+};
+
+struct Fault {
+    std::string_view name;
+    long count = 1;
+    bool is_known = false;
+};
+
+/* Reads NAME[:COUNT]. */
+Fault parse_fault(std::string_view text)
+{
+    Fault fault;
+    std::size_t colon = text.find(':');
+    fault.name = text.substr(0, colon);
+    bool is_count = true;
+    if (colon != std::string_view::npos) {
+        const char *end = text.data() + text.size();
+        auto [stop, error] = std::from_chars(text.data() + colon + 1, end,
+                                             fault.count);
+        is_count = error == std::errc() && stop == end && fault.count >= 1;
+    }
+    fault.is_known = is_count && std::ranges::find(known_faults, fault.name) !=
+                                     std::end(known_faults);
+    return fault;
+}
+
+} // namespace
+
+bool fault_strikes(std::string_view name) noexcept
+{
+    assert(std::ranges::find(known_faults, name) != std::end(known_faults));
+    static std::mutex mutex;
+    static std::string setting;
+    static long reached = 0;
+
+    const char *text = std::getenv("CKPT_FAULT");
+    if (text == nullptr) {
+        return false;
+    }
+    std::lock_guard lock(mutex);
+    if (setting != text) {
+        setting = text;
+        reached = 0;
+    }
+    Fault fault = parse_fault(setting);
+    return fault.is_known && fault.name == name && ++reached == fault.count;
+}
+
+void fault_kill(std::string_view name) noexcept
+{
+    if (fault_strikes(name)) {
+        ::kill(::getpid(), SIGKILL);
+    }
+}
+
+void require_known_fault()
+{
+    const char *text = std::getenv("CKPT_FAULT");
+    if (text != nullptr && *text != '\0' && !parse_fault(text).is_known) {
+        fail("CKPT_FAULT={}: there is no fault of this name", text);
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files.cpp - whole files and directories, private to their owner.
+ */
+#include "config.h"
+#include "common/files.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/* Removes a temporary file unless told that it got its final name. */
+class TemporaryFile
+{
+  public:
+    explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
+    ~TemporaryFile()
+    {
+        if (!path_.empty()) {
+            ::unlink(path_.c_str());
+        }
+    }
+    void keep() { path_.clear(); }
+
+  private:
+    fs::path path_;
+};
+
+/* Directory of a path, as something open(2) takes. */
+fs::path directory_of(const fs::path &path)
+{
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+} // namespace
+
+Fd open_file(const fs::path &path, int flags, mode_t mode,
+             std::string_view what)
+{
+    Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
+    if (!fd) {
+        fail_errno(errno, "cannot open {} {}", what, path.string());
+    }
+    return fd;
+}
+
+std::string read_text_file(const fs::path &path, std::string_view what,
+                           std::size_t limit)
+{
+    Fd fd = open_file(path, O_RDONLY, 0, what);
+    struct stat status;
+    if (::fstat(fd.get(), &status) < 0) {
+        fail_errno(errno, "cannot read {} {}", what, path.string());
+    }
+    if (!S_ISREG(status.st_mode)) {
+        fail("{} {} is not a regular file", what, path.string());
+    }
+    if (static_cast<std::uint64_t>(status.st_size) > limit) {
+        fail("{} {} is too long: {} bytes, at most {} are expected", what,
+             path.string(), status.st_size, limit);
+    }
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    int error = read_exactly(fd.get(), text.data(), text.size(), 0);
+    if (error != 0) {
+        fail_errno(error, "cannot read {} {}", what, path.string());
+    }
+    return text;
+}
+
+void write_text_file_atomically(const fs::path &path, std::string_view text,
+                                std::string_view what)
+{
+    fs::path temporary_path = path;
+    temporary_path += ".tmp";
+    ::unlink(temporary_path.c_str()); /* left by a crash */
+    Fd fd = open_file(temporary_path, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
+    TemporaryFile temporary(temporary_path);
+
+    int error = write_exactly(fd.get(), text.data(), text.size(), 0);
+    if (error == 0 && ::fsync(fd.get()) < 0) {
+        error = errno;
+    }
+    fault_kill("text-file-before-rename");
+    if (error == 0 && ::rename(temporary_path.c_str(), path.c_str()) < 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        fail_errno(error, "cannot write {} {}", what, path.string());
+    }
+    temporary.keep();
+    sync_directory(directory_of(path));
+}
+
+void sync_directory(const fs::path &directory)
+{
+    Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
+    /* Some network file systems cannot do this and say EINVAL; there a
+     * rename is as lasting as the server makes it. */
+    if (::fsync(fd.get()) < 0 && errno != EINVAL) {
+        fail_errno(errno, "cannot sync directory {}", directory.string());
+    }
+}
+
+void make_private_directory(const fs::path &directory)
+{
+    fs::path parent = directory.parent_path();
+    if (!parent.empty() && !directory_exists(parent)) {
+        make_private_directory(parent);
+    }
+    if (::mkdir(directory.c_str(), 0700) < 0 && errno != EEXIST) {
+        fail_errno(errno, "cannot make directory {}", directory.string());
+    }
+    if (!directory_exists(directory)) {
+        fail("{} is not a directory", directory.string());
+    }
+    require_own(directory, "directory");
+}
+
+std::vector<std::string> list_directories(const fs::path &path)
+{
+    std::vector<std::string> names;
+    try {
+        for (const auto &entry : fs::directory_iterator(path)) {
+            if (directory_exists(entry.path())) {
+                names.push_back(entry.path().filename());
+            }
+        }
+    } catch (const fs::filesystem_error &error) {
+        fail_errno(error.code().value(), "cannot list directory {}",
+                   path.string());
+    }
+    return names;
+}
+
+bool path_exists(const fs::path &path)
+{
+    struct stat status;
+    return ::stat(path.c_str(), &status) == 0 ||
+           (errno != ENOENT && errno != ENOTDIR);
+}
+
+bool directory_exists(const fs::path &path)
+{
+    struct stat status;
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void require_own(const fs::path &path, std::string_view what)
+{
+    struct stat status;
+    if (::stat(path.c_str(), &status) < 0) {
+        fail_errno(errno, "cannot use {} {}", what, path.string());
+    }
+    if (status.st_uid != ::geteuid()) {
+        fail("{} {} belongs to uid {}, not to you (uid {})", what,
+             path.string(), status.st_uid, ::geteuid());
+    }
+}
+
+int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset)
+{
+    auto *next = static_cast<char *>(buffer);
+    while (size > 0) {
+        ssize_t got = ::pread(fd, next, size, static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got < 0 ? errno : EIO;
+        }
+        next += got;
+        offset += static_cast<std::uint64_t>(got);
+        size -= static_cast<std::size_t>(got);
+    }
+    return 0;
+}
+
+int write_exactly(int fd, const void *buffer, std::size_t size,
+                  std::uint64_t offset)
+{
+    const auto *next = static_cast<const char *>(buffer);
+    while (size > 0) {
+        ssize_t put = ::pwrite(fd, next, size, static_cast<off_t>(offset));
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return put < 0 ? errno : ENOSPC;
+        }
+        next += put;
+        offset += static_cast<std::uint64_t>(put);
+        size -= static_cast<std::size_t>(put);
+    }
+    return 0;
+}
+
+} // namespace ckpt

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files.hpp - whole files and directories, private to their owner.
+ *
+ * Every function throws Error with a text that names the path.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ckpt
+{
+
+/* open(2) with O_CLOEXEC; `what` names the thing in an error ("manifest"). */
+Fd open_file(const std::filesystem::path &path, int flags, mode_t mode,
+             std::string_view what);
+
+/* The whole text of a file of at most `limit` bytes. */
+std::string read_text_file(const std::filesystem::path &path,
+                           std::string_view what,
+                           std::size_t limit = 64u << 20);
+
+/* Replaces `path` by a file of mode 0600 with this text: written under
+ * PATH.tmp, fsync, rename, fsync of the directory. On an error PATH is as it
+ * was and no temporary file stays. */
+void write_text_file_atomically(const std::filesystem::path &path,
+                                std::string_view text, std::string_view what);
+
+/* fsync of a directory, so that a rename in it survives a crash. */
+void sync_directory(const std::filesystem::path &directory);
+
+/* Makes a directory (and its parents) of mode 0700. An existing one must be a
+ * directory that belongs to us. */
+void make_private_directory(const std::filesystem::path &directory);
+
+/* Names of the directories in a directory, in no order. */
+std::vector<std::string> list_directories(const std::filesystem::path &path);
+
+/* False only if there surely is nothing of this name. */
+bool path_exists(const std::filesystem::path &path);
+
+/* False also if it cannot be told. */
+bool directory_exists(const std::filesystem::path &path);
+
+/* Refuses a path whose owner is not the effective user. */
+void require_own(const std::filesystem::path &path, std::string_view what);
+
+/* Reads or writes exactly `size` bytes at `offset`, through EINTR and short
+ * transfers. Returns 0 or an errno; a read at the end of the file gives EIO. */
+int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset);
+int write_exactly(int fd, const void *buffer, std::size_t size,
+                  std::uint64_t offset);
+
+} // namespace ckpt

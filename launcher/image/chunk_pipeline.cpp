@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chunk_pipeline.cpp - threads that turn memory into chunks for the file.
+ *
+ * A worker takes a slot with two buffers and the next job, fills the slot and
+ * puts it on the done list; the calling thread stores it and frees the slot.
+ * The bytes in flight are limited, not the number of slots: the many small
+ * regions of a process are all read at once, so that it can go on.
+ */
+#include "config.h"
+#include "image/chunk_pipeline.hpp"
+
+#include "common/bytes.hpp"
+#include "common/checksum.hpp"
+#include "common/error.hpp"
+#include "common/fault.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* The least that may be in flight. */
+constexpr std::size_t least_budget = 16u << 20;
+
+struct Slot {
+    std::size_t capacity = 0; /* of each buffer */
+    std::unique_ptr<std::byte[]> input;
+    std::unique_ptr<std::byte[]> output;
+    const ChunkJob *job = nullptr;
+    std::span<const std::byte> stored; /* empty: all zero */
+    std::uint32_t filter_mask = 0;
+    std::uint64_t checksum = 0;
+};
+
+class Pipeline
+{
+  public:
+    Pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+             const PipelineOptions &options)
+        : memory_(memory), plan_(plan), options_(options),
+          unread_(plan.jobs.size())
+    {
+        std::size_t largest = 0;
+        for (const ChunkJob &job : plan.jobs) {
+            largest = std::max<std::size_t>(largest, job.size);
+        }
+        workers_ = std::clamp<std::size_t>(plan.jobs.size(), 1,
+                                           std::max(1u, options.threads));
+        budget_ = std::max(least_budget, (2 * workers_ + 2) * 2 * largest);
+    }
+
+    void run(const std::function<void(const StoredChunk &)> &store,
+             const std::function<void()> &captured);
+
+  private:
+    void work();
+    void stop();
+    Slot *take_job();
+    void free_slot(Slot *slot);
+    void read_chunk(Slot &slot) const;
+    void encode_chunk(Slot &slot, Compressor &compressor) const;
+
+    const RemoteMemory &memory_;
+    const ChunkPlan &plan_;
+    const PipelineOptions &options_;
+    std::size_t workers_ = 0;
+    std::size_t budget_ = 0; /* bytes */
+
+    std::mutex mutex_; /* all that follows */
+    std::condition_variable worker_wakeup_;
+    std::condition_variable caller_wakeup_;
+    std::deque<Slot> slots_;
+    std::vector<Slot *> free_; /* last in, first out: stays in the cache */
+    std::deque<Slot *> done_;
+    std::size_t in_flight_ = 0; /* bytes */
+    std::size_t next_job_ = 0;
+    std::size_t unread_;
+    bool stopped_ = false;
+    std::exception_ptr failure_;
+};
+
+/* Bytes that a job needs for its two buffers. */
+std::size_t need_of(const ChunkJob &job)
+{
+    return 2 * static_cast<std::size_t>(job.size);
+}
+
+/* Waits until the next job fits into the budget and gives it a slot; null when
+ * there is no more to do. */
+Slot *Pipeline::take_job()
+{
+    std::unique_lock lock(mutex_);
+    worker_wakeup_.wait(lock, [this] {
+        return stopped_ || next_job_ == plan_.jobs.size() ||
+               in_flight_ + need_of(plan_.jobs[next_job_]) <= budget_;
+    });
+    if (stopped_ || next_job_ == plan_.jobs.size()) {
+        return nullptr;
+    }
+    if (free_.empty()) {
+        free_.push_back(&slots_.emplace_back());
+    }
+    Slot *slot = free_.back();
+    free_.pop_back();
+    slot->job = &plan_.jobs[next_job_++];
+    in_flight_ += need_of(*slot->job);
+    return slot;
+}
+
+void Pipeline::free_slot(Slot *slot)
+{
+    std::lock_guard lock(mutex_);
+    in_flight_ -= need_of(*slot->job);
+    free_.push_back(slot);
+    worker_wakeup_.notify_all();
+}
+
+void Pipeline::read_chunk(Slot &slot) const
+{
+    const ChunkJob &job = *slot.job;
+    if (slot.capacity < job.size) {
+        slot.input = std::make_unique_for_overwrite<std::byte[]>(job.size);
+        slot.output = std::make_unique_for_overwrite<std::byte[]>(job.size);
+        slot.capacity = job.size;
+    }
+    std::span<std::byte> chunk(slot.input.get(), job.size);
+    std::span runs =
+        std::span(plan_.runs).subspan(job.first_run, job.run_count);
+    std::uint64_t end = job.address + job.size;
+    if (job.is_file) {
+        std::uint64_t length = std::min(end, runs.back().end) - job.address;
+        memory_.read_file_mapping(job.address, chunk.first(length));
+        std::ranges::fill(chunk.subspan(length), std::byte{0});
+        return;
+    }
+    bool is_full = runs.front().start <= job.address && runs.front().end >= end;
+    if (!is_full) {
+        std::ranges::fill(chunk, std::byte{0});
+    }
+    memory_.read_runs(job.address, runs, chunk);
+}
+
+void Pipeline::encode_chunk(Slot &slot, Compressor &compressor) const
+{
+    std::span<const std::byte> chunk(slot.input.get(), slot.job->size);
+    slot.stored = {};
+    if (is_all_zero(chunk)) {
+        return;
+    }
+    std::size_t size =
+        compressor.compress(chunk, {slot.output.get(), slot.capacity});
+    slot.filter_mask = size == 0 ? 1 : 0;
+    slot.stored = size == 0 ? chunk
+                            : std::span<const std::byte>(slot.output.get(),
+                                                         size);
+    slot.checksum = checksum_of(slot.stored);
+}
+
+void Pipeline::work()
+{
+    try {
+        Compressor compressor(options_.codec);
+        while (Slot *slot = take_job()) {
+            if (options_.cancelled->load(std::memory_order_relaxed)) {
+                fail("the checkpoint was cancelled");
+            }
+            fault_kill("image-during-capture");
+            read_chunk(*slot);
+            {
+                std::lock_guard lock(mutex_);
+                if (--unread_ == 0) {
+                    caller_wakeup_.notify_one();
+                }
+            }
+            encode_chunk(*slot, compressor);
+            std::lock_guard lock(mutex_);
+            done_.push_back(slot);
+            caller_wakeup_.notify_one();
+        }
+    } catch (...) {
+        std::lock_guard lock(mutex_);
+        failure_ = std::current_exception();
+        caller_wakeup_.notify_one();
+    }
+}
+
+void Pipeline::stop()
+{
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    worker_wakeup_.notify_all();
+}
+
+void Pipeline::run(const std::function<void(const StoredChunk &)> &store,
+                   const std::function<void()> &captured)
+{
+    std::vector<std::jthread> threads;
+    /* Declared after the threads: on the way out they are told, then joined. */
+    std::unique_ptr<Pipeline, void (*)(Pipeline *)> stopper(
+        this, [](Pipeline *pipeline) { pipeline->stop(); });
+    for (std::size_t i = 0; i < workers_; i++) {
+        threads.emplace_back([this] { work(); });
+    }
+
+    bool told = false;
+    for (std::size_t stored = 0; stored < plan_.jobs.size();) {
+        std::unique_lock lock(mutex_);
+        caller_wakeup_.wait(lock, [&] {
+            return failure_ || !done_.empty() || (unread_ == 0 && !told);
+        });
+        if (failure_) {
+            std::rethrow_exception(failure_);
+        }
+        bool tell = unread_ == 0 && !told;
+        Slot *slot = nullptr;
+        if (!tell) {
+            slot = done_.front();
+            done_.pop_front();
+        }
+        lock.unlock();
+        if (tell) {
+            told = true;
+            captured();
+            continue;
+        }
+        if (!slot->stored.empty()) {
+            store({*slot->job, slot->stored, slot->filter_mask,
+                   slot->checksum});
+        }
+        stored++;
+        free_slot(slot);
+    }
+}
+
+} // namespace
+
+void run_chunk_pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+                        const PipelineOptions &options,
+                        const std::function<void(const StoredChunk &)> &store,
+                        const std::function<void()> &captured)
+{
+    if (plan.jobs.empty()) {
+        captured();
+        return;
+    }
+    Pipeline(memory, plan, options).run(store, captured);
+}
+
+} // namespace ckpt

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chunk_pipeline.hpp - a few threads that read a process's memory in chunks,
+ * drop chunks of zeros, compress and checksum the others.
+ */
+#pragma once
+
+#include "image/chunk_plan.hpp"
+#include "image/codec.hpp"
+#include "image/remote_memory.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace ckpt
+{
+
+/* A chunk that is not all zero, as it goes to the file. */
+struct StoredChunk {
+    const ChunkJob &job;
+    std::span<const std::byte> bytes;
+    std::uint32_t filter_mask; /* 0: zstd frame; 1: as it is */
+    std::uint64_t checksum;    /* XXH3-64 of `bytes` */
+};
+
+struct PipelineOptions {
+    Codec codec;
+    unsigned threads;
+    const std::atomic<bool> *cancelled;
+};
+
+/*
+ * Does all jobs of the plan. On the calling thread, `store` is called for each
+ * chunk to be stored, in any order, and `captured` once, as soon as the last
+ * byte has been read. Memory used is bounded by the number of threads. Throws
+ * what a reader or `store` threw, after the threads have ended.
+ */
+void run_chunk_pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+                        const PipelineOptions &options,
+                        const std::function<void(const StoredChunk &)> &store,
+                        const std::function<void()> &captured);
+
+} // namespace ckpt

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chunk_plan.hpp - decides what of a process's memory goes into the image.
+ */
+#pragma once
+
+#include "image/rank_image.hpp"
+#include "image/remote_memory.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ckpt
+{
+
+/* One chunk to be saved. */
+struct ChunkJob {
+    std::uint64_t address; /* of its first byte in the process */
+    std::uint64_t index;   /* in its region */
+    std::uint32_t region;
+    std::uint32_t size;    /* bytes of the chunk; zeros beyond the region's end */
+    std::size_t first_run; /* pages that hold data: a slice of the plan's runs */
+    std::size_t run_count;
+    bool is_file; /* mapping of a file: may reach beyond the file's end */
+};
+
+struct ChunkPlan {
+    std::vector<ChunkJob> jobs; /* by region, then index */
+    std::vector<ckpt_range> runs;
+    std::vector<std::uint32_t> by_reference; /* regions, rising */
+};
+
+/*
+ * Plans all regions of the process. File mappings without a changed page are
+ * saved by reference, if their path still leads to their file. Of private
+ * memory only pages that hold data are read; shared memory, changed file
+ * mappings and the vDSO are read whole.
+ */
+ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
+                      std::uint64_t chunk_size);
+
+} // namespace ckpt

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hdf5_file_driver.cpp - a virtual file driver over one descriptor.
+ */
+#include "config.h"
+#include "image/hdf5_file_driver.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* The disk gets its work in parts of this size while the capture goes on, so
+ * that little is left for the fsync at the end. */
+constexpr std::uint64_t writeback_part = 8u << 20;
+
+/* What HDF5 holds; it knows the first member only. */
+struct DriverHandle {
+    H5FD_t base;
+    DriverFile *file;
+    haddr_t end_of_addresses;
+    haddr_t end_of_file;
+};
+
+DriverHandle *handle_of(H5FD_t *base)
+{
+    return reinterpret_cast<DriverHandle *>(base);
+}
+
+const DriverHandle *handle_of(const H5FD_t *base)
+{
+    return reinterpret_cast<const DriverHandle *>(base);
+}
+
+void note_error(DriverFile *file, int error)
+{
+    if (file->error == 0) {
+        file->error = error;
+    }
+}
+
+H5FD_t *driver_open(const char *, unsigned, hid_t access, haddr_t)
+{
+    auto *const *info =
+        static_cast<DriverFile *const *>(H5Pget_driver_info(access));
+    struct stat status;
+    if (info == nullptr || ::fstat((*info)->fd, &status) < 0) {
+        return nullptr;
+    }
+    auto *handle = new (std::nothrow) DriverHandle();
+    if (handle == nullptr) {
+        return nullptr;
+    }
+    handle->file = *info;
+    handle->end_of_file = static_cast<haddr_t>(status.st_size);
+    return &handle->base;
+}
+
+herr_t driver_close(H5FD_t *base)
+{
+    delete handle_of(base);
+    return 0;
+}
+
+int driver_compare(const H5FD_t *left, const H5FD_t *right)
+{
+    int a = handle_of(left)->file->fd;
+    int b = handle_of(right)->file->fd;
+    return (a > b) - (a < b);
+}
+
+herr_t driver_query(const H5FD_t *, unsigned long *flags)
+{
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+             H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+haddr_t driver_get_eoa(const H5FD_t *base, H5FD_mem_t)
+{
+    return handle_of(base)->end_of_addresses;
+}
+
+herr_t driver_set_eoa(H5FD_t *base, H5FD_mem_t, haddr_t address)
+{
+    handle_of(base)->end_of_addresses = address;
+    return 0;
+}
+
+haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t)
+{
+    return handle_of(base)->end_of_file;
+}
+
+/* Bytes beyond the end of the file read as zeros, as HDF5 expects. */
+herr_t driver_read(H5FD_t *base, H5FD_mem_t, hid_t, haddr_t address,
+                   std::size_t size, void *buffer)
+{
+    DriverHandle *handle = handle_of(base);
+    std::size_t there = 0;
+    if (address < handle->end_of_file) {
+        there = std::min<haddr_t>(size, handle->end_of_file - address);
+    }
+    std::memset(static_cast<char *>(buffer) + there, 0, size - there);
+    return read_exactly(handle->file->fd, buffer, there, address) == 0 ? 0 : -1;
+}
+
+void start_writeback(DriverFile *file, std::uint64_t written_to)
+{
+    if (written_to < file->started_writeback + writeback_part) {
+        return;
+    }
+    /* Only a hint: errors come back from fsync. */
+    ::sync_file_range(file->fd, static_cast<off_t>(file->started_writeback),
+                      static_cast<off_t>(written_to - file->started_writeback),
+                      SYNC_FILE_RANGE_WRITE);
+    file->started_writeback = written_to;
+}
+
+herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t, haddr_t address,
+                    std::size_t size, const void *buffer)
+{
+    DriverHandle *handle = handle_of(base);
+    DriverFile *file = handle->file;
+    bool strikes = fault_strikes("image-write-enospc") ||
+                   (file->closing && fault_strikes("image-close-enospc"));
+    int error = strikes ? ENOSPC
+                        : write_exactly(file->fd, buffer, size, address);
+    if (error != 0) {
+        note_error(file, error);
+    }
+    handle->end_of_file = std::max(handle->end_of_file, address + size);
+    if (type == H5FD_MEM_DRAW) {
+        file->last_buffer = buffer;
+        file->last_offset = address;
+        start_writeback(file, address + size);
+    }
+    return 0;
+}
+
+herr_t driver_truncate(H5FD_t *base, hid_t, hbool_t)
+{
+    DriverHandle *handle = handle_of(base);
+    if (handle->end_of_addresses != handle->end_of_file) {
+        auto size = static_cast<off_t>(handle->end_of_addresses);
+        if (::ftruncate(handle->file->fd, size) < 0) {
+            note_error(handle->file, errno);
+        }
+        handle->end_of_file = handle->end_of_addresses;
+    }
+    return 0;
+}
+
+H5FD_class_t make_driver_class()
+{
+    H5FD_class_t driver = {};
+#if H5_VERSION_GE(1, 14, 0)
+    driver.version = H5FD_CLASS_VERSION;
+    driver.value = static_cast<H5FD_class_value_t>(512); /* for tests, private */
+#endif
+    driver.name = "ckpt";
+    driver.maxaddr = (static_cast<haddr_t>(1) << 62) - 1;
+    driver.fc_degree = H5F_CLOSE_STRONG;
+    driver.fapl_size = sizeof(DriverFile *);
+    driver.open = driver_open;
+    driver.close = driver_close;
+    driver.cmp = driver_compare;
+    driver.query = driver_query;
+    driver.get_eoa = driver_get_eoa;
+    driver.set_eoa = driver_set_eoa;
+    driver.get_eof = driver_get_eof;
+    driver.read = driver_read;
+    driver.write = driver_write;
+    driver.truncate = driver_truncate;
+    const H5FD_mem_t map[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
+    std::copy(std::begin(map), std::end(map), std::begin(driver.fl_map));
+    return driver;
+}
+
+} // namespace
+
+Hdf5Id make_driver_access(DriverFile &file)
+{
+    static const H5FD_class_t driver = make_driver_class();
+    static const hid_t driver_id = require_hdf5(
+        H5FDregister(&driver), "cannot register our HDF5 file driver");
+    DriverFile *info = &file;
+    Hdf5Id access(require_hdf5(H5Pcreate(H5P_FILE_ACCESS),
+                               "cannot make HDF5 access properties"));
+    require_hdf5(H5Pset_driver(access.get(), driver_id, &info),
+                 "cannot choose our HDF5 file driver");
+    return access;
+}
+
+} // namespace ckpt

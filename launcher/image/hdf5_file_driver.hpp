@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hdf5_file_driver.hpp - how HDF5 reaches a node file: through a descriptor
+ * that we opened and checked, and without ever failing in a write.
+ *
+ * HDF5 cannot close a file when its last writes fail: it keeps the file open,
+ * tries again, and loops at exit. So this driver notes the first error and
+ * lets HDF5 go on; the writer looks at the note and gives up the file.
+ */
+#pragma once
+
+#include "image/hdf5_support.hpp"
+
+#include <cstdint>
+
+namespace ckpt
+{
+
+/* What driver and user share; must outlive the HDF5 file. */
+struct DriverFile {
+    int fd = -1;
+    int error = 0; /* errno of the first failed write or truncation */
+    bool closing = false; /* set by the user before H5Fclose (fault point) */
+    /* The last write of raw data: where HDF5 put a chunk. */
+    const void *last_buffer = nullptr;
+    std::uint64_t last_offset = 0;
+    /* Bytes before this offset were handed to the disk. */
+    std::uint64_t started_writeback = 0;
+};
+
+/* A file access property list for this driver. Caller holds a Hdf5Lock. */
+Hdf5Id make_driver_access(DriverFile &file);
+
+} // namespace ckpt

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_file_reader.cpp - reads a node file back; trusts nothing in it.
+ *
+ * Chunks are read with pread at the offsets that the rank's table gives, by
+ * several threads at once; HDF5 reads only the tables.
+ */
+#include "config.h"
+#include "image/node_file_reader.hpp"
+
+#include "common/bytes.hpp"
+#include "common/checksum.hpp"
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "common/parallel.hpp"
+#include "image/codec.hpp"
+#include "image/hdf5_file_driver.hpp"
+#include "image/hdf5_objects.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+namespace names = node_file_names;
+
+namespace
+{
+
+constexpr std::size_t page_size = 4096;
+constexpr std::uint64_t largest_chunk = 1u << 30;
+constexpr std::size_t most_ranks = 1u << 20;
+constexpr std::size_t longest_attribute = 4096;
+
+/* Buffers of one thread, kept from chunk to chunk. */
+struct ChunkBuffers {
+    std::vector<std::byte> stored;
+    std::vector<std::byte> plain;
+};
+
+/* Copies pages that are not all zero. */
+void copy_data_pages(std::span<const std::byte> source,
+                     std::span<std::byte> destination)
+{
+    for (std::size_t at = 0; at < source.size(); at += page_size) {
+        std::size_t part = std::min(page_size, source.size() - at);
+        std::span page = source.subspan(at, part);
+        if (!is_all_zero(page)) {
+            std::memcpy(&destination[at], page.data(), part);
+        }
+    }
+}
+
+/* Throws unless the records are in order, inside the file and of sane sizes. */
+void require_sane_chunks(const RankImage &image, std::uint64_t chunk_size,
+                         std::uint64_t file_bytes, const std::string &whose)
+{
+    const ChunkRecord *last = nullptr;
+    for (const ChunkRecord &chunk : image.chunks) {
+        bool sane = chunk.region < image.regions.size() &&
+                    (last == nullptr ||
+                     std::pair(last->region, last->index) <
+                         std::pair(chunk.region, chunk.index)) &&
+                    chunk.filter_mask <= 1;
+        if (sane) {
+            const ckpt_region &region = image.regions[chunk.region];
+            std::uint64_t size = region_chunk_size(region, chunk_size);
+            sane = chunk.index <= (region.end - region.start - 1) / size &&
+                   chunk.size > 0 && chunk.size <= size &&
+                   (chunk.filter_mask == 0 || chunk.size == size) &&
+                   chunk.offset <= file_bytes &&
+                   chunk.size <= file_bytes - chunk.offset &&
+                   image.reference(chunk.region) == nullptr;
+        }
+        if (!sane) {
+            fail("{}: chunk {} of region {} has an impossible record", whose,
+                 chunk.index, chunk.region);
+        }
+        last = &chunk;
+    }
+}
+
+void require_sane_references(const RankImage &image, const std::string &whose)
+{
+    const FileReference *last = nullptr;
+    for (const FileReference &reference : image.references) {
+        bool sane = reference.region < image.regions.size() &&
+                    (last == nullptr || last->region < reference.region);
+        if (sane) {
+            std::uint32_t kind = image.regions[reference.region].kind;
+            sane = kind == CKPT_REGION_FILE || kind == CKPT_REGION_FILE_SHARED;
+        }
+        if (!sane) {
+            fail("{}: region {} cannot be a reference to a file", whose,
+                 reference.region);
+        }
+        last = &reference;
+    }
+}
+
+} // namespace
+
+struct NodeFileReader::Impl {
+    Impl(const fs::path &path, const ReaderOptions &options);
+
+    void open_checked();
+    void read_header(const ReaderOptions &options);
+    void read_extents();
+    void read_tables();
+    RankImage read_rank(hid_t group, const std::string &whose) const;
+    std::string text_of(int rank, const ChunkRecord &chunk) const;
+    const RankImage &image(int rank) const;
+    std::span<const std::byte> load_chunk(int rank, const ChunkRecord &chunk,
+                                          ChunkBuffers &buffers) const;
+    void require_no_stray_bytes() const;
+
+    const std::string path;
+    unsigned threads;
+    Fd fd;
+    NodeFileHeader header;
+    std::vector<Extent> extents;
+    std::string codec;
+    std::uint64_t chunk_size = 0;
+    std::vector<int> ranks;
+    std::map<int, RankImage> images;
+};
+
+NodeFileReader::Impl::Impl(const fs::path &path, const ReaderOptions &options)
+    : path(path.string()),
+      threads(options.threads != 0 ? options.threads : online_cpus())
+{
+    open_checked();
+    read_header(options);
+    read_tables();
+}
+
+/* Opens the file; it must be ours. */
+void NodeFileReader::Impl::open_checked()
+{
+    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) {
+        int error = errno;
+        struct stat status;
+        if (error == EACCES && ::stat(path.c_str(), &status) == 0 &&
+            status.st_uid != ::geteuid()) {
+            fail("{} belongs to uid {}, not to you (uid {})", path,
+                 status.st_uid, ::geteuid());
+        }
+        fail_errno(error, "cannot read {}", path);
+    }
+    struct stat status;
+    if (::fstat(fd.get(), &status) < 0) {
+        fail_errno(errno, "cannot read {}", path);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        fail("{} is not a regular file", path);
+    }
+    if (status.st_uid != ::geteuid()) {
+        fail("{} belongs to uid {}, not to you (uid {})", path, status.st_uid,
+             ::geteuid());
+    }
+    header.bytes = static_cast<std::uint64_t>(status.st_size);
+}
+
+void NodeFileReader::Impl::read_header(const ReaderOptions &options)
+{
+    std::uint64_t bytes = header.bytes;
+    if (bytes < header_size) {
+        fail("{} is truncated: it has {} bytes", path, bytes);
+    }
+    std::string text(header_size, '\0');
+    int error = read_exactly(fd.get(), text.data(), text.size(), 0);
+    if (error != 0) {
+        fail_errno(error, "cannot read {}", path);
+    }
+    header = NodeFileHeader::parse(text, path);
+    if (bytes != header.bytes) {
+        fail("{} is {}: it has {} bytes, not {}", path,
+             bytes < header.bytes ? "truncated" : "too long", bytes,
+             header.bytes);
+    }
+    read_extents();
+    if (checksum_outside(fd.get(), bytes, extents, path) != header.checksum) {
+        fail("{} is damaged: the checksum of its tables is wrong", path);
+    }
+    if (options.checksum && *options.checksum != header.checksum) {
+        fail("{} is not the file that the manifest names: its checksum is "
+             "{:016x}, not {:016x}",
+             path, header.checksum, *options.checksum);
+    }
+}
+
+void NodeFileReader::Impl::read_extents()
+{
+    if (header.extent_count > (header.bytes - header_size) / sizeof(Extent)) {
+        fail("{}: its header is damaged", path);
+    }
+    extents.resize(header.extent_count);
+    int error = read_exactly(fd.get(), extents.data(),
+                             extents.size() * sizeof(Extent),
+                             header.extents_offset());
+    if (error != 0) {
+        fail_errno(error, "cannot read {}", path);
+    }
+    std::uint64_t position = header_size;
+    for (const Extent &extent : extents) {
+        if (extent.offset < position ||
+            extent.offset > header.extents_offset() ||
+            extent.length > header.extents_offset() - extent.offset) {
+            fail("{} is damaged: its table of extents is wrong", path);
+        }
+        position = extent.offset + extent.length;
+    }
+}
+
+/* Everything that HDF5 reads; it is closed again afterwards. */
+void NodeFileReader::Impl::read_tables()
+{
+    Hdf5Lock lock;
+    DriverFile driver;
+    driver.fd = fd.get();
+    try {
+        Hdf5Id access = make_driver_access(driver);
+        Hdf5Id file(require_hdf5(
+            H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()),
+            "HDF5 cannot open it"));
+        codec = read_text_attribute(file.get(), names::codec,
+                                    longest_attribute);
+        chunk_size = read_number_attribute(file.get(), names::chunk_size);
+        if (chunk_size == 0 || chunk_size % page_size != 0 ||
+            chunk_size > largest_chunk) {
+            fail("its chunks have an impossible size of {} bytes", chunk_size);
+        }
+        Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
+        std::size_t count = 0;
+        Hdf5Id list =
+            open_array(file.get(), names::ranks, type, most_ranks, count);
+        ranks.resize(count);
+        read_array(list, names::ranks, type, ranks.data());
+        for (int rank : ranks) {
+            Hdf5Id group = open_group(file.get(), names::rank_group(rank));
+            std::string whose = fmt::format("rank {}", rank);
+            RankImage image = read_rank(group.get(), whose);
+            if (std::max(0, image.snapshot.rank) != rank ||
+                !images.emplace(rank, std::move(image)).second) {
+                fail("{} is not the rank it should be", whose);
+            }
+        }
+    } catch (const Error &error) {
+        fail("{} is damaged: {}", path, error.what());
+    }
+}
+
+RankImage NodeFileReader::Impl::read_rank(hid_t group,
+                                          const std::string &whose) const
+{
+    RankImage image;
+    auto snapshots =
+        read_records<ckpt_snapshot>(group, names::snapshot, 1);
+    if (snapshots.size() != 1) {
+        fail("{} has no snapshot", whose);
+    }
+    image.snapshot = snapshots.front();
+    require_sane_snapshot(image.snapshot, whose);
+    image.regions =
+        read_records<ckpt_region>(group, names::regions, most_regions);
+    image.threads =
+        read_records<ckpt_thread>(group, names::threads, most_threads);
+    image.files = read_records<ckpt_file>(group, names::files, most_files);
+    std::string strings = read_text(group, names::strings, most_text);
+    image.strings.assign(strings.begin(), strings.end());
+    image.summary = read_text(group, names::summary, most_text);
+    image.summary.resize(std::strlen(image.summary.c_str()));
+    image.references =
+        read_records<FileReference>(group, names::references, most_regions);
+    image.chunks = read_records<ChunkRecord>(group, names::chunks, SIZE_MAX);
+    require_sane_image(image, whose);
+    require_sane_references(image, whose);
+    require_sane_chunks(image, chunk_size, header.bytes, whose);
+    return image;
+}
+
+const RankImage &NodeFileReader::Impl::image(int rank) const
+{
+    auto found = images.find(rank);
+    if (found == images.end()) {
+        fail("{} has no rank {}", path, rank);
+    }
+    return found->second;
+}
+
+std::string NodeFileReader::Impl::text_of(int rank,
+                                          const ChunkRecord &chunk) const
+{
+    return fmt::format("chunk {} of region {:x} of rank {} in {}", chunk.index,
+                       image(rank).regions[chunk.region].start, rank, path);
+}
+
+/* The content of a chunk, checked; it lives in the buffers. */
+std::span<const std::byte>
+NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
+                                 ChunkBuffers &buffers) const
+{
+    buffers.stored.resize(std::max<std::size_t>(buffers.stored.size(),
+                                                chunk.size));
+    std::span stored = std::span(buffers.stored).first(chunk.size);
+    int error =
+        read_exactly(fd.get(), stored.data(), stored.size(), chunk.offset);
+    if (error != 0) {
+        fail_errno(error, "cannot read {}", text_of(rank, chunk));
+    }
+    if (checksum_of(stored) != chunk.checksum) {
+        fail("{} is damaged: its checksum is wrong", text_of(rank, chunk));
+    }
+    if (chunk.filter_mask != 0) {
+        return stored;
+    }
+    std::size_t size = region_chunk_size(image(rank).regions[chunk.region],
+                                         chunk_size);
+    buffers.plain.resize(std::max(buffers.plain.size(), size));
+    std::span plain = std::span(buffers.plain).first(size);
+    std::string reason = decompress(stored, plain);
+    if (!reason.empty()) {
+        fail("{} is damaged: {}", text_of(rank, chunk), reason);
+    }
+    return plain;
+}
+
+/* Every byte of an extent must belong to a chunk, or no checksum covers it. */
+void NodeFileReader::Impl::require_no_stray_bytes() const
+{
+    std::vector<Extent> covered;
+    for (const auto &[rank, image] : images) {
+        for (const ChunkRecord &chunk : image.chunks) {
+            covered.push_back({chunk.offset, chunk.size});
+        }
+    }
+    merge_extents(covered);
+    if (!std::ranges::equal(covered, extents, [](auto &left, auto &right) {
+            return left.offset == right.offset && left.length == right.length;
+        })) {
+        fail("{} is damaged: its chunks do not fill its extents", path);
+    }
+}
+
+NodeFileReader::NodeFileReader(const fs::path &path,
+                               const ReaderOptions &options)
+    : impl_(std::make_unique<Impl>(path, options))
+{
+}
+
+NodeFileReader::~NodeFileReader() = default;
+
+std::uint64_t NodeFileReader::bytes() const
+{
+    return impl_->header.bytes;
+}
+
+std::uint64_t NodeFileReader::checksum() const
+{
+    return impl_->header.checksum;
+}
+
+const std::string &NodeFileReader::codec() const
+{
+    return impl_->codec;
+}
+
+const std::vector<int> &NodeFileReader::ranks() const
+{
+    return impl_->ranks;
+}
+
+const RankImage &NodeFileReader::rank(int rank) const
+{
+    return impl_->image(rank);
+}
+
+void NodeFileReader::read_region(int rank, std::size_t region,
+                                 std::span<std::byte> destination) const
+{
+    const RankImage &image = impl_->image(rank);
+    if (region >= image.regions.size() ||
+        destination.size() != image.length(region)) {
+        fail("{}: rank {} has no region {} of {} bytes", impl_->path, rank,
+             region, destination.size());
+    }
+    if (image.reference(region) != nullptr) {
+        fail("{}: the content of region {:x} of rank {} is in the file {}",
+             impl_->path, image.regions[region].start, rank,
+             image.text(image.regions[region].path));
+    }
+    auto chunks = std::ranges::equal_range(image.chunks, region, {},
+                                           &ChunkRecord::region);
+    std::uint64_t size =
+        region_chunk_size(image.regions[region], impl_->chunk_size);
+    parallel_for(chunks.size(), impl_->threads, [&](std::size_t i) {
+        thread_local ChunkBuffers buffers;
+        std::span content = impl_->load_chunk(rank, chunks[i], buffers);
+        std::span place = destination.subspan(chunks[i].index * size);
+        copy_data_pages(content.first(std::min(content.size(), place.size())),
+                        place);
+    });
+}
+
+void NodeFileReader::verify(
+    const std::function<void(std::uint64_t, std::uint64_t)> &progress) const
+{
+    impl_->require_no_stray_bytes();
+    std::vector<std::pair<int, const ChunkRecord *>> work;
+    std::uint64_t total = 0;
+    for (const auto &[rank, image] : impl_->images) {
+        for (const ChunkRecord &chunk : image.chunks) {
+            work.emplace_back(rank, &chunk);
+            total += chunk.size;
+        }
+    }
+    std::mutex mutex;
+    std::uint64_t done = 0;
+    parallel_for(work.size(), impl_->threads, [&](std::size_t i) {
+        thread_local ChunkBuffers buffers;
+        impl_->load_chunk(work[i].first, *work[i].second, buffers);
+        if (progress) {
+            std::lock_guard lock(mutex);
+            done += work[i].second->size;
+            progress(done, total);
+        }
+    });
+}
+
+} // namespace ckpt

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_file_reader.hpp - reads a node file back; trusts nothing in it.
+ *
+ * The constructor checks owner, version, length and the checksum of everything
+ * that is not chunk data, before HDF5 sees the file; chunks are checked as they
+ * are read. Every error names the file, and as far as known rank, region, chunk.
+ */
+#pragma once
+
+#include "image/rank_image.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+struct ReaderOptions {
+    unsigned threads = 0; /* 0: one for each online CPU */
+    /* Checksum of the piece by the manifest; 0 is a checksum as well. */
+    std::optional<std::uint64_t> checksum;
+};
+
+class NodeFileReader
+{
+  public:
+    explicit NodeFileReader(const std::filesystem::path &path,
+                            const ReaderOptions &options = {});
+    ~NodeFileReader();
+
+    std::uint64_t bytes() const;
+    std::uint64_t checksum() const;
+    const std::string &codec() const;
+
+    /* Ranks in the file, rising. A program without MPI is rank 0. */
+    const std::vector<int> &ranks() const;
+    const RankImage &rank(int rank) const;
+
+    /*
+     * Puts the content of a region at `destination`, which must have the
+     * region's length and be all zero, as fresh memory is: pages of zeros are
+     * not touched. Each chunk's checksum is verified first. Not for regions
+     * saved by reference.
+     */
+    void read_region(int rank, std::size_t region,
+                     std::span<std::byte> destination) const;
+
+    /* Reads every chunk of every rank. `progress` gets bytes done and in all. */
+    void verify(const std::function<void(std::uint64_t, std::uint64_t)>
+                    &progress = {}) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace ckpt

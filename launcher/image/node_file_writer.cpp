@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_file_writer.cpp - saves the ranks of one node into one HDF5 file.
+ */
+#include "config.h"
+#include "image/node_file_writer.hpp"
+
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "common/parallel.hpp"
+#include "image/chunk_pipeline.hpp"
+#include "image/hdf5_objects.hpp"
+#include "image/memory_datasets.hpp"
+#include "image/store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+namespace names = node_file_names;
+
+namespace
+{
+
+/* File space is handed out to small objects in blocks of this size. */
+constexpr hsize_t small_block = 64u << 10;
+
+/* Copies what the process says about itself; checks all of it. */
+RankImage read_description(const RemoteMemory &memory, std::uint64_t address,
+                           const std::string &whose)
+{
+    RankImage image;
+    image.snapshot = memory.read_object<ckpt_snapshot>(address);
+    const ckpt_snapshot &snapshot = image.snapshot;
+    require_sane_snapshot(snapshot, whose);
+    image.regions = memory.read_array<ckpt_region>(snapshot.regions,
+                                                   snapshot.region_count);
+    image.threads = memory.read_array<ckpt_thread>(snapshot.threads,
+                                                   snapshot.thread_count);
+    image.files =
+        memory.read_array<ckpt_file>(snapshot.files, snapshot.file_count);
+    image.strings =
+        memory.read_array<char>(snapshot.strings, snapshot.strings_size);
+    std::vector<char> summary =
+        memory.read_array<char>(snapshot.summary, snapshot.summary_size);
+    image.summary.assign(summary.begin(), std::ranges::find(summary, '\0'));
+    require_sane_image(image, whose);
+    return image;
+}
+
+/* The page map of a process that has ended looks empty, so only a process that
+ * is still there, and still stopped, after everything was read was saved. */
+void require_unchanged(const RemoteMemory &memory, std::uint64_t address,
+                       const ckpt_snapshot &snapshot, const std::string &whose)
+{
+    auto now = memory.read_object<ckpt_snapshot>(address);
+    if (std::memcmp(&now, &snapshot, sizeof(now)) != 0) {
+        fail("{} went on while it was being saved", whose);
+    }
+}
+
+std::vector<FileReference> describe_files(const RankImage &image,
+                                          const ChunkPlan &plan,
+                                          FileIdentities &identities)
+{
+    std::vector<FileReference> references;
+    for (std::uint32_t index : plan.by_reference) {
+        const ckpt_region &region = image.regions[index];
+        FileReference reference =
+            identities.describe(region, image.text(region.path));
+        reference.region = index;
+        references.push_back(reference);
+    }
+    return references;
+}
+
+void write_tables(hid_t group, const RankImage &image)
+{
+    write_records<ckpt_snapshot>(group, names::snapshot, {image.snapshot});
+    write_records(group, names::regions, image.regions);
+    write_records(group, names::threads, image.threads);
+    write_records(group, names::files, image.files);
+    write_records(group, names::references, image.references);
+    write_records(group, names::chunks, image.chunks);
+    write_text(group, names::strings,
+               {image.strings.begin(), image.strings.end()});
+    write_text(group, names::summary, image.summary);
+}
+
+} // namespace
+
+struct NodeFileWriter::Impl {
+    Impl(const fs::path &directory, const std::string &host,
+         const WriterOptions &options);
+
+    void create();
+    void create_hdf5();
+    void check(int error) const;
+    template <typename Action> void with_hdf5(const Action &action);
+    void store_memory(const RemoteMemory &memory, const ChunkPlan &plan,
+                      hid_t group, RankImage &image,
+                      const std::function<void()> &captured);
+    void close_hdf5();
+    NodeFileHeader seal();
+    void publish();
+    void abandon() noexcept;
+
+    const fs::path directory;
+    const std::string host;
+    const fs::path final_path;
+    const fs::path temporary_path;
+    WriterOptions options;
+    FileIdentities own_identities;
+    std::atomic<bool> cancelled{false};
+
+    Fd fd; /* open as long as the temporary file exists */
+    DriverFile driver;
+    Hdf5Id file;
+    std::vector<int> ranks;
+    std::vector<Extent> extents; /* of all chunks */
+};
+
+NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
+                           const WriterOptions &options)
+    : directory(directory), host(host),
+      final_path(directory / node_file_name(host)),
+      temporary_path(final_path.string() + ".tmp"), options(options)
+{
+    if (this->options.threads == 0) {
+        this->options.threads = online_cpus();
+    }
+    if (this->options.identities == nullptr) {
+        this->options.identities = &own_identities;
+    }
+}
+
+/* Throws if there is an error, with one text for every way to say "full". */
+void NodeFileWriter::Impl::check(int error) const
+{
+    if (error == ENOSPC || error == EDQUOT) {
+        throw Error(fmt::format("no space left in {}", directory.string()),
+                    ENOSPC);
+    }
+    if (error != 0) {
+        fail_errno(error, "cannot write {}", temporary_path.string());
+    }
+}
+
+/* Runs HDF5 calls; a failed write, which HDF5 does not see, fails here. */
+template <typename Action>
+void NodeFileWriter::Impl::with_hdf5(const Action &action)
+{
+    Hdf5Lock lock;
+    try {
+        action();
+    } catch (const Error &error) {
+        check(driver.error);
+        fail("cannot write {}: {}", temporary_path.string(), error.what());
+    }
+    check(driver.error);
+}
+
+void NodeFileWriter::Impl::create()
+{
+    require_known_fault();
+    ::unlink(temporary_path.c_str()); /* left by a crash */
+    fd = Fd(::open(temporary_path.c_str(),
+                   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd) {
+        check(errno);
+    }
+    driver.fd = fd.get();
+    with_hdf5([this] { create_hdf5(); });
+}
+
+void NodeFileWriter::Impl::create_hdf5()
+{
+    constexpr const char *what = "cannot make an HDF5 file";
+    Hdf5Id access = make_driver_access(driver);
+    require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST,
+                                      H5F_LIBVER_LATEST),
+                 what);
+    require_hdf5(H5Pset_meta_block_size(access.get(), small_block), what);
+    require_hdf5(H5Pset_small_data_block_size(access.get(), small_block), what);
+
+    /* Metadata stays in memory until the end: what is read back could be
+     * missing after a failed write. */
+    H5AC_cache_config_t cache;
+    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    require_hdf5(H5Pget_mdc_config(access.get(), &cache), what);
+    cache.evictions_enabled = false;
+    cache.incr_mode = H5C_incr__off;
+    cache.flash_incr_mode = H5C_flash_incr__off;
+    cache.decr_mode = H5C_decr__off;
+    require_hdf5(H5Pset_mdc_config(access.get(), &cache), what);
+
+    Hdf5Id creation(require_hdf5(H5Pcreate(H5P_FILE_CREATE), what));
+    require_hdf5(H5Pset_userblock(creation.get(), header_size), what);
+    file = Hdf5Id(require_hdf5(H5Fcreate(temporary_path.c_str(), H5F_ACC_TRUNC,
+                                         creation.get(), access.get()),
+                               what));
+    write_number_attribute(file.get(), names::format, node_file_version);
+    write_number_attribute(file.get(), names::chunk_size, options.chunk_size);
+    write_text_attribute(file.get(), names::software, PACKAGE_STRING);
+    write_text_attribute(file.get(), names::host, host);
+    write_text_attribute(file.get(), names::codec, options.codec.text());
+}
+
+void NodeFileWriter::Impl::store_memory(const RemoteMemory &memory,
+                                        const ChunkPlan &plan, hid_t group,
+                                        RankImage &image,
+                                        const std::function<void()> &captured)
+{
+    std::optional<MemoryDatasets> datasets;
+    with_hdf5([&] {
+        datasets.emplace(group, image.regions, options.codec, driver);
+    });
+    PipelineOptions pipeline{options.codec, options.threads, &cancelled};
+    auto store = [&](const StoredChunk &chunk) {
+        with_hdf5([&] { image.chunks.push_back(datasets->store(chunk)); });
+    };
+    run_chunk_pipeline(memory, plan, pipeline, store, captured);
+    std::ranges::sort(image.chunks, {}, [](const ChunkRecord &record) {
+        return std::pair(record.region, record.index);
+    });
+}
+
+void NodeFileWriter::Impl::close_hdf5()
+{
+    with_hdf5([this] {
+        Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
+        std::ranges::sort(ranks);
+        write_array(file.get(), names::ranks, type, ranks.size(),
+                    ranks.data());
+        driver.closing = true;
+        require_hdf5(H5Fclose(file.get()), "cannot close the file");
+        file.release();
+    });
+}
+
+/* Adds the table of extents and the header to the closed HDF5 file. */
+NodeFileHeader NodeFileWriter::Impl::seal()
+{
+    struct stat status;
+    check(::fstat(fd.get(), &status) < 0 ? errno : 0);
+    merge_extents(extents);
+    NodeFileHeader header;
+    auto end = static_cast<std::uint64_t>(status.st_size);
+    header.extent_count = extents.size();
+    header.bytes = end + extents.size() * sizeof(Extent);
+    check(write_exactly(fd.get(), extents.data(),
+                        extents.size() * sizeof(Extent), end));
+    header.checksum = checksum_outside(fd.get(), header.bytes, extents,
+                                       temporary_path.string());
+    std::string text = header.text();
+    check(write_exactly(fd.get(), text.data(), text.size(), 0));
+    return header;
+}
+
+/* Makes the file lasting under its final name. */
+void NodeFileWriter::Impl::publish()
+{
+    check(::fsync(fd.get()) < 0 ? errno : 0);
+    fault_kill("image-before-rename");
+    check(::rename(temporary_path.c_str(), final_path.c_str()) < 0 ? errno : 0);
+    fd.reset();
+    sync_directory(directory);
+    fault_kill("image-after-rename");
+}
+
+void NodeFileWriter::Impl::abandon() noexcept
+{
+    file.reset();
+    if (fd) {
+        fd.reset();
+        ::unlink(temporary_path.c_str());
+    }
+}
+
+NodeFileWriter::NodeFileWriter(const fs::path &directory,
+                               const std::string &host,
+                               const WriterOptions &options)
+    : impl_(std::make_unique<Impl>(directory, host, options))
+{
+    try {
+        impl_->create();
+    } catch (...) {
+        impl_->abandon();
+        throw;
+    }
+}
+
+NodeFileWriter::~NodeFileWriter()
+{
+    impl_->abandon();
+}
+
+CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
+                                     const std::function<void()> &captured)
+{
+    Stopwatch watch;
+    CaptureStats stats;
+    RemoteMemory memory(pid);
+    std::string whose = fmt::format("process {}", pid);
+    RankImage image = read_description(memory, snapshot, whose);
+    int rank = std::max(0, image.snapshot.rank);
+    if (std::ranges::find(impl_->ranks, rank) != impl_->ranks.end()) {
+        fail("rank {} was saved already, and process {} says it is the same",
+             rank, pid);
+    }
+    ChunkPlan plan = plan_chunks(memory, image, impl_->options.chunk_size);
+
+    Hdf5Id group;
+    impl_->with_hdf5([&] {
+        group = make_group(impl_->file.get(), names::rank_group(rank));
+    });
+    impl_->store_memory(memory, plan, group.get(), image, [&] {
+        require_unchanged(memory, snapshot, image.snapshot, whose);
+        stats.captured_seconds = watch.seconds();
+        if (captured) {
+            captured();
+        }
+    });
+    image.references = describe_files(image, plan, *impl_->options.identities);
+    impl_->with_hdf5([&] { write_tables(group.get(), image); });
+    impl_->ranks.push_back(rank);
+    for (const ChunkRecord &chunk : image.chunks) {
+        impl_->extents.push_back({chunk.offset, chunk.size});
+        stats.bytes_stored += chunk.size;
+    }
+    for (const ckpt_region &region : image.regions) {
+        stats.bytes_mapped += region.end - region.start;
+    }
+    for (const ckpt_range &run : plan.runs) {
+        stats.bytes_read += run.end - run.start;
+    }
+    stats.seconds = watch.seconds();
+    return stats;
+}
+
+Piece NodeFileWriter::commit()
+{
+    impl_->close_hdf5();
+    NodeFileHeader header = impl_->seal();
+    impl_->publish();
+    return {impl_->final_path.filename().string(), impl_->host, header.bytes,
+            header.checksum, impl_->ranks};
+}
+
+void NodeFileWriter::abandon() noexcept
+{
+    impl_->abandon();
+}
+
+void NodeFileWriter::cancel() noexcept
+{
+    impl_->cancelled = true;
+}
+
+} // namespace ckpt

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_file_writer.hpp - saves the ranks of one node into one HDF5 file.
+ *
+ * The file has a temporary name until commit(); what goes wrong before that
+ * leaves nothing behind. Not thread-safe, except cancel().
+ */
+#pragma once
+
+#include "image/codec.hpp"
+#include "image/file_identity.hpp"
+#include "image/manifest.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace ckpt
+{
+
+struct WriterOptions {
+    Codec codec;
+    unsigned threads = 0;             /* 0: one for each online CPU */
+    std::size_t chunk_size = 1u << 20; /* bytes; a multiple of the page size */
+    /* Shared by the writers of an agent's successive checkpoints; may be null:
+     * then every file is read again. Must outlive the writer. */
+    FileIdentities *identities = nullptr;
+};
+
+struct CaptureStats {
+    std::uint64_t bytes_mapped = 0; /* sum of all regions */
+    std::uint64_t bytes_read = 0;   /* from the process */
+    std::uint64_t bytes_stored = 0; /* chunks as they are in the file */
+    double captured_seconds = 0;    /* until the process was no longer needed */
+    double seconds = 0;             /* until its chunks were handed to the file */
+};
+
+class NodeFileWriter
+{
+  public:
+    /* Creates DIRECTORY/node-HOST.h5.tmp, mode 0600. */
+    NodeFileWriter(const std::filesystem::path &directory,
+                   const std::string &host, const WriterOptions &options);
+    ~NodeFileWriter(); /* abandons the file unless it was committed */
+
+    /*
+     * Saves one stopped process: `snapshot` is the address of its struct
+     * ckpt_snapshot. `captured` is called (on this thread) as soon as all of
+     * its memory has been read and it may go on.
+     * Throws Error: process gone, memory unreadable, snapshot of another
+     * version, rank saved twice, no space left, cancelled. After an error
+     * nothing but abandon() is useful.
+     */
+    CaptureStats capture(pid_t pid, std::uint64_t snapshot,
+                         const std::function<void()> &captured = {});
+
+    /* Closes the file, fsync, rename, fsync of the directory. */
+    Piece commit();
+
+    /* Removes the temporary file; harmless after commit(). */
+    void abandon() noexcept;
+
+    /* Makes a capture() under way throw soon. From any thread. */
+    void cancel() noexcept;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace ckpt

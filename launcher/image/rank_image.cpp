@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_image.cpp - the rules that every saved process must meet.
+ */
+#include "config.h"
+#include "image/rank_image.hpp"
+
+#include "common/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::uint64_t page_size = 4096;
+constexpr std::uint64_t end_of_user_memory = 1ull << 56;
+
+void require_string(const RankImage &image, ckpt_string_t string,
+                    const std::string &whose, const char *what)
+{
+    if (string >= image.strings.size()) {
+        fail("{}: the {} is string {}, but there are {} bytes of strings",
+             whose, what, string, image.strings.size());
+    }
+}
+
+/* Throws unless every byte of the range is in some region. */
+void require_saved(const RankImage &image, std::uint64_t address,
+                   std::uint64_t size, const std::string &whose,
+                   const char *what)
+{
+    if (size == 0) {
+        return;
+    }
+    std::uint64_t end = address + size;
+    auto region = std::ranges::upper_bound(image.regions, address, {},
+                                           &ckpt_region::start);
+    bool covered = end >= address && region != image.regions.begin();
+    if (covered) {
+        --region;
+        std::uint64_t reached = address < region->end ? address : 0;
+        while (region != image.regions.end() && region->start <= reached &&
+               reached < end) {
+            reached = region->end;
+            ++region;
+        }
+        covered = reached >= end;
+    }
+    if (!covered) {
+        fail("{}: the {} at {:#x} ({} bytes) is not in saved memory", whose,
+             what, address, size);
+    }
+}
+
+void require_sane_regions(const RankImage &image, const std::string &whose)
+{
+    std::uint64_t last_end = 0;
+    for (std::size_t i = 0; i < image.regions.size(); i++) {
+        const ckpt_region &region = image.regions[i];
+        if (region.start < last_end || region.end <= region.start ||
+            region.end > end_of_user_memory ||
+            (region.start | region.end) % page_size != 0) {
+            fail("{}: region {} ({:#x}-{:#x}) is out of order or malformed",
+                 whose, i, region.start, region.end);
+        }
+        if (region.kind < CKPT_REGION_ANONYMOUS ||
+            region.kind > CKPT_REGION_VDSO) {
+            fail("{}: region {:#x} is of an unknown kind {}", whose,
+                 region.start, region.kind);
+        }
+        require_string(image, region.path, whose, "path of a region");
+        last_end = region.end;
+    }
+}
+
+} // namespace
+
+const FileReference *RankImage::reference(std::size_t region) const
+{
+    auto found = std::ranges::lower_bound(references, region, {},
+                                          &FileReference::region);
+    return found != references.end() && found->region == region ? &*found
+                                                                : nullptr;
+}
+
+void require_sane_snapshot(const ckpt_snapshot &snapshot,
+                           const std::string &whose)
+{
+    if (snapshot.magic != CKPT_SNAPSHOT_MAGIC) {
+        fail("{}: there is no snapshot (found {:#x})", whose, snapshot.magic);
+    }
+    if (snapshot.version != CKPT_SNAPSHOT_VERSION) {
+        fail("{}: the snapshot is of version {}, this program knows {}", whose,
+             snapshot.version, CKPT_SNAPSHOT_VERSION);
+    }
+    if (snapshot.region_count > most_regions ||
+        snapshot.thread_count > most_threads ||
+        snapshot.file_count > most_files || snapshot.strings_size == 0 ||
+        snapshot.strings_size > most_text ||
+        snapshot.summary_size > most_text) {
+        fail("{}: the snapshot has impossible counts ({} regions, {} threads, "
+             "{} files, {} bytes of strings, {} of summary)",
+             whose, snapshot.region_count, snapshot.thread_count,
+             snapshot.file_count, snapshot.strings_size,
+             snapshot.summary_size);
+    }
+    if (snapshot.rank < -1 || snapshot.rank_count < 0 ||
+        (snapshot.rank >= 0 && snapshot.rank >= snapshot.rank_count)) {
+        fail("{}: the snapshot says rank {} of {}", whose, snapshot.rank,
+             snapshot.rank_count);
+    }
+}
+
+void require_sane_image(const RankImage &image, const std::string &whose)
+{
+    const ckpt_snapshot &snapshot = image.snapshot;
+    require_sane_snapshot(snapshot, whose);
+    if (image.regions.size() != snapshot.region_count ||
+        image.threads.size() != snapshot.thread_count ||
+        image.files.size() != snapshot.file_count ||
+        image.strings.size() != snapshot.strings_size) {
+        fail("{}: the snapshot's counts are not those of its tables", whose);
+    }
+    if (image.strings.front() != '\0' || image.strings.back() != '\0') {
+        fail("{}: the string table is malformed", whose);
+    }
+    require_sane_regions(image, whose);
+    require_string(image, snapshot.working_directory, whose,
+                   "working directory");
+    require_string(image, snapshot.executable, whose, "executable");
+    require_saved(image, snapshot.resume_entry, 1, whose, "resume routine");
+    require_saved(image, snapshot.layout.auxv, snapshot.layout.auxv_size, whose,
+                  "auxiliary vector");
+    for (const ckpt_thread &thread : image.threads) {
+        require_saved(image, thread.context, 1, whose, "context of a thread");
+        if (std::memchr(thread.name, '\0', sizeof(thread.name)) == nullptr) {
+            fail("{}: the name of thread {} has no end", whose, thread.tid);
+        }
+    }
+    for (const ckpt_file &file : image.files) {
+        require_string(image, file.path, whose, "path of a file");
+        if (file.payload_size > 0) {
+            require_saved(image, file.payload, file.payload_size, whose,
+                          "payload of a file");
+        }
+    }
+}
+
+std::uint64_t region_chunk_size(const ckpt_region &region,
+                                std::uint64_t chunk_size)
+{
+    return std::min(chunk_size, region.end - region.start);
+}
+
+} // namespace ckpt

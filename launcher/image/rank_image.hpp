@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_image.hpp - what an image knows about one process, apart from its
+ * memory's content. Writer and reader check it with the same rules.
+ */
+#pragma once
+
+#include "image/file_identity.hpp"
+
+#include "ckpt/snapshot.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+/* One chunk of a region's content, as the rank's `chunks` dataset lists it. */
+struct ChunkRecord {
+    std::uint64_t index;    /* bytes from the region's start / chunk size */
+    std::uint64_t offset;   /* of the stored bytes in the file */
+    std::uint64_t checksum; /* XXH3-64 of the stored bytes */
+    std::uint32_t region;   /* index in the rank's regions */
+    std::uint32_t size;     /* stored bytes */
+    std::uint32_t filter_mask; /* 0: zstd frame; 1: stored as it is */
+    std::uint32_t reserved;    /* 0 */
+};
+
+struct RankImage {
+    ckpt_snapshot snapshot = {};
+    std::vector<ckpt_region> regions; /* by rising address */
+    std::vector<ckpt_thread> threads;
+    std::vector<ckpt_file> files;
+    std::vector<char> strings;
+    std::string summary; /* JSON */
+    std::vector<FileReference> references; /* by rising region */
+    std::vector<ChunkRecord> chunks;       /* by region, then index */
+
+    const char *text(ckpt_string_t string) const { return &strings[string]; }
+    std::uint64_t length(std::size_t region) const
+    {
+        return regions[region].end - regions[region].start;
+    }
+    /* Null if the content of the region is in the image. */
+    const FileReference *reference(std::size_t region) const;
+};
+
+/* Largest counts that are believed; a real process is far below. */
+inline constexpr std::uint32_t most_regions = 4u << 20;
+inline constexpr std::uint32_t most_threads = 1u << 20;
+inline constexpr std::uint32_t most_files = 4u << 20;
+inline constexpr std::uint64_t most_text = 256u << 20; /* bytes */
+
+/*
+ * Throw Error, its text beginning with `whose`, on a snapshot of another
+ * version or with impossible counts; on regions out of order, overlapping or
+ * of unknown kind, strings outside the table, addresses outside saved memory.
+ */
+void require_sane_snapshot(const ckpt_snapshot &snapshot,
+                           const std::string &whose);
+void require_sane_image(const RankImage &image, const std::string &whose);
+
+/* Bytes of one chunk of a region: `chunk_size`, or the region if smaller. */
+std::uint64_t region_chunk_size(const ckpt_region &region,
+                                std::uint64_t chunk_size);
+
+} // namespace ckpt

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * remote_memory.cpp - another process's page map and memory.
+ *
+ * The page map comes from the PAGEMAP_SCAN ioctl (Linux 6.7), else from the
+ * entries of /proc/PID/pagemap. Memory comes from process_vm_readv; what that
+ * call refuses for want of read permission comes from /proc/PID/mem.
+ */
+#include "config.h"
+#include "image/remote_memory.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::uint64_t page_size = 4096;
+
+/* From linux/fs.h of Linux 6.7 and later. */
+struct ScanArgument {
+    std::uint64_t size = sizeof(ScanArgument);
+    std::uint64_t flags = 0;
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t walk_end = 0;
+    std::uint64_t vec = 0;
+    std::uint64_t vec_len = 0;
+    std::uint64_t max_pages = 0;
+    std::uint64_t category_inverted = 0;
+    std::uint64_t category_mask = 0;
+    std::uint64_t category_anyof_mask = 0;
+    std::uint64_t return_mask = 0;
+};
+
+struct ScanRegion {
+    std::uint64_t start;
+    std::uint64_t end;
+    std::uint64_t categories;
+};
+
+constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArgument);
+constexpr std::uint64_t scan_file = 1u << 2;
+constexpr std::uint64_t scan_present = 1u << 3;
+constexpr std::uint64_t scan_swapped = 1u << 4;
+constexpr std::uint64_t scan_zero_page = 1u << 5;
+constexpr std::uint64_t scan_guard = 1u << 8; /* Linux 6.15 */
+constexpr std::uint64_t scan_basic =
+    scan_file | scan_present | scan_swapped | scan_zero_page;
+
+/* Bits of a /proc/PID/pagemap entry. */
+constexpr std::uint64_t entry_present = 1ull << 63;
+constexpr std::uint64_t entry_swapped = 1ull << 62;
+constexpr std::uint64_t entry_file = 1ull << 61;
+constexpr std::uint64_t entry_guard = 1ull << 58;
+
+/* Which categories PAGEMAP_SCAN on this file takes; 0 if there is none. */
+std::uint64_t probe_scan(int pagemap)
+{
+    for (std::uint64_t categories : {scan_basic | scan_guard, scan_basic}) {
+        ScanArgument argument;
+        argument.category_mask = categories;
+        argument.return_mask = categories;
+        if (::ioctl(pagemap, pagemap_scan, &argument) >= 0) {
+            return categories;
+        }
+    }
+    return 0;
+}
+
+void append_run(std::vector<ckpt_range> &runs, std::uint64_t start,
+                std::uint64_t end)
+{
+    if (!runs.empty() && runs.back().end == start) {
+        runs.back().end = end;
+    } else {
+        runs.push_back({start, end});
+    }
+}
+
+bool entry_is_wanted(std::uint64_t entry, PageSelection selection)
+{
+    if ((entry & (entry_present | entry_swapped)) == 0 ||
+        (entry & entry_guard) != 0) {
+        return false;
+    }
+    return selection == PageSelection::data || (entry & entry_file) == 0;
+}
+
+} // namespace
+
+RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method) : pid_(pid)
+{
+    struct {
+        const char *name;
+        Fd &fd;
+    } const files[] = {{"pagemap", pagemap_}, {"mem", memory_}};
+    for (const auto &file : files) {
+        std::string path = fmt::format("/proc/{}/{}", pid, file.name);
+        file.fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!file.fd) {
+            fail_to_read(0, errno);
+        }
+    }
+    if (method == ScanMethod::best) {
+        scan_categories_ = probe_scan(pagemap_.get());
+    }
+}
+
+void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
+{
+    if (code == ESRCH || code == ENOENT) {
+        throw Error(fmt::format("process {} is gone", pid_), ESRCH);
+    }
+    if (code == EPERM || code == EACCES) {
+        throw Error(
+            fmt::format("may not read the memory of process {}: no ptrace "
+                        "permission (another user's process, or restricted by "
+                        "/proc/sys/kernel/yama/ptrace_scope)",
+                        pid_),
+            code);
+    }
+    fail_errno(code, "cannot read memory of process {} at {:#x}", pid_,
+               address);
+}
+
+void RemoteMemory::scan(const ckpt_range &range, PageSelection selection,
+                        std::vector<ckpt_range> &runs) const
+{
+    assert(range.start % page_size == 0 && range.end % page_size == 0);
+    if (scan_categories_ != 0) {
+        scan_with_ioctl(range, selection, runs);
+    } else {
+        scan_entries(range, selection, runs);
+    }
+}
+
+void RemoteMemory::scan_with_ioctl(const ckpt_range &range,
+                                   PageSelection selection,
+                                   std::vector<ckpt_range> &runs) const
+{
+    std::array<ScanRegion, 512> found;
+    std::uint64_t unwanted = scan_zero_page | (scan_categories_ & scan_guard);
+    if (selection == PageSelection::written) {
+        unwanted |= scan_file;
+    }
+    ScanArgument argument;
+    argument.start = range.start;
+    argument.end = range.end;
+    argument.vec = reinterpret_cast<std::uintptr_t>(found.data());
+    argument.vec_len = found.size();
+    argument.category_inverted = unwanted;
+    argument.category_mask = unwanted;
+    argument.category_anyof_mask = scan_present | scan_swapped;
+    argument.return_mask = scan_present | scan_swapped;
+    while (argument.start < range.end) {
+        int count = ::ioctl(pagemap_.get(), pagemap_scan, &argument);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            fail_to_read(argument.start, errno);
+        }
+        for (int i = 0; i < count; i++) {
+            append_run(runs, found[i].start, found[i].end);
+        }
+        argument.start = argument.walk_end;
+    }
+}
+
+void RemoteMemory::scan_entries(const ckpt_range &range,
+                                PageSelection selection,
+                                std::vector<ckpt_range> &runs) const
+{
+    std::vector<std::uint64_t> entries(1u << 15);
+    std::uint64_t address = range.start;
+    while (address < range.end) {
+        std::size_t count = std::min<std::uint64_t>(
+            entries.size(), (range.end - address) / page_size);
+        int error = read_exactly(pagemap_.get(), entries.data(), 8 * count,
+                                 address / page_size * 8);
+        if (error != 0) {
+            /* The map of a process that has ended reads as empty. */
+            fail_to_read(address, error == EIO ? ESRCH : error);
+        }
+        for (std::size_t i = 0; i < count; i++, address += page_size) {
+            if (entry_is_wanted(entries[i], selection)) {
+                append_run(runs, address, address + page_size);
+            }
+        }
+    }
+}
+
+/* Reads all of `destination` from `address`, which moves on with the bytes
+ * read. Returns 0 or an errno; `address` is then the first unreadable byte. */
+int RemoteMemory::try_read(std::uint64_t &address,
+                           std::span<std::byte> destination) const
+{
+    while (!destination.empty()) {
+        struct iovec local = {destination.data(), destination.size()};
+        struct iovec remote = {reinterpret_cast<void *>(address),
+                               destination.size()};
+        ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+        if (got < 0 && errno == EFAULT) {
+            /* Up to the end of the page: the next may be readable again. */
+            std::size_t part = std::min<std::uint64_t>(
+                destination.size(), page_size - address % page_size);
+            got = ::pread(memory_.get(), destination.data(), part,
+                          static_cast<off_t>(address));
+        }
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got < 0 ? errno : ESRCH;
+        }
+        address += static_cast<std::uint64_t>(got);
+        destination = destination.subspan(static_cast<std::size_t>(got));
+    }
+    return 0;
+}
+
+void RemoteMemory::read(std::uint64_t address,
+                        std::span<std::byte> destination) const
+{
+    int error = try_read(address, destination);
+    if (error != 0) {
+        fail_to_read(address, error);
+    }
+}
+
+void RemoteMemory::read_runs(std::uint64_t base,
+                             std::span<const ckpt_range> runs,
+                             std::span<std::byte> destination) const
+{
+    std::array<struct iovec, IOV_MAX> local;
+    std::array<struct iovec, IOV_MAX> remote;
+    std::uint64_t end = base + destination.size();
+    std::size_t next = 0;
+    while (next < runs.size()) {
+        std::size_t count = 0;
+        std::size_t total = 0;
+        std::size_t first = next;
+        for (; next < runs.size() && count < local.size(); next++) {
+            std::uint64_t from = std::max(runs[next].start, base);
+            std::uint64_t to = std::min(runs[next].end, end);
+            if (from >= to) {
+                continue;
+            }
+            local[count] = {&destination[from - base], to - from};
+            remote[count] = {reinterpret_cast<void *>(from), to - from};
+            total += to - from;
+            count++;
+        }
+        ssize_t got = ::process_vm_readv(pid_, local.data(), count,
+                                         remote.data(), count, 0);
+        if (got == static_cast<ssize_t>(total)) {
+            continue;
+        }
+        /* Some page is not readable that way: take the runs one by one. */
+        for (std::size_t i = first; i < next; i++) {
+            std::uint64_t from = std::max(runs[i].start, base);
+            std::uint64_t to = std::min(runs[i].end, end);
+            if (from < to) {
+                read(from, destination.subspan(from - base, to - from));
+            }
+        }
+    }
+}
+
+void RemoteMemory::read_file_mapping(std::uint64_t address,
+                                     std::span<std::byte> destination) const
+{
+    std::uint64_t position = address;
+    while (!destination.empty()) {
+        std::uint64_t before = position;
+        int error = try_read(position, destination);
+        if (error == 0) {
+            return;
+        }
+        if (error != EFAULT && error != EIO) {
+            fail_to_read(position, error);
+        }
+        /* Beyond the end of the file: one page of zeros, then go on. */
+        destination = destination.subspan(position - before);
+        std::size_t hole = std::min<std::uint64_t>(
+            destination.size(), page_size - position % page_size);
+        std::fill_n(destination.begin(), hole, std::byte{0});
+        destination = destination.subspan(hole);
+        position += hole;
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * store.cpp - the checkpoint directory: jobs, checkpoints, which are whole.
+ */
+#include "config.h"
+#include "image/store.hpp"
+
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "image/json_fields.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <iterator>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace
+{
+
+constexpr const char *job_file = "job.json";
+constexpr const char *name_characters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+constexpr std::size_t longest_job_name = 200;
+
+bool is_job_name(std::string_view name)
+{
+    return !name.empty() && name.size() <= longest_job_name &&
+           name.front() != '.' &&
+           name.find_first_not_of(name_characters) == std::string_view::npos;
+}
+
+/* The number that a directory or a user names; nothing if it is none. */
+std::optional<std::uint64_t> parse_number(std::string_view text)
+{
+    std::uint64_t number = 0;
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+std::string number_text(std::uint64_t number)
+{
+    return fmt::format("{:06}", number);
+}
+
+std::string this_host()
+{
+    char name[256] = {};
+    ::gethostname(name, sizeof(name) - 1);
+    return name;
+}
+
+/* Why the pieces that the manifest names are not whole; empty if they are. */
+std::string damage_of_pieces(const Manifest &manifest,
+                             const fs::path &directory)
+{
+    for (const Piece &piece : manifest.pieces) {
+        std::error_code error;
+        std::uint64_t bytes = fs::file_size(directory / piece.file, error);
+        if (error) {
+            return fmt::format("piece {}: {}", piece.file, error.message());
+        }
+        if (bytes != piece.bytes) {
+            return fmt::format("piece {} has {} bytes, not {}", piece.file,
+                               bytes, piece.bytes);
+        }
+    }
+    return {};
+}
+
+Checkpoint inspect(const std::string &job, std::uint64_t number,
+                   const fs::path &directory)
+{
+    Checkpoint checkpoint;
+    checkpoint.job = job;
+    checkpoint.number = number;
+    checkpoint.directory = directory;
+    if (!path_exists(directory / manifest_name)) {
+        return checkpoint;
+    }
+    try {
+        checkpoint.manifest = Manifest::load(directory);
+        checkpoint.reason =
+            damage_of_pieces(*checkpoint.manifest, directory);
+    } catch (const Error &error) {
+        checkpoint.reason = error.what();
+    }
+    if (checkpoint.reason.empty()) {
+        checkpoint.state = Checkpoint::State::committed;
+    } else {
+        checkpoint.state = Checkpoint::State::damaged;
+        checkpoint.manifest.reset();
+    }
+    return checkpoint;
+}
+
+const Checkpoint &require_committed(const Checkpoint &checkpoint)
+{
+    if (checkpoint.state == Checkpoint::State::incomplete) {
+        fail("checkpoint {} is incomplete: {} has no manifest",
+             checkpoint.name(), checkpoint.directory.string());
+    }
+    if (checkpoint.state == Checkpoint::State::damaged) {
+        fail("checkpoint {} is damaged: {}", checkpoint.name(),
+             checkpoint.reason);
+    }
+    return checkpoint;
+}
+
+/* The newest committed one of a list by rising number. */
+std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
+{
+    for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
+        if (it->state == Checkpoint::State::committed) {
+            return *it;
+        }
+    }
+    return std::nullopt;
+}
+
+/* A checkpoint given as a path: DIR/JOB/NUMBER, or a copy of it under any
+ * name; or the newest one of DIR/JOB. */
+Checkpoint resolve_path(const std::string &word)
+{
+    std::error_code error;
+    fs::path path = fs::canonical(word, error);
+    if (error) {
+        fail("cannot use {}: {}", word, error.message());
+    }
+    require_own(path, "checkpoint directory");
+    if (!path_exists(path / manifest_name) &&
+        is_job_name(path.filename().string())) {
+        std::optional<Checkpoint> newest =
+            Store(path.parent_path()).newest_committed(path.filename());
+        if (newest) {
+            return *newest;
+        }
+    }
+    Checkpoint checkpoint =
+        inspect(path.parent_path().filename(),
+                parse_number(path.filename().string()).value_or(0), path);
+    require_committed(checkpoint);
+    checkpoint.job = checkpoint.manifest->job;
+    checkpoint.number = checkpoint.manifest->number;
+    return checkpoint;
+}
+
+/* Those of one job that collect_garbage() removes, newest first. */
+std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
+                                   std::size_t keep, bool live)
+{
+    std::vector<Checkpoint> garbage;
+    std::size_t committed = 0;
+    for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
+        bool is_garbage = true;
+        if (it->state == Checkpoint::State::committed) {
+            is_garbage = ++committed > keep;
+        } else if (it->state == Checkpoint::State::incomplete) {
+            /* An agent works on one above all that are committed. */
+            is_garbage = !live || committed > 0;
+        }
+        if (is_garbage) {
+            garbage.push_back(*it);
+        }
+    }
+    return garbage;
+}
+
+} // namespace
+
+std::string Checkpoint::name() const
+{
+    return fmt::format("{}/{}", job, number);
+}
+
+std::string node_file_name(const std::string &host)
+{
+    std::string name = host;
+    for (char &letter : name) {
+        if (std::string_view(name_characters).find(letter) ==
+            std::string_view::npos) {
+            letter = '_';
+        }
+    }
+    return "node-" + name + ".h5";
+}
+
+void require_job_name(const std::string &name)
+{
+    if (!is_job_name(name)) {
+        fail("'{}' cannot be the name of a job: use up to {} letters, digits "
+             "and ._-",
+             name, longest_job_name);
+    }
+}
+
+Store::Store(fs::path directory) : directory_(std::move(directory))
+{
+    if (!directory_exists(directory_)) {
+        fail_not_found("there is no checkpoint directory {}",
+                       directory_.string());
+    }
+    require_own(directory_, "checkpoint directory");
+}
+
+Store Store::create(fs::path directory)
+{
+    make_private_directory(directory);
+    return Store(std::move(directory));
+}
+
+std::vector<std::string> Store::jobs() const
+{
+    std::vector<std::string> names = list_directories(directory_);
+    std::erase_if(names, [](auto &name) { return !is_job_name(name); });
+    std::ranges::sort(names);
+    return names;
+}
+
+std::optional<JobState> Store::job_state(const std::string &job) const
+{
+    require_job_name(job);
+    fs::path path = directory_ / job / job_file;
+    if (!path_exists(path)) {
+        return std::nullopt;
+    }
+    require_own(path, "job file");
+    JsonFields fields = JsonFields::parse(read_text_file(path, "job file"),
+                                          "job file " + path.string());
+    JobState state;
+    std::string started;
+    fields.get("name", state.name);
+    fields.get("state", state.state);
+    fields.get("host", state.host);
+    fields.get("launcher_pid", state.launcher_pid);
+    fields.get("agent_pid", state.agent_pid);
+    fields.get("agent_socket", state.agent_socket);
+    fields.get("started", started);
+    state.started = parse_time(started);
+    return state;
+}
+
+void Store::write_job_state(const JobState &state) const
+{
+    require_job_name(state.name);
+    make_private_directory(directory_ / state.name);
+    Json json = {{"name", state.name},
+                 {"state", state.state},
+                 {"host", state.host},
+                 {"launcher_pid", state.launcher_pid},
+                 {"agent_pid", state.agent_pid},
+                 {"agent_socket", state.agent_socket},
+                 {"started", format_time(state.started)}};
+    write_text_file_atomically(directory_ / state.name / job_file,
+                               json.dump(2) + "\n", "job file");
+}
+
+bool Store::is_live(const std::string &job) const
+{
+    std::optional<JobState> state;
+    try {
+        state = job_state(job);
+    } catch (const Error &) {
+        return true; /* cannot be told: not sure that it is dead */
+    }
+    if (!state || state->state != "running") {
+        return false;
+    }
+    if (state->host != this_host()) {
+        return true;
+    }
+    return state->agent_pid > 0 &&
+           (::kill(static_cast<pid_t>(state->agent_pid), 0) == 0 ||
+            errno == EPERM);
+}
+
+std::uint64_t Store::next_number(const std::string &job) const
+{
+    std::uint64_t highest = 0;
+    for (const Checkpoint &checkpoint : checkpoints(job)) {
+        highest = std::max(highest, checkpoint.number);
+    }
+    return highest + 1;
+}
+
+fs::path Store::begin_checkpoint(const std::string &job,
+                                 std::uint64_t number) const
+{
+    require_job_name(job);
+    make_private_directory(directory_ / job);
+    fs::path directory = directory_ / job / number_text(number);
+    if (::mkdir(directory.c_str(), 0700) < 0) {
+        fail_errno(errno, "cannot make directory {}", directory.string());
+    }
+    sync_directory(directory_ / job);
+    return directory;
+}
+
+std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
+{
+    require_job_name(job);
+    std::vector<Checkpoint> found;
+    if (!directory_exists(directory_ / job)) {
+        return found;
+    }
+    for (const std::string &name : list_directories(directory_ / job)) {
+        std::optional<std::uint64_t> number = parse_number(name);
+        if (number && name == number_text(*number)) {
+            found.push_back(inspect(job, *number, directory_ / job / name));
+        }
+    }
+    std::ranges::sort(found, {}, &Checkpoint::number);
+    return found;
+}
+
+std::optional<Checkpoint>
+Store::newest_committed(const std::string &job) const
+{
+    return newest_of(checkpoints(job));
+}
+
+std::optional<Checkpoint> Store::newest_committed() const
+{
+    std::optional<Checkpoint> newest;
+    for (const std::string &job : jobs()) {
+        std::optional<Checkpoint> candidate = newest_committed(job);
+        if (candidate && (!newest || candidate->manifest->created >
+                                         newest->manifest->created)) {
+            newest = std::move(candidate);
+        }
+    }
+    return newest;
+}
+
+Checkpoint Store::resolve(const std::string &word) const
+{
+    if (word.empty()) {
+        std::optional<Checkpoint> newest = newest_committed();
+        if (!newest) {
+            fail_not_found("there is no committed checkpoint in {}",
+                           directory_.string());
+        }
+        return *newest;
+    }
+    std::size_t slash = word.find('/');
+    std::string job = word.substr(0, slash);
+    if (is_job_name(job) && directory_exists(directory_ / job)) {
+        return resolve_in_job(job, slash == std::string::npos
+                                       ? std::string_view()
+                                       : std::string_view(word).substr(slash));
+    }
+    if (directory_exists(word)) {
+        return resolve_path(word);
+    }
+    fail_not_found("there is no checkpoint '{}' in {}", word,
+                   directory_.string());
+}
+
+/* `rest` is empty or "/NUMBER". */
+Checkpoint Store::resolve_in_job(const std::string &job,
+                                 std::string_view rest) const
+{
+    if (rest.empty()) {
+        std::optional<Checkpoint> newest = newest_committed(job);
+        if (!newest) {
+            fail_not_found("job {} has no committed checkpoint in {}", job,
+                           directory_.string());
+        }
+        return *newest;
+    }
+    std::optional<std::uint64_t> number = parse_number(rest.substr(1));
+    fs::path directory = directory_ / job / number_text(number.value_or(0));
+    if (!number || !directory_exists(directory)) {
+        fail_not_found("job {} has no checkpoint '{}' in {}", job,
+                       rest.substr(1), directory_.string());
+    }
+    return require_committed(inspect(job, *number, directory));
+}
+
+void Store::remove(const Checkpoint &checkpoint) const
+{
+    std::error_code error;
+    fs::remove(checkpoint.directory / manifest_name, error);
+    if (!error) {
+        sync_directory(checkpoint.directory);
+        fs::remove_all(checkpoint.directory, error);
+    }
+    if (error) {
+        fail("cannot remove checkpoint {}: {}", checkpoint.name(),
+             error.message());
+    }
+}
+
+std::vector<Checkpoint> Store::garbage(std::size_t keep,
+                                       const std::string &job) const
+{
+    if (keep < 1) {
+        fail("at least one checkpoint must be kept");
+    }
+    std::vector<Checkpoint> found;
+    std::vector<std::string> names =
+        job.empty() ? jobs() : std::vector<std::string>{job};
+    for (const std::string &name : names) {
+        std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name)),
+                          std::back_inserter(found));
+    }
+    return found;
+}
+
+std::vector<Checkpoint> Store::collect_garbage(std::size_t keep,
+                                               const std::string &job) const
+{
+    std::vector<Checkpoint> removed = garbage(keep, job);
+    for (const Checkpoint &checkpoint : removed) {
+        remove(checkpoint);
+    }
+    return removed;
+}
+
+} // namespace ckpt

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * store.hpp - the checkpoint directory: jobs, checkpoints, which are whole.
+ *
+ * DIR/JOB/NUMBER/{node-HOST.h5, manifest.json} and DIR/JOB/job.json. Nothing
+ * stored depends on where DIR is, so it can be moved or copied.
+ */
+#pragma once
+
+#include "image/manifest.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ckpt
+{
+
+/* What the first agent of a job writes about it, in DIR/JOB/job.json. */
+struct JobState {
+    std::string name;
+    std::string state; /* "running" or "ended" */
+    std::string host;  /* where launcher and coordinating agent run */
+    std::int64_t launcher_pid = 0; /* mpirun's; the program's own without one */
+    std::int64_t agent_pid = 0;
+    std::string agent_socket;
+    std::int64_t started = 0; /* ns since 1970 */
+};
+
+struct Checkpoint {
+    enum class State {
+        committed,
+        incomplete, /* no manifest: in progress, or given up */
+        damaged,    /* has a manifest, but `reason` */
+    };
+
+    std::string job;
+    std::uint64_t number = 0;
+    std::filesystem::path directory;
+    State state = State::incomplete;
+    std::string reason;               /* damaged: what is wrong */
+    std::optional<Manifest> manifest; /* committed only */
+
+    std::string name() const; /* "JOB/NUMBER" */
+};
+
+class Store
+{
+  public:
+    /* Opens the directory; it must exist and belong to us. */
+    explicit Store(std::filesystem::path directory);
+    /* The same, but makes it first (mode 0700) if it is not there. */
+    static Store create(std::filesystem::path directory);
+
+    const std::filesystem::path &directory() const { return directory_; }
+
+    /* Names of all jobs, in order. A missing job.json gives no state. */
+    std::vector<std::string> jobs() const;
+    std::optional<JobState> job_state(const std::string &job) const;
+    void write_job_state(const JobState &state) const;
+    /* False only if it is sure that nobody works on the job any more. */
+    bool is_live(const std::string &job) const;
+
+    /* Makes the directory of a new checkpoint and returns it; the number must
+     * be new. next_number() is above every number ever used. */
+    std::uint64_t next_number(const std::string &job) const;
+    std::filesystem::path begin_checkpoint(const std::string &job,
+                                           std::uint64_t number) const;
+
+    /* All checkpoints of a job by rising number. A committed one has all its
+     * pieces with the right sizes; their content is not read. */
+    std::vector<Checkpoint> checkpoints(const std::string &job) const;
+    std::optional<Checkpoint> newest_committed(const std::string &job) const;
+    std::optional<Checkpoint> newest_committed() const;
+
+    /* What a user's word means: "JOB/NUMBER", "JOB" (its newest committed
+     * one), a path of a checkpoint or of a job's directory, or nothing (the
+     * newest of all). Throws Error unless it is a committed checkpoint, of
+     * code ENOENT if there is nothing of that name. */
+    Checkpoint resolve(const std::string &word) const;
+
+    /* Deletes a checkpoint: its manifest first, so that it never looks whole. */
+    void remove(const Checkpoint &checkpoint) const;
+
+    /* What can go if the `keep` (at least 1) newest committed checkpoints of
+     * each job (of one job, if named) stay: older ones, damaged ones, and
+     * incomplete ones nobody works on. */
+    std::vector<Checkpoint> garbage(std::size_t keep,
+                                    const std::string &job = "") const;
+    /* Removes it. Returns what was removed. */
+    std::vector<Checkpoint> collect_garbage(std::size_t keep,
+                                            const std::string &job = "") const;
+
+  private:
+    Checkpoint resolve_in_job(const std::string &job,
+                              std::string_view rest) const;
+
+    std::filesystem::path directory_;
+};
+
+/* "node-HOST.h5", with characters that are no good in names replaced. */
+std::string node_file_name(const std::string &host);
+
+/* Throws Error unless `name` can be a job's name: 1 to 200 characters of
+ * letters, digits and "._-", not starting with a dot. */
+void require_job_name(const std::string &name);
+
+} // namespace ckpt

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckpt_restart_main.cpp - the restart program: mpirun starts one per rank, and
+ * each becomes the rank that the checkpoint holds.
+ *
+ *     ckpt-restart CHECKPOINT_DIR
+ */
+#include "config.h"
+
+#include "common/error.hpp"
+#include "common/parallel.hpp"
+#include "image/manifest.hpp"
+#include "image/node_file_reader.hpp"
+#include "restart/place.hpp"
+#include "restart/process.hpp"
+
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <string>
+
+namespace
+{
+
+using ckpt::fail;
+using ckpt::Manifest;
+using ckpt::NodeFileReader;
+using ckpt::restart::Place;
+using ckpt::restart::Process;
+
+/* Set while this program executes itself anew: how often it has done so. */
+constexpr const char *layout_variable = "CKPT_RESTART_LAYOUT";
+constexpr int most_layouts = 10;
+
+std::uint64_t now()
+{
+    timespec time{};
+    ::clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/* Executes this program anew, with other random addresses. Returns if that was
+ * tried often enough. */
+void choose_other_addresses(char **arguments)
+{
+    const char *value = std::getenv(layout_variable);
+    int count = value == nullptr ? 0 : std::atoi(value);
+    if (count >= most_layouts) {
+        return;
+    }
+    ::setenv(layout_variable, std::to_string(count + 1).c_str(), 1);
+    int persona = ::personality(0xffffffff);
+    if (persona >= 0) {
+        ::personality(static_cast<unsigned long>(persona) &
+                      ~static_cast<unsigned long>(ADDR_NO_RANDOMIZE));
+    }
+    ::execv("/proc/self/exe", arguments);
+}
+
+void require_rank_count(const Manifest &manifest, const Place &place)
+{
+    if (place.size >= 0 && place.size != manifest.rank_count) {
+        fail("the checkpoint has {} ranks, but {} were started",
+             manifest.rank_count, place.size);
+    }
+    if (place.rank >= manifest.rank_count) {
+        fail("the checkpoint has {} ranks, there is no rank {}",
+             manifest.rank_count, place.rank);
+    }
+}
+
+/* Ranks of a node read at the same time: they share its CPUs. */
+unsigned reading_threads(const Place &place)
+{
+    unsigned sharing = static_cast<unsigned>(std::max(place.local_size, 1));
+    return std::max(ckpt::online_cpus() / sharing, 1u);
+}
+
+Process open_process(const ckpt::RankImage &image, char **arguments)
+{
+    try {
+        return Process(image);
+    } catch (const ckpt::Error &error) {
+        if (error.code() == EAGAIN) {
+            choose_other_addresses(arguments);
+        }
+        throw;
+    }
+}
+
+[[noreturn]] void restart(const std::string &directory, const Place &place,
+                          char **arguments)
+{
+    std::uint64_t started = now();
+    Manifest manifest = Manifest::load(directory);
+    require_rank_count(manifest, place);
+    const ckpt::Piece &piece = manifest.piece_of(place.rank);
+
+    ckpt::ReaderOptions options;
+    options.threads = reading_threads(place);
+    options.checksum = piece.checksum;
+    NodeFileReader reader(directory + "/" + piece.file, options);
+    Process process = open_process(reader.rank(place.rank), arguments);
+    ::unsetenv(layout_variable);
+    process.load_memory(reader, place.rank);
+    process.restore_surroundings();
+    process.go_on(fmt::format("{}/{}", manifest.job, manifest.number), started);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || argv[1][0] == '-') {
+        fmt::print(stderr, "usage: ckpt-restart CHECKPOINT_DIR\n"
+                           "Started by 'ckpt restart', once for each rank.\n");
+        return 2;
+    }
+    Place place;
+    try {
+        place = ckpt::restart::place_in_launch();
+        restart(argv[1], place, argv);
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "ckpt-restart: rank {}: {}\n", place.rank,
+                   error.what());
+    }
+    return 1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * place.cpp - which process of the new launch this is.
+ */
+#include "config.h"
+#include "restart/place.hpp"
+
+#include "common/error.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace ckpt::restart
+{
+
+namespace
+{
+
+std::optional<int> number_in_environment(const char *name)
+{
+    const char *value = std::getenv(name);
+    if (value == nullptr) {
+        return std::nullopt;
+    }
+    std::string_view text = value;
+    int number = 0;
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() ||
+        number < 0) {
+        fail("{}={} is no number of processes", name, text);
+    }
+    return number;
+}
+
+} // namespace
+
+Place place_in_launch()
+{
+    Place place;
+    auto rank = number_in_environment("OMPI_COMM_WORLD_RANK");
+    if (rank) {
+        place.rank = *rank;
+        place.size =
+            number_in_environment("OMPI_COMM_WORLD_SIZE").value_or(-1);
+        place.local_size =
+            number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
+        return place;
+    }
+    rank = number_in_environment("PMIX_RANK");
+    if (rank) {
+        place.rank = *rank;
+        place.size =
+            number_in_environment("SLURM_STEP_NUM_TASKS").value_or(-1);
+    }
+    return place;
+}
+
+} // namespace ckpt::restart

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process.cpp - makes this process the one that an image describes.
+ */
+#include "config.h"
+#include "restart/process.hpp"
+
+#include "common/error.hpp"
+#include "image/file_identity.hpp"
+
+extern "C" {
+#include "files/files.h"
+}
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace ckpt::restart
+{
+
+namespace
+{
+
+void require_success(int error, const ckpt_failure &failure)
+{
+    if (error != 0) {
+        throw Error(failure.text, -error);
+    }
+}
+
+bool is_file(const ckpt_region &region)
+{
+    return region.kind == CKPT_REGION_FILE ||
+           region.kind == CKPT_REGION_FILE_SHARED;
+}
+
+bool has_chunks(const RankImage &image, std::size_t region)
+{
+    return std::ranges::binary_search(image.chunks, region, {},
+                                      &ChunkRecord::region);
+}
+
+void enter_working_directory(const std::string &path)
+{
+    if (!path.empty() && ::chdir(path.c_str()) != 0) {
+        int error = errno;
+        char here[4096] = "?";
+        if (::getcwd(here, sizeof(here)) == nullptr) {
+            std::strcpy(here, "?");
+        }
+        fmt::print(stderr,
+                   "ckpt-restart: the working directory {} cannot be entered "
+                   "({}); the program goes on in {}\n",
+                   path, std::strerror(error), here);
+    }
+}
+
+} // namespace
+
+Process::Process(const RankImage &image)
+    : image_(image), staged_(image.regions.size())
+{
+    ckpt_restore *restore = nullptr;
+    ckpt_failure failure;
+    require_success(ckpt_restore_open(&image.snapshot, image.regions.data(),
+                                      image.strings.data(), &restore,
+                                      &failure),
+                    failure);
+    restore_.reset(restore);
+}
+
+void Process::load_memory(const NodeFileReader &reader, int rank)
+{
+    for (std::size_t i = 0; i < image_.regions.size(); i++) {
+        const ckpt_region &region = image_.regions[i];
+        const FileReference *reference = image_.reference(i);
+        if (reference != nullptr) {
+            require_same_file(image_.text(region.path), region, *reference);
+            continue; /* mapped at the end, as nothing is to be put into it */
+        }
+        if (!is_file(region) && !has_chunks(image_, i)) {
+            continue; /* all zero */
+        }
+        void *address = nullptr;
+        ckpt_failure failure;
+        require_success(
+            ckpt_restore_stage(restore_.get(), i, 1, &address, &failure),
+            failure);
+        staged_[i] = {static_cast<std::byte *>(address),
+                      region.end - region.start};
+        reader.read_region(rank, i, staged_[i]);
+    }
+}
+
+const void *Process::saved_bytes(std::uint64_t address,
+                                 std::uint64_t size) const
+{
+    auto region = std::ranges::upper_bound(image_.regions, address, {},
+                                           &ckpt_region::start);
+    if (region == image_.regions.begin()) {
+        return nullptr;
+    }
+    --region;
+    auto bytes = staged_[static_cast<std::size_t>(
+        region - image_.regions.begin())];
+    std::uint64_t offset = address - region->start;
+    if (offset > bytes.size() || size > bytes.size() - offset) {
+        return nullptr;
+    }
+    return bytes.data() + offset;
+}
+
+const void *Process::payload(void *process, std::uint64_t address,
+                             std::uint64_t size)
+{
+    return static_cast<const Process *>(process)->saved_bytes(address, size);
+}
+
+void Process::restore_surroundings()
+{
+    const ckpt_snapshot &snapshot = image_.snapshot;
+    ckpt_failure failure;
+    enter_working_directory(image_.text(snapshot.working_directory));
+    ::umask(static_cast<mode_t>(snapshot.umask));
+    require_success(ckpt_files_restore(image_.files.data(), image_.files.size(),
+                                       image_.strings.data(), payload, this,
+                                       nullptr, 0, &failure),
+                    failure);
+}
+
+void Process::go_on(const std::string &checkpoint,
+                    std::uint64_t restart_started)
+{
+    ckpt_resume_info info{};
+    ckpt_failure failure;
+    info.restart_started = restart_started;
+    checkpoint.copy(info.checkpoint, sizeof(info.checkpoint) - 1);
+    int error = ckpt_restore_commit(restore_.get(), environ, &info, &failure);
+    throw Error(failure.text, -error);
+}
+
+} // namespace ckpt::restart

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process.hpp - makes this process the one that an image describes.
+ */
+#pragma once
+
+#include "image/node_file_reader.hpp"
+
+extern "C" {
+#include "restore/restore.h"
+}
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ckpt::restart
+{
+
+class Process
+{
+  public:
+    /*
+     * Checks that this host can run the process. `image` must outlive this.
+     * Throws Error; its code() is EAGAIN if another execve() of this program
+     * would help (see ckpt_restore_open).
+     */
+    explicit Process(const RankImage &image);
+
+    /* Reads all memory into staging areas and checks the mapped files. */
+    void load_memory(const NodeFileReader &reader, int rank);
+
+    /* Working directory, umask, descriptors: from here on files change. */
+    void restore_surroundings();
+
+    /* Goes on as the saved process. Returns only by an Error. */
+    [[noreturn]] void go_on(const std::string &checkpoint,
+                            std::uint64_t restart_started);
+
+  private:
+    const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
+    static const void *payload(void *process, std::uint64_t address,
+                               std::uint64_t size);
+
+    struct Closer {
+        void operator()(ckpt_restore *restore) const
+        {
+            ckpt_restore_close(restore);
+        }
+    };
+
+    const RankImage &image_;
+    std::unique_ptr<ckpt_restore, Closer> restore_;
+    /* One per region; empty for those that are all zero or a file's bytes. */
+    std::vector<std::span<std::byte>> staged_;
+};
+
+} // namespace ckpt::restart

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * image_throughput.cpp - how fast a node file is written, next to a plain
+ * sequential write of the same bytes in the same run. Not a test.
+ *
+ * Usage: image_throughput DIRECTORY [MIB] [CODEC] [ROUNDS]
+ */
+#include "config.h"
+#include "image/node_file_reader.hpp"
+#include "image/node_file_writer.hpp"
+
+#include "common/durations.hpp"
+#include "common/files.hpp"
+#include "tests/child_process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace
+{
+
+double write_plainly(const std::string &path, std::span<const std::byte> bytes)
+{
+    Stopwatch watch;
+    Fd fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600, "file");
+    for (std::size_t at = 0; at < bytes.size(); at += mebibyte) {
+        std::size_t part = std::min(mebibyte, bytes.size() - at);
+        if (write_exactly(fd.get(), &bytes[at], part, at) != 0) {
+            fail("plain write failed");
+        }
+    }
+    if (::fsync(fd.get()) != 0) {
+        fail("fsync failed");
+    }
+    return watch.seconds();
+}
+
+void run_round(const std::string &directory, const ChildProcess &child,
+               std::span<const std::byte> bytes, const WriterOptions &options)
+{
+    double plain = write_plainly(directory + "/plain", bytes);
+    std::filesystem::remove(directory + "/plain");
+
+    Stopwatch watch;
+    NodeFileWriter writer(directory, "bench", options);
+    CaptureStats stats = writer.capture(child.pid(), child.snapshot());
+    double before_commit = watch.seconds();
+    Piece piece = writer.commit();
+    double seconds = watch.seconds();
+
+    Stopwatch read_watch;
+    NodeFileReader reader(directory + "/" + piece.file);
+    double opened = read_watch.seconds();
+    reader.verify();
+    fmt::print("plain {:8.1f} ms | capture {:8.1f} ms (rank needed {:8.1f}) "
+               "commit {:8.1f} ms | ratio {:.2f} | stored {} | open {:.1f} "
+               "verify {:.1f} ms\n",
+               plain * 1e3, before_commit * 1e3, stats.captured_seconds * 1e3,
+               (seconds - before_commit) * 1e3, plain / seconds,
+               format_bytes(piece.bytes), opened * 1e3,
+               read_watch.seconds() * 1e3);
+    std::filesystem::remove(directory + "/" + piece.file);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fmt::print(stderr, "usage: {} DIRECTORY [MIB] [CODEC] [ROUNDS]\n",
+                   argv[0]);
+        return 2;
+    }
+    std::size_t size = (argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1024)
+                       << 20;
+    int rounds = argc > 4 ? std::atoi(argv[4]) : 3;
+    WriterOptions options;
+    FileIdentities identities;
+    options.codec = Codec::parse(argc > 3 ? argv[3] : "zstd");
+    options.identities = &identities;
+    ChildProcess child([size](Description &description) {
+        /* Like a small program: many regions of a page or a few. */
+        for (int i = 0; i < 100; i++) {
+            fill_text(description.map((1 + i % 8) * page), i);
+            (void)description.map(page, 0); /* keeps neighbours apart */
+        }
+        if (size > 0) {
+            fill_random(description.map(size), 1);
+        }
+    });
+    std::vector<std::byte> bytes(size);
+    fill_random(bytes, 1);
+    for (int i = 0; i < rounds; i++) {
+        run_round(argv[1], child, bytes, options);
+    }
+    return 0;
+}

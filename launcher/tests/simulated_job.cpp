@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * simulated_job.cpp - random programs, and a model of the rank side.
+ *
+ * Programs are projections of one random order of operations in which a
+ * message is received after it was sent: they cannot deadlock, even if every
+ * collective synchronises.
+ */
+#include "tests/simulated_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ckpt::test
+{
+
+namespace
+{
+
+constexpr int max_turns = 400000;
+
+SyncAndStop::Options options()
+{
+    SyncAndStop::Options options;
+    options.timeout = std::chrono::hours(24);
+    return options;
+}
+
+} // namespace
+
+SimulatedJob::SimulatedJob(unsigned seed)
+    : random_(seed), ranks_(2 + seed % 5),
+      machine_(static_cast<int>(ranks_.size()), *this, options())
+{
+    invent_programs();
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        ranks_[i].now.resize(ranks_.size());
+        ranks_[i].page.resize(ranks_.size());
+        for (std::size_t c = 0; c < members_.size(); c++) {
+            bool in = member(static_cast<int>(c), static_cast<int>(i));
+            ranks_[i].clock.push_back({in ? c + 1 : 0, 0, 0, 0});
+        }
+        machine_.hello(static_cast<int>(i));
+    }
+    network_.assign(ranks_.size(), std::vector<int>(ranks_.size()));
+}
+
+bool SimulatedJob::member(int communicator, int rank) const
+{
+    const auto &members = members_[communicator];
+    return std::find(members.begin(), members.end(), rank) != members.end();
+}
+
+void SimulatedJob::invent_programs()
+{
+    int n = static_cast<int>(ranks_.size());
+    int steps = 20 + draw(120);
+    int communicators = 1 + draw(4);
+    bool many_collectives = draw(2) == 0;
+    /* Receives that are still to be put into the order: to, from. */
+    std::vector<std::pair<int, int>> owed;
+
+    for (int c = 0; c < communicators; c++) {
+        members_.emplace_back();
+        for (int i = 0; i < n; i++) {
+            if (c == 0 || draw(2) == 0) {
+                members_.back().push_back(i);
+            }
+        }
+    }
+    auto receive_one = [&] {
+        std::size_t which = draw(static_cast<int>(owed.size()));
+        auto [to, from] = owed[which];
+        owed.erase(owed.begin() + static_cast<long>(which));
+        ranks_[to].program.push_back({.op = Op::receive, .peer = from});
+    };
+    for (int s = 0; s < steps; s++) {
+        int what = draw(many_collectives ? 6 : 12);
+        if (what < 4) {
+            int c = draw(communicators);
+            Step step{.op = Op::collective, .communicator = c};
+            step.leaving = static_cast<Leaving>(draw(3));
+            step.redo = draw(2) == 0;
+            step.duration = draw(4) == 0 ? draw(60) : 0;
+            if (members_[c].empty()) {
+                continue;
+            }
+            step.peer = members_[c][draw(static_cast<int>(members_[c].size()))];
+            for (int i : members_[c]) {
+                ranks_[i].program.push_back(step);
+            }
+        } else if (what == 4) {
+            Op op = draw(4) == 0 ? Op::unclocked : Op::compute;
+            ranks_[draw(n)].program.push_back(
+                {.op = op, .duration = 1 + draw(200)});
+        } else if (what % 2 == 1 || owed.empty()) {
+            int from = draw(n), to = draw(n);
+            ranks_[from].program.push_back({.op = Op::send, .peer = to});
+            owed.emplace_back(to, from);
+        } else {
+            receive_one();
+        }
+    }
+    while (!owed.empty()) {
+        receive_one();
+    }
+    for (int c = 1; c < communicators; c++) {
+        for (int i : members_[c]) {
+            ranks_[i].program.push_back({.op = Op::release, .communicator = c});
+        }
+    }
+    /* Nobody finishes before the others: that would end all checkpoints. */
+    for (Rank &rank : ranks_) {
+        rank.program.push_back({.op = Op::collective, .communicator = 0});
+    }
+}
+
+/* ---- The pages ----------------------------------------------------------- */
+
+std::vector<ckpt_clock> SimulatedJob::clocks(int rank) const
+{
+    return ranks_[rank].clock;
+}
+
+std::uint64_t SimulatedJob::sent(int from, int to) const
+{
+    return ranks_[from].page[to].sent;
+}
+
+std::uint64_t SimulatedJob::received(int to, int from) const
+{
+    return ranks_[to].page[from].received;
+}
+
+/* ---- One rank ------------------------------------------------------------ */
+
+void SimulatedJob::tell(int rank, ckpt_message_type type, std::uint32_t place,
+                        bool holds)
+{
+    Rank &r = ranks_[rank];
+    ckpt_message message{};
+    const Step *step =
+        r.next < r.program.size() ? &r.program[r.next] : nullptr;
+
+    message.type = type;
+    message.epoch = r.epoch;
+    message.arg[0] = place;
+    message.arg[3] = holds ? 1 : 0;
+    if (place == CKPT_PLACE_GATE || place == CKPT_PLACE_INSIDE) {
+        message.arg[1] = static_cast<std::uint64_t>(step->communicator);
+    }
+    if (place == CKPT_PLACE_INSIDE && step->op != Op::unclocked) {
+        message.arg[2] = CKPT_INSIDE_CLOCKED |
+                         (step->redo ? CKPT_INSIDE_REDO : 0);
+    }
+    r.told_inside = place == CKPT_PLACE_INSIDE;
+    r.outbox.push_back(message);
+}
+
+/* The answer to REQUEST or STOP. */
+void SimulatedJob::tell_place(int rank, ckpt_message_type type)
+{
+    Rank &r = ranks_[rank];
+
+    r.frozen = !r.inside;
+    if (type == CKPT_MSG_STOPPED) {
+        r.page = r.now;
+    }
+    tell(rank, type,
+         r.inside    ? CKPT_PLACE_INSIDE
+         : r.at_gate ? CKPT_PLACE_GATE
+         : r.waiting ? CKPT_PLACE_WAIT
+                     : CKPT_PLACE_FREE,
+         r.frozen);
+}
+
+void SimulatedJob::handle(int rank, const ckpt_message &message)
+{
+    Rank &r = ranks_[rank];
+
+    switch (message.type) {
+    case CKPT_MSG_REQUEST:
+        r.epoch = message.epoch;
+        r.pending = true;
+        if (refuse_ && rank == 0) {
+            tell(rank, CKPT_MSG_REFUSED, 0, false);
+            r.frozen = true;
+            break;
+        }
+        tell_place(rank, CKPT_MSG_REPORT);
+        break;
+    case CKPT_MSG_RUN:
+        r.frozen = r.at_gate = false; /* it looks at the gate again */
+        r.told_wait = false;
+        r.told_inside = r.inside;
+        break;
+    case CKPT_MSG_STOP:
+        tell_place(rank, CKPT_MSG_STOPPED);
+        break;
+    case CKPT_MSG_DRAIN:
+        r.draining = true;
+        break;
+    case CKPT_MSG_SAVE:
+        r.frozen = true;
+        tell(rank, CKPT_MSG_READY, 0, true);
+        r.told_inside = r.inside;
+        break;
+    case CKPT_MSG_RESUME:
+        r.pending = r.frozen = r.at_gate = r.draining = false;
+        r.told_inside = r.told_wait = false;
+        break;
+    default:
+        error_ = "a rank got a message that is not for ranks";
+    }
+}
+
+/* Enters the collective unless the gate is closed for it. */
+bool SimulatedJob::enter(int rank)
+{
+    Rank &r = ranks_[rank];
+    ckpt_clock &clock = r.clock[r.program[r.next].communicator];
+
+    if (r.pending && clock.entered >= clock.target) {
+        r.frozen = r.at_gate = true;
+        tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_GATE, true);
+        return false;
+    }
+    clock.entered++;
+    r.inside = true;
+    return true;
+}
+
+bool SimulatedJob::may_leave(int rank) const
+{
+    const Rank &r = ranks_[rank];
+    const Step &step = r.program[r.next];
+
+    if (step.op == Op::unclocked || r.turns < step.duration) {
+        return r.turns >= step.duration;
+    }
+    auto entered = [&](int other) {
+        return ranks_[other].clock[step.communicator].entered >=
+               r.clock[step.communicator].entered;
+    };
+    const auto &members = members_[step.communicator];
+    bool all = std::all_of(members.begin(), members.end(), entered);
+    bool is_root = step.peer == rank;
+    switch (step.leaving) {
+    case Leaving::after_root:
+        return is_root || entered(step.peer);
+    case Leaving::before_root:
+        return !is_root || all;
+    default:
+        return all;
+    }
+}
+
+void SimulatedJob::leave(int rank)
+{
+    Rank &r = ranks_[rank];
+    const Step &step = r.program[r.next];
+
+    r.inside = false;
+    r.turns = 0;
+    if (step.op != Op::unclocked) {
+        ckpt_clock &clock = r.clock[step.communicator];
+        clock.left++;
+        if (step.op == Op::release) {
+            clock.id = 0;
+        }
+    }
+    r.next++;
+    if (r.told_inside) {
+        r.frozen = true;
+        tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, true);
+    }
+}
+
+void SimulatedJob::receive_or_wait(int rank)
+{
+    Rank &r = ranks_[rank];
+    int from = r.program[r.next].peer;
+
+    if (network_[rank][from] > 0) {
+        if (r.now[from].expected > 0) { /* logged before */
+            r.now[from].expected--;
+        } else {
+            r.now[from].received++;
+        }
+        network_[rank][from]--;
+        r.waiting = false;
+        r.next++;
+        if (r.told_wait) {
+            r.told_wait = false;
+            tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, false);
+        }
+        return;
+    }
+    r.waiting = true;
+    if (r.pending && !r.told_wait && draw(8) == 0) {
+        r.told_wait = true;
+        tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);
+    }
+}
+
+/* Takes one message into the log; `expected` of the rank's own counters is
+ * used for the number of messages from a peer that are in the log. */
+void SimulatedJob::drain(int rank)
+{
+    Rank &r = ranks_[rank];
+
+    for (std::size_t from = 0; from < ranks_.size(); from++) {
+        if (r.now[from].received < r.page[from].expected) {
+            int in_network = network_[rank][from] -
+                             static_cast<int>(r.now[from].expected);
+            if (in_network > 0) {
+                r.now[from].received++;
+                r.now[from].expected++;
+            }
+            return;
+        }
+    }
+    r.draining = false;
+    tell(rank, CKPT_MSG_DRAINED, 0, true);
+}
+
+void SimulatedJob::advance(int rank)
+{
+    Rank &r = ranks_[rank];
+
+    if (!r.inbox.empty() && (r.signalled || r.frozen || !r.inside)) {
+        /* A frozen or signalled rank reads at once, others at some call. */
+        if (r.frozen || r.signalled || draw(3) == 0) {
+            ckpt_message message = r.inbox.front();
+            r.inbox.pop_front();
+            r.signalled = r.signalled && !r.inbox.empty();
+            handle(rank, message);
+            return;
+        }
+    }
+    if (r.draining) {
+        drain(rank);
+        return;
+    }
+    if (r.frozen || r.next == r.program.size()) {
+        return;
+    }
+    const Step &step = r.program[r.next];
+    if (r.inside) {
+        r.turns++;
+        if (may_leave(rank)) {
+            leave(rank);
+        }
+    } else if (step.op == Op::compute) {
+        if (++r.turns >= step.duration) {
+            r.turns = 0;
+            r.next++;
+        }
+    } else if (step.op == Op::send) {
+        r.now[step.peer].sent++;
+        network_[step.peer][rank]++;
+        r.next++;
+    } else if (step.op == Op::receive) {
+        receive_or_wait(rank);
+    } else if (step.op == Op::unclocked) {
+        r.inside = true;
+    } else {
+        enter(rank);
+    }
+}
+
+/* ---- The agent's side ---------------------------------------------------- */
+
+/* All ranks are described and stand still: is this a state the job could have
+ * been in with nothing under way? */
+void SimulatedJob::check_cut()
+{
+    for (std::size_t c = 0; c < members_.size(); c++) {
+        std::uint64_t left = ranks_[members_[c].empty() ? 0 : members_[c][0]]
+                                 .clock[c]
+                                 .left;
+        for (int i : members_[c]) {
+            const Rank &r = ranks_[i];
+            if (r.clock[c].left != left) {
+                error_ = fmt::format("communicator {}: rank {} has left {} "
+                                     "collectives, another {}",
+                                     c, i, r.clock[c].left, left);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        const Rank &r = ranks_[i];
+        if (!r.frozen) {
+            error_ = fmt::format("rank {} runs while it is saved", i);
+        }
+        if (r.inside) {
+            saved_inside_++;
+            const Step &step = r.program[r.next];
+            if (step.op != Op::collective || !step.redo) {
+                error_ = fmt::format("rank {} saved inside a call", i);
+            }
+        }
+        for (std::size_t from = 0; from < ranks_.size(); from++) {
+            if (ranks_[from].now[i].sent != r.now[from].received) {
+                error_ = fmt::format("{} to {}: {} sent, {} received", from, i,
+                                     ranks_[from].now[i].sent,
+                                     r.now[from].received);
+            }
+        }
+    }
+}
+
+void SimulatedJob::do_actions()
+{
+    for (Action &next : machine_.take_actions()) {
+        if (auto *set = std::get_if<action::SetTargets>(&next)) {
+            for (std::size_t slot = 0; slot < set->targets.size(); slot++) {
+                ranks_[set->rank].clock[slot].target = set->targets[slot];
+            }
+        } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
+            for (std::size_t peer = 0; peer < ranks_.size(); peer++) {
+                ranks_[set->rank].page[peer].expected = set->expected[peer];
+            }
+        } else if (auto *send = std::get_if<action::Send>(&next)) {
+            ckpt_message message{};
+            message.type = send->type;
+            message.epoch = epoch_;
+            message.arg[0] = send->argument;
+            ranks_[send->rank].inbox.push_back(message);
+            ranks_[send->rank].signalled |= send->signal;
+            runs_ordered_ += send->type == CKPT_MSG_RUN ? 1 : 0;
+        } else if (std::holds_alternative<action::Capture>(next)) {
+            check_cut();
+            for (std::size_t i = 0; i < ranks_.size(); i++) {
+                to_capture_.push_back(static_cast<int>(i));
+            }
+            std::shuffle(to_capture_.begin(), to_capture_.end(), random_);
+        } else if (std::holds_alternative<action::Commit>(next)) {
+            machine_.committed(now_);
+            do_actions();
+        } else if (std::holds_alternative<action::Undo>(next)) {
+            to_capture_.clear();
+            machine_.undone(now_);
+            do_actions();
+        } else if (auto *finish = std::get_if<action::Finish>(&next)) {
+            committed_ += finish->committed ? 1 : 0;
+            given_up_ += finish->committed ? 0 : 1;
+        }
+    }
+}
+
+void SimulatedJob::maybe_request()
+{
+    if (machine_.phase() != Phase::idle) {
+        if (draw(3000) == 0) {
+            machine_.failed("another node's agent was lost", now_);
+            at_once_ = draw(2) == 0;
+        }
+    } else if (requests_left_ > 0 && (at_once_ || draw(400) == 0)) {
+        at_once_ = false;
+        requests_left_--;
+        refuse_ = draw(8) == 0;
+        machine_.request(++epoch_, false, now_);
+    }
+}
+
+void SimulatedJob::turn()
+{
+    int rank = draw(static_cast<int>(ranks_.size()));
+
+    now_ += std::chrono::microseconds(100);
+    maybe_request();
+    Rank &r = ranks_[rank];
+    if (!r.outbox.empty() && draw(2) == 0) {
+        ckpt_message message = r.outbox.front();
+        r.outbox.pop_front();
+        machine_.message(rank, message, now_);
+    } else {
+        advance(rank);
+    }
+    if (draw(10) == 0) {
+        machine_.tick(now_);
+    }
+    do_actions();
+    if (!to_capture_.empty() && draw(5) == 0) {
+        machine_.captured(to_capture_.back(), now_);
+        to_capture_.pop_back();
+        if (draw(20) == 0) {
+            machine_.failed("no space left on device", now_);
+        } else if (to_capture_.empty()) {
+            machine_.written();
+        }
+        do_actions();
+    }
+}
+
+std::string SimulatedJob::run()
+{
+    auto finished = [this] {
+        return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank &r) {
+            return r.next == r.program.size();
+        });
+    };
+    for (int t = 0; t < max_turns && error_.empty(); t++) {
+        if (finished() && machine_.phase() == Phase::idle) {
+            return {};
+        }
+        turn();
+    }
+    return error_.empty() ? fmt::format("no end in phase {}",
+                                        phase_name(machine_.phase()))
+                          : error_;
+}
+
+} // namespace ckpt::test

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_cli_jobs.cpp - which running job a user means, and what its agent
+ * says.
+ */
+#include "config.h"
+
+#include "cli/agent_client.hpp"
+#include "cli/diagnosis.hpp"
+#include "cli/jobs.hpp"
+#include "tests/cli_fixture.hpp"
+#include "tests/fake_agent.hpp"
+
+#include <csignal>
+
+#include <sys/wait.h>
+
+using namespace ckpt;
+using namespace ckpt::cli;
+using namespace ckpt::test;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+class Jobs : public CliTest
+{
+  protected:
+    control::Status status(const std::string &job, int launcher_pid) const
+    {
+        control::Status status;
+        status.job = job;
+        status.launch_namespace = job + "-launch";
+        status.directory = store_.directory();
+        status.phase = "running";
+        status.launcher_pid = launcher_pid;
+        status.rank_count = 2;
+        status.ranks = {{0, launcher_pid + 1, "running"}};
+        return status;
+    }
+
+    fs::path socket(const std::string &name) const
+    {
+        return scratch_ / "run/" + name + ".ctl";
+    }
+
+    /* An agent that knows its status and takes any checkpoint. */
+    std::unique_ptr<FakeAgent> agent(const control::Status &status,
+                                     const std::string &checkpoint = "") const
+    {
+        return std::make_unique<FakeAgent>(
+            socket(status.job + status.host),
+            [=](const control::Request &request) {
+                return request.command == "status"
+                           ? FakeAgent::status_line(status)
+                           : checkpoint;
+            });
+    }
+
+    static std::string result_line(const std::string &job)
+    {
+        control::Reply reply;
+        reply.event = "progress";
+        reply.progress.phase = "write";
+        std::string lines = control::encode_line(reply);
+        reply.event = "result";
+        reply.result.job = job;
+        reply.result.name = job + "/1";
+        reply.result.number = 1;
+        reply.result.timings.stop = 0.25;
+        return lines + control::encode_line(reply);
+    }
+};
+
+TEST_F(Jobs, CheckpointPrintsTheNameOfTheOnlyJob)
+{
+    auto one = agent(status("one", 100), result_line("one"));
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_done) << outcome.err;
+    EXPECT_EQ(outcome.out, "one/1\n");
+}
+
+TEST_F(Jobs, CheckpointPrintsTimingsAsJson)
+{
+    auto one = agent(status("one", 100), result_line("one"));
+    Outcome outcome = ckpt_says({"checkpoint", "--json", "one"});
+    auto json = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(json["name"], "one/1");
+    EXPECT_EQ(json["timings"]["stop"], 0.25);
+}
+
+TEST_F(Jobs, AreFoundByNameByMpirunAndByRank)
+{
+    auto one = agent(status("one", 100), result_line("one"));
+    auto two = agent(status("two", 200), result_line("two"));
+    EXPECT_EQ(ckpt_says({"checkpoint", "two"}).out, "two/1\n");
+    EXPECT_EQ(ckpt_says({"checkpoint", "100"}).out, "one/1\n");
+    EXPECT_EQ(ckpt_says({"checkpoint", "201"}).out, "two/1\n");
+}
+
+TEST_F(Jobs, MustBeNamedIfThereAreSeveral)
+{
+    auto one = agent(status("one", 100));
+    auto two = agent(status("two", 200));
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_usage);
+    EXPECT_NE(outcome.err.find("one (mpirun 100), two (mpirun 200)"),
+              std::string::npos)
+        << outcome.err;
+}
+
+TEST_F(Jobs, OfOtherDirectoriesAreNotTheDefault)
+{
+    control::Status elsewhere = status("one", 100);
+    elsewhere.directory = "/";
+    auto one = agent(elsewhere, result_line("one"));
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_not_found);
+    EXPECT_NE(outcome.err.find("running elsewhere: one"), std::string::npos);
+    EXPECT_EQ(ckpt_says({"checkpoint", "one"}).exit_code, exit_done);
+}
+
+TEST_F(Jobs, AreReachedThroughTheirCoordinator)
+{
+    control::Status member = status("one", 0);
+    member.host = "a";
+    control::Status coordinator = status("one", 100);
+    coordinator.host = "b";
+    coordinator.coordinator = true;
+    auto first = agent(member, FakeAgent::error_line("not me"));
+    auto second = agent(coordinator, result_line("one"));
+    EXPECT_EQ(ckpt_says({"checkpoint"}).out, "one/1\n");
+}
+
+TEST_F(Jobs, AreFoundThroughTheirFileOutsideTheRunDirectory)
+{
+    control::Status there = status("one", 100);
+    fs::path path = scratch_ / "elsewhere.ctl";
+    FakeAgent one(path, [&](const control::Request &request) {
+        return request.command == "status" ? FakeAgent::status_line(there)
+                                           : result_line("one");
+    });
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    store_.write_job_state(
+        {"one", "running", host, 100, 1, scratch_ / "elsewhere.sock", 0});
+    EXPECT_EQ(ckpt_says({"checkpoint"}).out, "one/1\n");
+}
+
+TEST_F(Jobs, ARefusalIsPassedOn)
+{
+    auto one = agent(status("one", 100),
+                     FakeAgent::error_line("rank 1: window made in main"));
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_refused);
+    EXPECT_EQ(outcome.err, "ckpt: job one: rank 1: window made in main\n");
+}
+
+TEST_F(Jobs, ADeathOfTheAgentIsAFailure)
+{
+    auto one = agent(status("one", 100), "");
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_failed);
+    EXPECT_NE(outcome.err.find("died"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Jobs, NonsenseFromAnAgentIsAFailure)
+{
+    auto one = agent(status("one", 100), "hello\n");
+    EXPECT_EQ(ckpt_says({"checkpoint"}).exit_code, exit_failed);
+}
+
+TEST_F(Jobs, ASilentAgentIsNotWaitedForEver)
+{
+    /* Listens, and never accepts. */
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, socket("mute").c_str());
+    Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr *>(&address),
+                     sizeof(address)),
+              0);
+    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    control::Request request;
+    request.command = "status";
+    EXPECT_NE(error_of([&] { ask_agent(socket("mute"), request, 200); })
+                  .find("does not answer"),
+              std::string::npos);
+}
+
+TEST_F(Jobs, ADeadAgentsSocketIsNobody)
+{
+    std::ofstream(socket("stale")) << "";
+    EXPECT_EQ(ask_agent(socket("stale"), {}, 200), std::nullopt);
+    EXPECT_EQ(ask_agent(socket("none"), {}, 200), std::nullopt);
+}
+
+TEST_F(Jobs, UnknownOnesAreNotFound)
+{
+    EXPECT_EQ(ckpt_says({"checkpoint"}).exit_code, exit_not_found);
+    Outcome outcome = ckpt_says({"checkpoint", "nobody"});
+    EXPECT_EQ(outcome.exit_code, exit_not_found);
+    EXPECT_NE(outcome.err.find("no job nobody"), std::string::npos);
+
+    store_.write_job_state({"old", "ended", "h", 1, 1, "", 0});
+    EXPECT_NE(ckpt_says({"checkpoint", "old"}).err.find("is not running"),
+              std::string::npos);
+    store_.write_job_state({"far", "running", "moon", 1, 1, "", 0});
+    outcome = ckpt_says({"checkpoint", "far"});
+    EXPECT_EQ(outcome.exit_code, exit_refused);
+    EXPECT_NE(outcome.err.find("runs on moon"), std::string::npos);
+}
+
+TEST_F(Jobs, StatusShowsRunningAndEndedOnes)
+{
+    auto one = agent(status("one", 100));
+    store_.write_job_state({"old", "ended", "h", 1, 1, "", 0});
+    commit("old", 3);
+    Outcome outcome = ckpt_says({"status"});
+    EXPECT_EQ(outcome.exit_code, exit_done) << outcome.err;
+    EXPECT_NE(outcome.out.find("one: running, 2 ranks"), std::string::npos);
+    EXPECT_NE(outcome.out.find("old: ended, 1 checkpoints, newest old/3"),
+              std::string::npos)
+        << outcome.out;
+
+    auto json = nlohmann::json::parse(ckpt_says({"status", "--json"}).out);
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json[0]["job"], "one");
+    EXPECT_EQ(json[1]["running"], false);
+    EXPECT_EQ(ckpt_says({"status", "old"}).exit_code, exit_done);
+    EXPECT_EQ(ckpt_says({"status", "none"}).exit_code, exit_not_found);
+}
+
+TEST_F(Jobs, AProcessThatIsNotThereIsNamed)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    Outcome outcome = ckpt_says({"checkpoint", std::to_string(child)});
+    EXPECT_EQ(outcome.exit_code, exit_not_found);
+    EXPECT_NE(outcome.err.find("there is no process"), std::string::npos);
+}
+
+TEST_F(Jobs, AProcessWithoutPluginIsExplained)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    Diagnosis why = why_no_agent(child);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(why.status, exit_refused);
+    EXPECT_NE(why.text.find("has not called MPI_Init yet"), std::string::npos)
+        << why.text;
+}
+
+/* Where the build has put programs for these tests. */
+#define BUILT CKPT_TEST_DIRECTORY
+
+/* Runs `program` (asleep in its main) below a child of ours, and asks about
+ * the child, as one asks about mpirun. */
+Diagnosis diagnosis_above(const char *program, const char *preload = nullptr)
+{
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        setpgid(0, 0);
+        if (fork() == 0) {
+            dup2(ready[1], 1);
+            if (preload != nullptr) {
+                setenv("LD_PRELOAD", preload, 1);
+            }
+            execl(program, program, nullptr);
+            _exit(127);
+        }
+        close(ready[1]);
+        for (;;) {
+            pause();
+        }
+    }
+    close(ready[1]);
+    char c = 0;
+    EXPECT_EQ(read(ready[0], &c, 1), 1) << program;
+    close(ready[0]);
+    Diagnosis why = why_no_agent(parent);
+    kill(-parent, SIGKILL);
+    waitpid(parent, nullptr, 0);
+    return why;
+}
+
+TEST(Diagnosis, NamesAStaticallyLinkedProgram)
+{
+    Diagnosis why = diagnosis_above(BUILT "/sleeper_static");
+    EXPECT_EQ(why.status, exit_refused);
+    EXPECT_NE(why.text.find("statically linked"), std::string::npos)
+        << why.text;
+}
+
+TEST(Diagnosis, NamesTheOtherMpi)
+{
+    Diagnosis why = diagnosis_above(BUILT "/sleeper",
+                                    BUILT "/fake/libmpi.so.12");
+    EXPECT_NE(why.text.find("MPICH"), std::string::npos) << why.text;
+}
+
+TEST(Diagnosis, TellsAProgramStartedWithoutTheTuneFile)
+{
+    Diagnosis why = diagnosis_above(BUILT "/sleeper",
+                                    BUILT "/fake/libmpi.so.40");
+    EXPECT_NE(why.text.find("without checkpointing"), std::string::npos)
+        << why.text;
+}
+
+TEST(Diagnosis, TellsAProgramBeforeItsInit)
+{
+    Diagnosis why = diagnosis_above(BUILT "/sleeper",
+                                    BUILT "/fake/libckpt-mpi.so");
+    EXPECT_NE(why.text.find("has not called MPI_Init yet"), std::string::npos)
+        << why.text;
+}
+
+TEST(Diagnosis, KnowsAStaticProgram)
+{
+    EXPECT_TRUE(is_statically_linked(BUILT "/sleeper_static"));
+    EXPECT_FALSE(is_statically_linked(BUILT "/sleeper"));
+    EXPECT_FALSE(is_statically_linked("/etc/passwd"));
+    EXPECT_FALSE(is_statically_linked("/no/such/file"));
+}
+
+} // namespace

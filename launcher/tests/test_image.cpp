@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_image.cpp - memory of a process goes into a node file and comes back.
+ */
+#include "config.h"
+#include "image/node_file_reader.hpp"
+#include "image/node_file_writer.hpp"
+#include "image/remote_memory.hpp"
+
+#include "common/files.hpp"
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace
+{
+
+constexpr std::uint64_t tebibyte = 1ull << 40;
+
+Piece save(const ChildProcess &child, const std::string &directory,
+           const WriterOptions &options = {}, CaptureStats *stats = nullptr)
+{
+    NodeFileWriter writer(directory, "n1", options);
+    CaptureStats own = writer.capture(child.pid(), child.snapshot());
+    if (stats != nullptr) {
+        *stats = own;
+    }
+    return writer.commit();
+}
+
+/* Reads a region into fresh memory. */
+std::vector<std::byte> load(const NodeFileReader &reader, std::size_t region,
+                            int rank = 0)
+{
+    std::vector<std::byte> bytes(reader.rank(rank).length(region));
+    reader.read_region(rank, region, bytes);
+    return bytes;
+}
+
+/* The region with content that the child mapped with this size. */
+std::size_t region_of_size(const NodeFileReader &reader, std::size_t size)
+{
+    const auto &regions = reader.rank(0).regions;
+    auto found = std::ranges::find_if(regions, [&](const ckpt_region &region) {
+        return region.end - region.start == size;
+    });
+    EXPECT_NE(found, regions.end());
+    return static_cast<std::size_t>(found - regions.begin());
+}
+
+std::vector<std::byte> memory_of(const ChildProcess &child,
+                                 const ckpt_region &region)
+{
+    std::vector<std::byte> bytes(region.end - region.start);
+    RemoteMemory(child.pid()).read_file_mapping(region.start, bytes);
+    return bytes;
+}
+
+void write_file(const std::string &path, std::size_t size, std::uint64_t seed)
+{
+    std::vector<std::byte> bytes(size);
+    fill_random(bytes, seed);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char *>(bytes.data()),
+               static_cast<std::streamsize>(size));
+}
+
+/* A process with one region of each sort. */
+void prepare_everything(Description &description, const std::string &file)
+{
+    fill_random(description.map(5 * mebibyte + 3 * page), 1);
+    fill_text(description.map(4 * mebibyte), 2);
+    description.map(3 * mebibyte);
+    auto sparse = description.map(64 * mebibyte);
+    sparse[20 * mebibyte + 5] = std::byte{7};
+    fill_random(sparse.subspan(63 * mebibyte, mebibyte), 4);
+    auto hidden = description.map(2 * mebibyte + page);
+    fill_text(hidden.first(mebibyte), 5);
+    ::mprotect(hidden.data(), hidden.size(), PROT_NONE);
+    fill_random(description.map(7 * page, 3, CKPT_REGION_SHARED), 6);
+    fill_random(description.map(9 * page, 3, CKPT_REGION_STACK), 7);
+    (void)description.map_file(file, 16 * page);
+    auto written = description.map_file(file, 17 * page);
+    written[page] = std::byte{1};
+    (void)description.map_file(file, 5 * page, 2 * page, true);
+
+    ckpt_thread thread = {};
+    thread.context = description.saved_address() + 64;
+    thread.tid = 4711;
+    std::strcpy(thread.name, "worker");
+    description.threads = {thread, thread};
+    ckpt_file open_file = {};
+    open_file.descriptor = 5;
+    open_file.offset = 99;
+    open_file.kind = CKPT_FILE_REGULAR;
+    open_file.same_as = -1;
+    open_file.path = description.add_string("/data/input");
+    description.files = {open_file};
+    description.summary = R"({"communicators": 3})";
+    description.snapshot.umask = 022;
+    description.snapshot.cpu_features[3] = 0xabcd;
+}
+
+class Codecs : public testing::TestWithParam<const char *>
+{
+};
+
+} // namespace
+
+TEST_P(Codecs, EveryRegionComesBack)
+{
+    ScratchDirectory scratch;
+    /* 16 pages are 15 and a bit: the mapping reaches the last page's end. */
+    write_file(scratch / "data", 15 * page + 100, 8);
+    ChildProcess child([&](Description &description) {
+        prepare_everything(description, scratch / "data");
+    });
+    for (std::size_t chunk : {mebibyte, 64 * std::size_t{1024}}) {
+        WriterOptions options;
+        options.codec = Codec::parse(GetParam());
+        options.chunk_size = chunk;
+        CaptureStats stats;
+        Piece piece = save(child, scratch.path(), options, &stats);
+        EXPECT_EQ(piece.file, "node-n1.h5");
+        EXPECT_EQ(piece.ranks, std::vector<int>{0});
+        EXPECT_GE(stats.seconds, stats.captured_seconds);
+
+        NodeFileReader reader(scratch / piece.file,
+                              {.threads = 0, .checksum = piece.checksum});
+        EXPECT_EQ(reader.bytes(), piece.bytes);
+        EXPECT_EQ(reader.codec(), options.codec.text());
+        const RankImage &image = reader.rank(0);
+        ASSERT_EQ(image.regions.size(), 11u);
+        std::size_t references = 0;
+        for (std::size_t i = 0; i < image.regions.size(); i++) {
+            if (image.reference(i) != nullptr) {
+                references++;
+                continue;
+            }
+            EXPECT_EQ(load(reader, i), memory_of(child, image.regions[i]))
+                << i;
+        }
+        EXPECT_EQ(references, 2u);
+        reader.verify();
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Codecs,
+                         testing::Values("none", "zstd", "zstd:-5", "zstd:5"));
+
+TEST(Image, KeepsTheDescription)
+{
+    ScratchDirectory scratch;
+    write_file(scratch / "data", 40 * page, 8);
+    ChildProcess child([&](Description &description) {
+        prepare_everything(description, scratch / "data");
+    });
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    const RankImage &image = reader.rank(0);
+    ckpt_snapshot original =
+        RemoteMemory(child.pid()).read_object<ckpt_snapshot>(child.snapshot());
+    EXPECT_EQ(std::memcmp(&image.snapshot, &original, sizeof(original)), 0);
+    EXPECT_EQ(image.threads.size(), 2u);
+    EXPECT_EQ(image.threads[1].tid, 4711);
+    EXPECT_STREQ(image.threads[1].name, "worker");
+    ASSERT_EQ(image.files.size(), 1u);
+    EXPECT_EQ(image.files[0].offset, 99u);
+    EXPECT_STREQ(image.text(image.files[0].path), "/data/input");
+    EXPECT_STREQ(image.text(image.snapshot.working_directory), "/tmp");
+    EXPECT_EQ(image.summary, R"({"communicators": 3})");
+
+    struct stat status;
+    ASSERT_EQ(::stat((scratch / piece.file).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+    EXPECT_EQ(scratch.names(), (std::vector<std::string>{"data", piece.file}));
+}
+
+TEST(Image, StoresNoChunkOfZeros)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        auto zeros = description.map(32 * mebibyte);
+        std::memset(zeros.data(), 0, zeros.size()); /* touched, yet zero */
+        description.map(16 * mebibyte)[9 * mebibyte] = std::byte{1};
+    });
+    CaptureStats stats;
+    Piece piece = save(child, scratch.path(), {}, &stats);
+    NodeFileReader reader(scratch / piece.file);
+    std::size_t zeros = region_of_size(reader, 32 * mebibyte);
+    std::size_t one = region_of_size(reader, 16 * mebibyte);
+    const auto &chunks = reader.rank(0).chunks;
+    EXPECT_EQ(std::ranges::count(chunks, zeros, &ChunkRecord::region), 0);
+    EXPECT_EQ(std::ranges::count(chunks, one, &ChunkRecord::region), 1);
+    EXPECT_EQ(load(reader, one)[9 * mebibyte], std::byte{1});
+    EXPECT_LT(piece.bytes, 256u << 10);
+    EXPECT_LT(stats.bytes_read, 33 * mebibyte);
+}
+
+TEST(Image, SparseTebibyteIsNotTouched)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        description.map(tebibyte, PROT_NONE);
+        auto sparse = description.map(2 * tebibyte);
+        sparse[0] = std::byte{1};
+        sparse[tebibyte] = std::byte{2};
+        sparse[2 * tebibyte - 1] = std::byte{3};
+    });
+    std::uint64_t before = child.resident();
+    Piece piece = save(child, scratch.path());
+    EXPECT_EQ(child.resident(), before);
+    EXPECT_LT(piece.bytes, 512u << 10);
+
+    NodeFileReader reader(scratch / piece.file);
+    std::size_t index = region_of_size(reader, 2 * tebibyte);
+    void *memory = ::mmap(nullptr, 2 * tebibyte, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto *bytes = static_cast<std::byte *>(memory);
+    reader.read_region(0, index, {bytes, 2 * tebibyte});
+    EXPECT_EQ(bytes[0], std::byte{1});
+    EXPECT_EQ(bytes[tebibyte], std::byte{2});
+    EXPECT_EQ(bytes[2 * tebibyte - 1], std::byte{3});
+    /* Only the pages that hold data were made. */
+    std::vector<ckpt_range> runs;
+    auto start = reinterpret_cast<std::uintptr_t>(memory);
+    RemoteMemory(::getpid()).scan({start + page, start + tebibyte},
+                                  PageSelection::data, runs);
+    EXPECT_TRUE(runs.empty());
+    ::munmap(memory, 2 * tebibyte);
+}
+
+TEST(Image, BothPageMapMethodsAgree)
+{
+    ScratchDirectory scratch;
+    write_file(scratch / "data", 40 * page, 8);
+    ChildProcess child([&](Description &description) {
+        auto memory = description.map(64 * mebibyte);
+        for (std::size_t at = 0; at < memory.size(); at += 37 * page) {
+            memory[at] = std::byte{1};
+        }
+        auto file = description.map_file(scratch / "data", 40 * page);
+        volatile std::byte seen = file[5 * page];
+        (void)seen;
+        file[7 * page] = std::byte{1};
+        file[8 * page] = std::byte{1};
+    });
+    RemoteMemory best(child.pid());
+    RemoteMemory entries(child.pid(), RemoteMemory::ScanMethod::entries);
+    auto snapshot = best.read_object<ckpt_snapshot>(child.snapshot());
+    auto regions = best.read_array<ckpt_region>(snapshot.regions,
+                                                snapshot.region_count);
+    for (const ckpt_region &region : regions) {
+        for (auto selection : {PageSelection::data, PageSelection::written}) {
+            std::vector<ckpt_range> left;
+            std::vector<ckpt_range> right;
+            best.scan({region.start, region.end}, selection, left);
+            entries.scan({region.start, region.end}, selection, right);
+            ASSERT_EQ(left.size(), right.size());
+            for (std::size_t i = 0; i < left.size(); i++) {
+                EXPECT_EQ(left[i].start, right[i].start);
+                EXPECT_EQ(left[i].end, right[i].end);
+            }
+            if (region.kind == CKPT_REGION_FILE &&
+                selection == PageSelection::written) {
+                ASSERT_EQ(left.size(), 1u);
+                EXPECT_EQ(left[0].start, region.start + 7 * page);
+                EXPECT_EQ(left[0].end, region.start + 9 * page);
+            }
+        }
+    }
+}
+
+TEST(Image, HoldsSeveralRanks)
+{
+    ScratchDirectory scratch;
+    auto prepare = [](int rank) {
+        return [rank](Description &description) {
+            fill_random(description.map(mebibyte), 100 + rank);
+            description.snapshot.rank = rank;
+            description.snapshot.rank_count = 8;
+        };
+    };
+    ChildProcess five(prepare(5));
+    ChildProcess two(prepare(2));
+    NodeFileWriter writer(scratch.path(), "n1", {});
+    int captured = 0;
+    writer.capture(five.pid(), five.snapshot(), [&] { captured++; });
+    writer.capture(two.pid(), two.snapshot(), [&] { captured++; });
+    EXPECT_EQ(captured, 2);
+    EXPECT_NE(error_of([&] {
+                  writer.capture(two.pid(), two.snapshot());
+              }).find("rank 2 was saved already"),
+              std::string::npos);
+    Piece piece = writer.commit();
+    EXPECT_EQ(piece.ranks, (std::vector<int>{2, 5}));
+    NodeFileReader reader(scratch / piece.file);
+    EXPECT_EQ(reader.ranks(), (std::vector<int>{2, 5}));
+    for (int rank : reader.ranks()) {
+        std::vector<std::byte> expected(mebibyte);
+        fill_random(expected, 100 + rank);
+        const auto &regions = reader.rank(rank).regions;
+        auto found = std::ranges::find_if(regions, [](auto &region) {
+            return region.end - region.start == mebibyte;
+        });
+        EXPECT_EQ(load(reader, found - regions.begin(), rank), expected);
+    }
+    EXPECT_NE(error_of([&] { reader.rank(3); }).find("no rank 3"),
+              std::string::npos);
+}
+
+TEST(Image, MappedFileThatWasReplacedIsSavedByContent)
+{
+    ScratchDirectory scratch;
+    write_file(scratch / "data", 16 * page, 8);
+    ChildProcess child([&](Description &description) {
+        (void)description.map_file(scratch / "data", 16 * page);
+    });
+    write_file(scratch / "new", 16 * page, 9);
+    std::filesystem::rename(scratch / "new", scratch / "data");
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    std::size_t index = region_of_size(reader, 16 * page);
+    EXPECT_EQ(reader.rank(0).reference(index), nullptr);
+    std::vector<std::byte> expected(16 * page);
+    fill_random(expected, 8);
+    EXPECT_EQ(load(reader, index), expected);
+}
+
+TEST(Image, ReferenceKnowsAChangedFile)
+{
+    ScratchDirectory scratch;
+    std::string path = scratch / "data";
+    write_file(path, 16 * page, 8);
+    ChildProcess child([&](Description &description) {
+        (void)description.map_file(path, 8 * page, 2 * page);
+    });
+    FileIdentities identities;
+    WriterOptions options;
+    options.identities = &identities;
+    Piece piece = save(child, scratch.path(), options);
+    NodeFileReader reader(scratch / piece.file);
+    std::size_t index = region_of_size(reader, 8 * page);
+    const ckpt_region &region = reader.rank(0).regions[index];
+    const FileReference *reference = reader.rank(0).reference(index);
+    ASSERT_NE(reference, nullptr);
+    auto check = [&] { require_same_file(path, region, *reference); };
+    EXPECT_EQ(error_of(check), "");
+
+    write_file(path, 16 * page, 8); /* the same bytes at another time */
+    EXPECT_EQ(error_of(check), "");
+    write_file(path, 16 * page, 9);
+    EXPECT_NE(error_of(check).find("content differs"), std::string::npos);
+    write_file(path, 17 * page, 8);
+    EXPECT_NE(error_of(check).find(path), std::string::npos);
+    std::filesystem::remove(path);
+    EXPECT_NE(error_of(check).find(path), std::string::npos);
+    EXPECT_NE(error_of([&] { load(reader, index); }).find(path),
+              std::string::npos);
+}
+
+TEST(Image, RefusesWhatIsNoSnapshot)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &) {});
+    auto attempt = [&](pid_t pid, std::uint64_t address) {
+        return error_of([&] {
+            NodeFileWriter(scratch.path(), "n1", {}).capture(pid, address);
+        });
+    };
+    EXPECT_NE(attempt(child.pid(), child.snapshot() - 16).find("no snapshot"),
+              std::string::npos);
+    EXPECT_NE(attempt(child.pid(), 0x1000).find("cannot read memory"),
+              std::string::npos);
+    pid_t pid = child.pid();
+    child.kill();
+    EXPECT_NE(attempt(pid, child.snapshot()).find("is gone"),
+              std::string::npos);
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Image, RefusesAnImpossibleDescription)
+{
+    ScratchDirectory scratch;
+    auto attempt = [&](const std::function<void(Description &)> &prepare) {
+        ChildProcess child(prepare);
+        return error_of([&] { save(child, scratch.path()); });
+    };
+    EXPECT_NE(attempt([](Description &description) {
+                  description.snapshot.rank = 3;
+              }).find("rank 3 of"),
+              std::string::npos);
+    EXPECT_NE(attempt([](Description &description) {
+                  ckpt_thread thread = {};
+                  thread.context = 0x1000;
+                  description.threads.push_back(thread);
+              }).find("not in saved memory"),
+              std::string::npos);
+    EXPECT_NE(attempt([](Description &description) {
+                  ckpt_file file = {};
+                  file.path = 1u << 20;
+                  description.files.push_back(file);
+              }).find("path of a file"),
+              std::string::npos);
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Image, SaysThatPtracePermissionIsMissing)
+{
+    if (::geteuid() != 0) {
+        GTEST_SKIP() << "needs root, to become someone else";
+    }
+    pid_t parent = ::getpid();
+    int status = run_in_child([parent] {
+        if (::setresuid(65534, 65534, 65534) != 0) {
+            ::_exit(2);
+        }
+        std::string text = error_of([parent] { RemoteMemory memory(parent); });
+        ::_exit(text.find("ptrace permission") == std::string::npos);
+    });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(Image, CanBeCancelled)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        fill_random(description.map(8 * mebibyte), 1);
+    });
+    NodeFileWriter writer(scratch.path(), "n1", {});
+    writer.cancel();
+    EXPECT_NE(error_of([&] {
+                  writer.capture(child.pid(), child.snapshot());
+              }).find("cancelled"),
+              std::string::npos);
+    writer.abandon();
+    EXPECT_TRUE(scratch.names().empty());
+}
+
+TEST(Image, ProcessThatDiesWhileItIsReadIsAnError)
+{
+    for (auto method : {RemoteMemory::ScanMethod::best,
+                        RemoteMemory::ScanMethod::entries}) {
+        ChildProcess victim([](Description &description) {
+            fill_text(description.map(mebibyte), 1);
+        });
+        RemoteMemory memory(victim.pid(), method);
+        std::uint64_t address = victim.snapshot();
+        victim.kill();
+        EXPECT_NE(error_of([&] {
+                      memory.read_object<ckpt_snapshot>(address);
+                  }).find("is gone"),
+                  std::string::npos);
+    }
+}
+
+/* In the child: changes its snapshot for ever, once it is there. */
+static void keep_changing_the_snapshot(std::uint64_t home)
+{
+    auto *snapshot = reinterpret_cast<volatile ckpt_snapshot *>(home);
+    while (snapshot->magic != CKPT_SNAPSHOT_MAGIC) {
+        snapshot = reinterpret_cast<volatile ckpt_snapshot *>(
+            reinterpret_cast<std::uintptr_t>(snapshot) + 16);
+        if (reinterpret_cast<std::uintptr_t>(snapshot) > home + 8 * page) {
+            snapshot = reinterpret_cast<volatile ckpt_snapshot *>(home);
+        }
+    }
+    for (;;) {
+        snapshot->umask = snapshot->umask + 1;
+    }
+}
+
+TEST(Image, ProcessThatGoesOnWhileItIsReadIsAnError)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        fill_random(description.map(32 * mebibyte), 1);
+        std::thread(keep_changing_the_snapshot, description.saved_address())
+            .detach();
+    });
+    NodeFileWriter writer(scratch.path(), "n1", {});
+    bool released = false;
+    std::string text = error_of([&] {
+        writer.capture(child.pid(), child.snapshot(), [&] { released = true; });
+    });
+    EXPECT_NE(text.find("went on while it was being saved"),
+              std::string::npos)
+        << text;
+    EXPECT_FALSE(released);
+}
+
+namespace
+{
+
+/* A tmpfs of few bytes; only root can have one. */
+class SmallDisk
+{
+  public:
+    explicit SmallDisk(const std::string &options)
+    {
+        mounted_ = ::mount("tmpfs", directory_.path().c_str(), "tmpfs", 0,
+                           options.c_str()) == 0;
+    }
+    ~SmallDisk()
+    {
+        if (mounted_) {
+            ::umount(directory_.path().c_str());
+        }
+    }
+    bool is_mounted() const { return mounted_; }
+    const ScratchDirectory &directory() const { return directory_; }
+
+  private:
+    ScratchDirectory directory_;
+    bool mounted_ = false;
+};
+
+} // namespace
+
+TEST(FullDisk, IsReportedAndLeavesNothing)
+{
+    SmallDisk disk("size=4m,mode=700");
+    if (!disk.is_mounted()) {
+        GTEST_SKIP() << "needs root, to mount a small file system";
+    }
+    const ScratchDirectory &directory = disk.directory();
+    for (std::size_t size : {2 * mebibyte, 4 * mebibyte - 256 * 1024,
+                             4 * mebibyte, 16 * mebibyte}) {
+        ChildProcess child([size](Description &description) {
+            fill_random(description.map(size), 1);
+        });
+        std::string text = error_of([&] { save(child, directory.path()); });
+        if (size < 4 * mebibyte) {
+            EXPECT_EQ(text, "");
+            std::filesystem::remove(directory / "node-n1.h5");
+        } else {
+            EXPECT_EQ(text, "no space left in " + directory.path());
+        }
+        EXPECT_TRUE(directory.names().empty()) << size;
+    }
+}
+
+TEST(FullDisk, IsReportedWhereverItStrikes)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        for (int i = 0; i < 12; i++) {
+            fill_text(description.map(mebibyte), i);
+        }
+    });
+    for (const char *fault : {"image-write-enospc", "image-close-enospc"}) {
+        int strikes = 0;
+        for (int count = 1; count < 500; count++) {
+            ::setenv("CKPT_FAULT", fmt::format("{}:{}", fault, count).c_str(),
+                     1);
+            std::string text = error_of([&] { save(child, scratch.path()); });
+            if (text.empty()) {
+                break; /* there are fewer writes than that */
+            }
+            strikes++;
+            ASSERT_EQ(text, "no space left in " + scratch.path());
+            ASSERT_TRUE(scratch.names().empty()) << fault << count;
+        }
+        ::unsetenv("CKPT_FAULT");
+        EXPECT_GT(strikes, 0) << fault;
+        EXPECT_EQ(scratch.names(), std::vector<std::string>{"node-n1.h5"});
+        NodeFileReader(scratch / "node-n1.h5").verify();
+        std::filesystem::remove(scratch / "node-n1.h5");
+    }
+}
+
+TEST(Writer, LeftoverOfADeadOneIsReplaced)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        fill_text(description.map(mebibyte), 1);
+    });
+    auto die_at = [&](const char *fault) {
+        return run_in_child([&] {
+            ::setenv("CKPT_FAULT", fault, 1);
+            save(child, scratch.path());
+        });
+    };
+    int status = die_at("image-before-rename");
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"node-n1.h5.tmp"});
+    Piece piece = save(child, scratch.path());
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"node-n1.h5"});
+    NodeFileReader(scratch / piece.file).verify();
+    std::filesystem::remove(scratch / piece.file);
+
+    status = die_at("image-after-rename");
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    NodeFileReader(scratch / "node-n1.h5").verify();
+
+    status = die_at("image-during-capture:2");
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    NodeFileReader(scratch / "node-n1.h5").verify();
+}
+
+TEST(Writer, UnknownFaultIsRefused)
+{
+    ScratchDirectory scratch;
+    ::setenv("CKPT_FAULT", "image-no-such-place", 1);
+    std::string text =
+        error_of([&] { NodeFileWriter(scratch.path(), "n1", {}); });
+    ::unsetenv("CKPT_FAULT");
+    EXPECT_NE(text.find("no fault of this name"), std::string::npos);
+}
+
+TEST(Writer, NeedsItsDirectory)
+{
+    std::string text =
+        error_of([] { NodeFileWriter("/no/such/place", "n1", {}); });
+    EXPECT_NE(text.find("/no/such/place"), std::string::npos);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_store.cpp - the checkpoint directory: what is whole, what is garbage.
+ */
+#include "config.h"
+#include "image/store.hpp"
+
+#include "common/durations.hpp"
+#include "common/files.hpp"
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace ckpt;
+using namespace ckpt::test;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+class StoreTest : public testing::Test
+{
+  protected:
+    StoreTest() : store_(Store::create(scratch_ / "ckpt")) {}
+
+    /* A checkpoint with one piece of a few bytes. */
+    fs::path commit(const std::string &job, std::uint64_t number,
+                    std::int64_t created = 0)
+    {
+        fs::path directory = store_.begin_checkpoint(job, number);
+        std::ofstream(directory / "node-a.h5") << "piece";
+        Manifest manifest;
+        manifest.job = job;
+        manifest.number = number;
+        manifest.created = created;
+        manifest.rank_count = 1;
+        manifest.pieces = {{"node-a.h5", "a", 5, 0, {0}}};
+        manifest.write(directory);
+        return directory;
+    }
+
+    std::string error_resolving(const std::string &word)
+    {
+        return error_of([&] { (void)store_.resolve(word); });
+    }
+
+    std::vector<std::string> names_of(const std::string &job)
+    {
+        std::vector<std::string> names;
+        for (const Checkpoint &checkpoint : store_.checkpoints(job)) {
+            names.push_back(checkpoint.name());
+        }
+        return names;
+    }
+
+    JobState job_of(const std::string &name, pid_t agent)
+    {
+        char host[256] = {};
+        ::gethostname(host, sizeof(host) - 1);
+        return {name, "running", host, 77, agent, "/run/x", 5};
+    }
+
+    ScratchDirectory scratch_;
+    Store store_;
+};
+
+bool contains(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_F(StoreTest, IsPrivate)
+{
+    commit("a", 1);
+    for (const char *name : {"ckpt", "ckpt/a", "ckpt/a/000001"}) {
+        struct stat status;
+        ASSERT_EQ(::stat((scratch_ / name).c_str(), &status), 0) << name;
+        EXPECT_EQ(status.st_mode & 07777, 0700u) << name;
+    }
+    EXPECT_TRUE(contains(error_of([&] { Store(scratch_ / "none"); }),
+                         "there is no checkpoint directory"));
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown((scratch_ / "ckpt").c_str(), 12345, 12345), 0);
+        EXPECT_TRUE(contains(error_of([&] { Store(scratch_ / "ckpt"); }),
+                             "belongs to uid 12345"));
+    }
+}
+
+TEST_F(StoreTest, ListsJobsAndCheckpoints)
+{
+    EXPECT_TRUE(store_.jobs().empty());
+    EXPECT_EQ(store_.next_number("b"), 1u);
+    commit("b", 1);
+    commit("b", 3);
+    store_.begin_checkpoint("b", 4);
+    commit("a", 12);
+    fs::create_directory(scratch_ / "ckpt/.hidden");
+    fs::create_directory(scratch_ / "ckpt/b/7"); /* not of our form */
+    EXPECT_EQ(store_.jobs(), (std::vector<std::string>{"a", "b"}));
+    auto found = store_.checkpoints("b");
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].state, Checkpoint::State::committed);
+    EXPECT_EQ(found[1].number, 3u);
+    EXPECT_EQ(found[2].state, Checkpoint::State::incomplete);
+    EXPECT_EQ(store_.next_number("b"), 5u);
+    EXPECT_EQ(store_.newest_committed("b")->number, 3u);
+    EXPECT_TRUE(store_.checkpoints("none").empty());
+    EXPECT_NE(error_of([&] { store_.begin_checkpoint("b", 3); }), "");
+}
+
+TEST_F(StoreTest, FindsDamage)
+{
+    fs::path missing = commit("a", 1);
+    fs::remove(missing / "node-a.h5");
+    fs::path shorter = commit("a", 2);
+    fs::resize_file(shorter / "node-a.h5", 3);
+    fs::path empty = commit("a", 3);
+    fs::resize_file(empty / "manifest.json", 0);
+    auto found = store_.checkpoints("a");
+    ASSERT_EQ(found.size(), 3u);
+    const char *reasons[] = {"piece node-a.h5: No such file", "3 bytes, not 5",
+                             "is empty"};
+    for (std::size_t i = 0; i < 3; i++) {
+        EXPECT_EQ(found[i].state, Checkpoint::State::damaged);
+        EXPECT_TRUE(contains(found[i].reason, reasons[i])) << found[i].reason;
+    }
+    EXPECT_FALSE(store_.newest_committed("a"));
+    EXPECT_TRUE(contains(error_resolving("a/3"), "damaged"));
+    EXPECT_TRUE(contains(error_resolving("a"), "no committed checkpoint"));
+}
+
+TEST_F(StoreTest, ResolvesWhatUsersWrite)
+{
+    EXPECT_TRUE(contains(error_resolving(""), "no committed checkpoint"));
+    commit("a", 1, 100);
+    commit("a", 2, 200);
+    commit("b", 9, 150);
+    store_.begin_checkpoint("b", 10);
+    EXPECT_EQ(store_.resolve("").name(), "a/2");
+    EXPECT_EQ(store_.resolve("b").name(), "b/9");
+    EXPECT_EQ(store_.resolve("a/1").name(), "a/1");
+    EXPECT_EQ(store_.resolve("a/000001").name(), "a/1");
+    EXPECT_EQ(store_.resolve(scratch_ / "ckpt/a/000001").name(), "a/1");
+    EXPECT_EQ(store_.resolve(scratch_ / "ckpt/a/000001/").name(), "a/1");
+    EXPECT_EQ(store_.resolve(scratch_ / "ckpt/b").name(), "b/9");
+    EXPECT_TRUE(contains(error_resolving("b/10"), "incomplete"));
+    EXPECT_TRUE(contains(error_resolving("b/11"), "no checkpoint '11'"));
+    EXPECT_TRUE(contains(error_resolving("b/x"), "no checkpoint 'x'"));
+    EXPECT_TRUE(contains(error_resolving("c"), "no checkpoint 'c'"));
+    EXPECT_TRUE(contains(error_resolving("../ckpt/c"), "no checkpoint"));
+    EXPECT_TRUE(contains(error_resolving(scratch_ / "ckpt/b/000010"),
+                         "incomplete"));
+}
+
+TEST_F(StoreTest, CanBeMoved)
+{
+    commit("a", 1);
+    fs::rename(scratch_ / "ckpt", scratch_ / "elsewhere");
+    Store moved(scratch_ / "elsewhere");
+    EXPECT_EQ(moved.resolve("").name(), "a/1");
+    fs::rename(scratch_ / "elsewhere/a/000001", scratch_ / "copy");
+    EXPECT_EQ(moved.resolve(scratch_ / "copy").name(), "a/1");
+}
+
+TEST_F(StoreTest, KeepsTheStateOfAJob)
+{
+    EXPECT_FALSE(store_.job_state("a"));
+    JobState state = job_of("a", ::getpid());
+    store_.write_job_state(state);
+    std::optional<JobState> loaded = store_.job_state("a");
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->agent_socket, "/run/x");
+    EXPECT_EQ(loaded->launcher_pid, 77);
+    EXPECT_EQ(loaded->started, 5);
+    EXPECT_TRUE(store_.is_live("a"));
+    EXPECT_FALSE(store_.is_live("none"));
+
+    state.state = "ended";
+    store_.write_job_state(state);
+    EXPECT_FALSE(store_.is_live("a"));
+    state.state = "running";
+    state.host = "some-other-host";
+    store_.write_job_state(state);
+    EXPECT_TRUE(store_.is_live("a"));
+    std::ofstream(scratch_ / "ckpt/a/job.json") << "{";
+    EXPECT_TRUE(store_.is_live("a"));
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.job_state("a"); }),
+                         "is not JSON"));
+    for (const char *name : {"", "..", ".x", "a/b", "a b"}) {
+        EXPECT_TRUE(contains(error_of([&] { require_job_name(name); }),
+                             "cannot be the name"));
+    }
+}
+
+TEST_F(StoreTest, GarbageIsWhatNobodyNeeds)
+{
+    commit("a", 1);
+    store_.begin_checkpoint("a", 2); /* given up: 3 was committed after it */
+    commit("a", 3);
+    commit("a", 4);
+    fs::remove(commit("a", 5) / "node-a.h5");
+    store_.begin_checkpoint("a", 6); /* in progress */
+    commit("b", 1);
+    store_.write_job_state(job_of("a", ::getpid()));
+
+    EXPECT_EQ(store_.collect_garbage(2).size(), 3u);
+    EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/3", "a/4", "a/6"}));
+    EXPECT_EQ(names_of("b"), std::vector<std::string>{"b/1"});
+    EXPECT_TRUE(store_.collect_garbage(2).empty());
+
+    JobState ended = job_of("a", 0);
+    ended.state = "ended";
+    store_.write_job_state(ended);
+    EXPECT_EQ(store_.collect_garbage(1, "b").size(), 0u);
+    EXPECT_EQ(store_.collect_garbage(1, "a").size(), 2u);
+    EXPECT_EQ(names_of("a"), std::vector<std::string>{"a/4"});
+    EXPECT_NE(error_of([&] { store_.collect_garbage(0); }), "");
+    EXPECT_EQ(names_of("a"), std::vector<std::string>{"a/4"});
+}
+
+TEST_F(StoreTest, NodeFilesHaveSafeNames)
+{
+    EXPECT_EQ(node_file_name("n1"), "node-n1.h5");
+    EXPECT_EQ(node_file_name("a/../b c"), "node-a_.._b_c.h5");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arena.h - memory for quiesced code: mmap, never malloc.
+ *
+ * Two things: a bump allocator for one snapshot with a table of strings, and a
+ * small general allocator for what lives longer (message log, handles made
+ * while quiesced).
+ */
+#ifndef CKPT_ARENA_H
+#define CKPT_ARENA_H
+
+#include "ckpt/snapshot.h"
+
+#include <stddef.h>
+
+struct ckpt_arena {
+    char *memory;        /* one mapping, grown by mapping more (addresses of */
+    size_t used;         /*   earlier objects never change: reserved at open) */
+    size_t committed;
+    char *strings;       /* string table, same scheme */
+    size_t strings_used;
+    size_t strings_committed;
+};
+
+/* Reserves address space; costs no memory until used. 0 or -errno. Normal. */
+int ckpt_arena_open(struct ckpt_arena *arena);
+/* Unmaps it. Context: quiesced. */
+void ckpt_arena_close(struct ckpt_arena *arena);
+/* Forgets all objects; keeps and reuses the memory. Context: quiesced. */
+void ckpt_arena_reset(struct ckpt_arena *arena);
+/* Zeroed, 16-byte aligned; NULL when the reservation is full. Quiesced. */
+void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size);
+/* Copies a string into the table; 0 for NULL, "" or when full. Quiesced. */
+ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text);
+
+/* General allocation outside the application's malloc, 16-byte aligned.
+ * Not thread-safe: MPI thread only. Context: any but freestanding. */
+void *ckpt_memory_alloc(size_t size);
+void ckpt_memory_free(void *memory, size_t size);
+
+#endif

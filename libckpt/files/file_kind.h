@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file_kind.h - what a kind of descriptor has to know: to recognise itself, to
+ * describe itself, and to be made again.
+ */
+#ifndef CKPT_FILE_KIND_H
+#define CKPT_FILE_KIND_H
+
+#include "base/arena.h"
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* One descriptor as the save finds it. */
+struct ckpt_file_probe {
+    int fd;
+    int status_flags; /* O_* as F_GETFL gives them */
+    struct stat status;
+    char path[PATH_MAX]; /* by /proc/self/fd, or "pipe:[1]" and the like */
+    char info[PATH_MAX]; /* text of /proc/self/fdinfo, cut if longer */
+};
+
+/* A save in progress. */
+struct ckpt_file_save {
+    struct ckpt_arena *arena;
+    const int *descriptors; /* all of the application, ascending */
+    size_t descriptor_count;
+    struct ckpt_file *files; /* described so far, ascending */
+    size_t count;
+};
+
+/* A restore in progress. */
+struct ckpt_file_restore {
+    const struct ckpt_file *files;
+    size_t count;
+    const char *strings;
+    const void *(*payload)(void *argument, uint64_t address, uint64_t size);
+    void *argument;
+    int first_free;    /* above all saved numbers */
+    int streams[3];    /* the launcher's 0, 1, 2, above first_free, or -1 */
+    struct {
+        uint64_t value; /* ckpt_file.value */
+        int ends[2];    /* above first_free */
+    } *pipes;           /* those made so far */
+    size_t pipe_count;
+};
+
+struct ckpt_file_ops {
+    enum ckpt_file_kind kind;
+    /* 1: descriptors that share an open file go on sharing it. */
+    int shared;
+    /* 1 if the descriptor is of this kind. Context: quiesced. */
+    int (*matches)(const struct ckpt_file_probe *probe);
+    /* Fills what is the kind's own in *file; number, flags, identity and path
+     * are there already. 0 or -errno with the reason. Context: quiesced. */
+    int (*save)(const struct ckpt_file_save *save,
+                const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                struct ckpt_failure *failure);
+    /* Returns a new descriptor with any number, or -errno with the reason.
+     * Context: normal. */
+    int (*restore)(struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, struct ckpt_failure *failure);
+};
+
+extern const struct ckpt_file_ops ckpt_file_stream;
+extern const struct ckpt_file_ops ckpt_file_regular;
+extern const struct ckpt_file_ops ckpt_file_directory;
+extern const struct ckpt_file_ops ckpt_file_pipe;
+extern const struct ckpt_file_ops ckpt_file_eventfd;
+extern const struct ckpt_file_ops ckpt_file_device;
+
+/* stream.c: see ckpt_files_open() and ckpt_files_resume(). */
+void ckpt_file_streams_open(void);
+void ckpt_file_streams_resume(const struct ckpt_file *files, size_t count);
+
+/* regular.c: reads CKPT_FILE_LIMIT. Context: normal. */
+void ckpt_file_limit_open(void);
+
+/* "descriptor N (path) cannot be saved: it is `what`". Returns -ENOTSUP. */
+int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
+                     struct ckpt_failure *failure);
+
+/* "descriptor N (path) cannot be restored: `why`". Returns `error`. */
+int ckpt_file_lost(const struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, int error, const char *why,
+                   struct ckpt_failure *failure);
+
+/*
+ * Memory for `size` saved bytes of *file, valid until the next save; sets
+ * payload and payload_size. NULL if there is none. Context: quiesced.
+ */
+void *ckpt_file_payload(struct ckpt_file *file, size_t size);
+
+/* The saved bytes of *file, or NULL if there are none. Context: normal. */
+const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
+                                  const struct ckpt_file *file);
+
+/* Opens the path of *file again with its status flags and `flags`: checked to
+ * be of the given type (S_IFREG ...). Returns the descriptor, or -errno with
+ * the reason. Context: normal. */
+int ckpt_file_reopen(const struct ckpt_file_restore *restore,
+                     const struct ckpt_file *file, mode_t type, int flags,
+                     struct ckpt_failure *failure);
+
+/* fd moved above all saved numbers, close-on-exec. -errno. Context: normal. */
+int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd);
+
+#endif

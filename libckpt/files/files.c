@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files.c - describe the descriptor table of this process.
+ */
+#include "files/files.h"
+
+#include "base/text.h"
+#include "files/file_kind.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+
+#define DIRECTORY_BUFFER_SIZE ((size_t)32 << 10)
+
+/* The first that matches counts. */
+static const struct ckpt_file_ops *const kinds[] = {
+    &ckpt_file_stream,    &ckpt_file_regular, &ckpt_file_pipe,
+    &ckpt_file_eventfd, &ckpt_file_device,  &ckpt_file_directory,
+};
+
+/* Saved bytes, newest first; they live until the next save. */
+struct payload {
+    struct payload *next;
+    size_t size; /* of this structure and the bytes after it */
+};
+
+static struct payload *payloads;
+
+/* What the last save found: in saved memory, so known after a restart. */
+static const struct ckpt_file *last_files;
+static size_t last_count;
+
+void ckpt_files_open(void)
+{
+    ckpt_file_streams_open();
+    ckpt_file_limit_open();
+}
+
+void ckpt_files_resume(void)
+{
+    ckpt_file_streams_resume(last_files, last_count);
+}
+
+void *ckpt_file_payload(struct ckpt_file *file, size_t size)
+{
+    struct payload *payload =
+        (struct payload *)ckpt_memory_alloc(sizeof *payload + size);
+
+    if (payload == NULL) {
+        return NULL;
+    }
+    payload->next = payloads;
+    payload->size = sizeof *payload + size;
+    payloads = payload;
+    file->payload = (uint64_t)(payload + 1);
+    file->payload_size = size;
+    return payload + 1;
+}
+
+static void free_payloads(void)
+{
+    while (payloads != NULL) {
+        struct payload *payload = payloads;
+
+        payloads = payload->next;
+        ckpt_memory_free(payload, payload->size);
+    }
+}
+
+int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
+                     struct ckpt_failure *failure)
+{
+    return ckpt_fail(failure, -ENOTSUP,
+                     "descriptor %d (%s) cannot be saved: it is %s", probe->fd,
+                     probe->path, what);
+}
+
+/* What a descriptor of no known kind is. */
+static const char *name_type(const struct ckpt_file_probe *probe)
+{
+    static const struct {
+        const char *path;
+        const char *name;
+    } anonymous[] = {
+        {"anon_inode:[eventpoll]", "an epoll descriptor"},
+        {"anon_inode:inotify", "an inotify descriptor"},
+        {"anon_inode:[fanotify]", "a fanotify descriptor"},
+        {"anon_inode:[timerfd]", "a timer descriptor"},
+        {"anon_inode:[signalfd]", "a signal descriptor"},
+        {"anon_inode:[pidfd]", "a process descriptor"},
+        {"anon_inode:[userfaultfd]", "a userfaultfd descriptor"},
+        {"anon_inode:[perf_event]", "a performance counter"},
+        {"anon_inode:[io_uring]", "an io_uring descriptor"},
+        {"/memfd:", "a memory file (memfd)"},
+    };
+
+    for (size_t i = 0; i < sizeof anonymous / sizeof anonymous[0]; i++) {
+        if (ckpt_text_starts(probe->path, anonymous[i].path)) {
+            return anonymous[i].name;
+        }
+    }
+    if ((probe->status_flags & O_PATH) != 0) {
+        return "open as a place only (O_PATH)";
+    }
+    switch (probe->status.st_mode & S_IFMT) {
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFIFO:
+        return "a named pipe";
+    case S_IFCHR:
+        return "a device that cannot be opened again as it was";
+    case S_IFBLK:
+        return "a block device";
+    default:
+        return "of a kind that is not known";
+    }
+}
+
+static void read_info(struct ckpt_file_probe *probe)
+{
+    char path[64];
+    long size;
+    int fd;
+
+    probe->info[0] = '\0';
+    ckpt_text_format(path, sizeof path, "/proc/self/fdinfo/%d", probe->fd);
+    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        return;
+    }
+    size = ckpt_sys_read(fd, probe->info, sizeof probe->info - 1);
+    probe->info[size > 0 ? size : 0] = '\0';
+    ckpt_sys_close(fd);
+}
+
+static int examine(int fd, struct ckpt_file_probe *probe,
+                   struct ckpt_failure *failure)
+{
+    char link[64];
+    long result;
+
+    probe->fd = fd;
+    ckpt_text_format(link, sizeof link, "/proc/self/fd/%d", fd);
+    result = ckpt_sys_readlink(link, probe->path, sizeof probe->path - 1);
+    probe->path[result > 0 ? result : 0] = '\0';
+    if (result >= 0) {
+        result = ckpt_sys_fstat(fd, &probe->status);
+    }
+    if (result >= 0) {
+        result = ckpt_sys_fcntl(fd, F_GETFL, 0);
+    }
+    if (result < 0) {
+        return ckpt_fail(failure, (int)result,
+                         "descriptor %d cannot be examined: error %l", fd,
+                         -result);
+    }
+    probe->status_flags = (int)result;
+    read_info(probe);
+    return 0;
+}
+
+/* Without kcmp(): moves the position of one and looks at the other's. Those
+ * that have no position are taken as shared: what else they could share, their
+ * status flags, is equal. */
+static int share_position(int a, int b)
+{
+    long position = ckpt_sys_lseek(a, 0, SEEK_CUR);
+    int shared;
+
+    if (position < 0) {
+        return ckpt_sys_fcntl(a, F_GETFL, 0) == ckpt_sys_fcntl(b, F_GETFL, 0);
+    }
+    if (ckpt_sys_lseek(b, 0, SEEK_CUR) != position) {
+        return 0;
+    }
+    ckpt_sys_lseek(a, position + 1, SEEK_SET);
+    shared = ckpt_sys_lseek(b, 0, SEEK_CUR) == position + 1;
+    ckpt_sys_lseek(a, position, SEEK_SET);
+    return shared;
+}
+
+static int share_open_file(int a, int b)
+{
+    int pid = ckpt_sys_getpid();
+    long order = ckpt_syscall6(SYS_kcmp, pid, pid, KCMP_FILE, a, b, 0);
+
+    return order < 0 ? share_position(a, b) : order == 0;
+}
+
+/* The first file described that shares the probe's open file, or NULL. */
+static const struct ckpt_file *find_shared(const struct ckpt_file_save *save,
+                                           const struct ckpt_file_probe *probe)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        const struct ckpt_file *file = &save->files[i];
+
+        if (file->kind != CKPT_FILE_STREAM && file->same_as < 0 &&
+            file->device == probe->status.st_dev &&
+            file->inode == probe->status.st_ino &&
+            file->status_flags == (uint32_t)probe->status_flags &&
+            share_open_file(file->descriptor, probe->fd)) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+static const struct ckpt_file_ops *
+find_kind(const struct ckpt_file_probe *probe)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i]->matches(probe)) {
+            return kinds[i];
+        }
+    }
+    return NULL;
+}
+
+/* The part of a description that is the same for every kind. */
+static int describe(const struct ckpt_file_save *save,
+                    const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                    struct ckpt_failure *failure)
+{
+    *file = (struct ckpt_file){
+        .device = probe->status.st_dev,
+        .inode = probe->status.st_ino,
+        .descriptor = probe->fd,
+        .descriptor_flags = (uint32_t)ckpt_sys_fcntl(probe->fd, F_GETFD, 0),
+        .status_flags = (uint32_t)probe->status_flags,
+        .same_as = -1,
+        .path = ckpt_arena_string(save->arena, probe->path),
+    };
+    if (file->path == 0) {
+        return ckpt_fail(failure, -ENOMEM,
+                         "no room for the names of the open files");
+    }
+    return 0;
+}
+
+static int save_one(const struct ckpt_file_save *save,
+                    const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                    struct ckpt_failure *failure)
+{
+    const struct ckpt_file_ops *kind = find_kind(probe);
+    const struct ckpt_file *shared;
+    int error;
+
+    if (kind == NULL) {
+        return ckpt_file_refuse(probe, name_type(probe), failure);
+    }
+    if ((probe->status_flags & O_ASYNC) != 0) {
+        return ckpt_file_refuse(probe, "set to send signals (O_ASYNC)",
+                                failure);
+    }
+    error = describe(save, probe, file, failure);
+    if (error != 0) {
+        return error;
+    }
+    file->kind = kind->kind;
+    shared = kind->shared ? find_shared(save, probe) : NULL;
+    if (shared != NULL) {
+        file->same_as = shared->descriptor;
+        file->offset = shared->offset;
+        file->size = shared->size;
+        file->value = shared->value;
+        file->detail = shared->detail;
+        return 0;
+    }
+    return kind->save(save, probe, file, failure);
+}
+
+/* What getdents64 returns. */
+struct directory_entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* Lists the application's descriptors into fds[capacity], or only counts them.
+ * Returns their number or -errno. */
+static long list_descriptors(char *buffer, int (*is_lower)(int fd), int *fds,
+                             size_t capacity)
+{
+    size_t count = 0;
+    long size;
+    int directory;
+
+    directory = (int)ckpt_sys_open("/proc/self/fd",
+                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory < 0) {
+        return directory;
+    }
+    while ((size = ckpt_sys_getdents64(directory, buffer,
+                                       DIRECTORY_BUFFER_SIZE)) > 0) {
+        for (long at = 0; at < size;) {
+            const struct directory_entry *entry =
+                (const struct directory_entry *)(buffer + at);
+            uint64_t fd;
+
+            at += entry->size;
+            if (ckpt_text_decimal(entry->name, &fd) == NULL ||
+                (int)fd == directory || is_lower((int)fd)) {
+                continue;
+            }
+            if (count < capacity) {
+                fds[count] = (int)fd;
+            }
+            count++;
+        }
+    }
+    ckpt_sys_close(directory);
+    return size < 0 ? size : (long)count;
+}
+
+/* Fills save->descriptors and makes room for save->files. */
+static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
+                     struct ckpt_failure *failure)
+{
+    char *buffer =
+        (char *)ckpt_arena_alloc(save->arena, DIRECTORY_BUFFER_SIZE);
+    long count;
+    int *fds;
+
+    if (buffer == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the open files");
+    }
+    count = list_descriptors(buffer, is_lower, NULL, 0);
+    if (count < 0) {
+        return ckpt_fail(failure, (int)count,
+                         "cannot read /proc/self/fd: error %l", -count);
+    }
+    fds = (int *)ckpt_arena_alloc(save->arena, (size_t)count * sizeof *fds);
+    save->files = (struct ckpt_file *)ckpt_arena_alloc(
+        save->arena, (size_t)count * sizeof *save->files);
+    if (fds == NULL || save->files == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the open files");
+    }
+    if (list_descriptors(buffer, is_lower, fds, (size_t)count) != count) {
+        return ckpt_fail(failure, -EAGAIN,
+                         "files were opened or closed meanwhile");
+    }
+    save->descriptors = fds;
+    save->descriptor_count = (size_t)count;
+    return 0;
+}
+
+int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
+                    struct ckpt_file **files_p, size_t *count_p,
+                    struct ckpt_failure *failure)
+{
+    struct ckpt_file_save save = {.arena = arena};
+    struct ckpt_file_probe *probe;
+    int error;
+
+    free_payloads();
+    probe = (struct ckpt_file_probe *)ckpt_arena_alloc(arena, sizeof *probe);
+    if (probe == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the open files");
+    }
+    error = open_save(&save, is_lower, failure);
+    if (error != 0) {
+        return error;
+    }
+    for (size_t i = 0; i < save.descriptor_count; i++) {
+        error = examine(save.descriptors[i], probe, failure);
+        if (error == 0) {
+            error = save_one(&save, probe, &save.files[i], failure);
+        }
+        if (error != 0) {
+            return error;
+        }
+        save.count++;
+    }
+    last_files = save.files;
+    last_count = save.count;
+    *files_p = save.files;
+    *count_p = save.count;
+    return 0;
+}

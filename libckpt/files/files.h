@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files.h - save and restore the open descriptors of the application.
+ *
+ * One kind, one source file, each with an ops struct; files.c only walks the
+ * descriptor table and asks each kind in turn.
+ */
+#ifndef CKPT_FILES_H
+#define CKPT_FILES_H
+
+#include "base/arena.h"
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+/*
+ * Remembers what descriptors 0, 1 and 2 are at start, so that duplicates of
+ * the launcher's streams are known as such. Reads CKPT_FILE_LIMIT: up to how
+ * many bytes of a file that is open for reading and writing are put into the
+ * image (default 64 MiB). Context: normal.
+ */
+void ckpt_files_open(void);
+
+/*
+ * Describes every descriptor for which is_lower(fd) is 0. Files open for
+ * writing are flushed to disk (fdatasync: as long as the disk takes for what
+ * the program has written since).
+ * Saved bytes stay in memory until the next call; that memory is new, so scan
+ * the regions after this, not before.
+ * Returns 0, or -ENOTSUP with the descriptor's number and path in `failure`.
+ * Nothing about the descriptors changes. Context: quiesced.
+ */
+int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
+                    struct ckpt_file **files_p, size_t *count_p,
+                    struct ckpt_failure *failure);
+
+/*
+ * In the saved code after a restart: learns what the new launcher's streams
+ * are, from the descriptors that the last ckpt_files_save() found to be
+ * streams. Without it the next save would not know them. Before anything else
+ * is put into that save's arena. Context: quiesced.
+ */
+void ckpt_files_resume(void);
+
+/*
+ * In the restart program: makes the descriptors again under their old numbers;
+ * all others but `keep[]` are closed, also 0, 1 or 2 if the program had closed
+ * them.
+ * strings: the snapshot's string table.
+ * payload: returns the saved bytes of a file (copied out of the image).
+ * Returns 0 or -errno with the path and what is wrong with it in `failure`.
+ * Context: normal, single-threaded.
+ */
+int ckpt_files_restore(const struct ckpt_file *files, size_t count,
+                       const char *strings,
+                       const void *(*payload)(void *argument, uint64_t address,
+                                              uint64_t size),
+                       void *argument, const int *keep, size_t keep_count,
+                       struct ckpt_failure *failure);
+
+#endif

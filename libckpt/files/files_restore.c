@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files_restore.c - give the restart program the descriptor table of the saved
+ * process.
+ *
+ * Whatever is needed on the way (the launcher's streams, the ends of a pipe)
+ * is kept above all saved numbers, so that no number is taken twice.
+ */
+#include "files/files.h"
+
+#include "files/file_kind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const struct ckpt_file_ops *const kinds[] = {
+    [CKPT_FILE_STREAM] = &ckpt_file_stream,
+    [CKPT_FILE_REGULAR] = &ckpt_file_regular,
+    [CKPT_FILE_PIPE] = &ckpt_file_pipe,
+    [CKPT_FILE_EVENTFD] = &ckpt_file_eventfd,
+    [CKPT_FILE_DEVICE] = &ckpt_file_device,
+    [CKPT_FILE_DIRECTORY] = &ckpt_file_directory,
+};
+
+int ckpt_file_lost(const struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, int error, const char *why,
+                   struct ckpt_failure *failure)
+{
+    return ckpt_fail(failure, error,
+                     "descriptor %d (%s) cannot be restored: %s",
+                     file->descriptor, restore->strings + file->path, why);
+}
+
+const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
+                                  const struct ckpt_file *file)
+{
+    if (file->payload == 0) {
+        return NULL;
+    }
+    return restore->payload(restore->argument, file->payload,
+                            file->payload_size);
+}
+
+int ckpt_file_reopen(const struct ckpt_file_restore *restore,
+                     const struct ckpt_file *file, mode_t type, int flags,
+                     struct ckpt_failure *failure)
+{
+    const int never = O_CREAT | O_EXCL | O_TRUNC;
+    struct stat status;
+    int error;
+    int fd;
+
+    fd = open(restore->strings + file->path,
+              ((int)file->status_flags & ~never) | flags | O_CLOEXEC);
+    if (fd < 0) {
+        error = errno;
+        return ckpt_file_lost(restore, file, -error, strerror(error), failure);
+    }
+    if (fstat(fd, &status) != 0 || (status.st_mode & S_IFMT) != type) {
+        close(fd);
+        return ckpt_file_lost(restore, file, -ESTALE,
+                              "it is of another type now", failure);
+    }
+    return fd;
+}
+
+int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd)
+{
+    int lifted = fcntl(fd, F_DUPFD_CLOEXEC, restore->first_free);
+    int error = errno;
+
+    close(fd);
+    return lifted < 0 ? -error : lifted;
+}
+
+static int is_listed(int fd, const int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fds[i] == fd) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_saved(const struct ckpt_file_restore *restore, int fd)
+{
+    for (size_t i = 0; i < restore->count; i++) {
+        if (restore->files[i].descriptor == fd) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int check_files(const struct ckpt_file_restore *restore, const int *keep,
+                       size_t keep_count, struct ckpt_failure *failure)
+{
+    for (size_t i = 0; i < restore->count; i++) {
+        const struct ckpt_file *file = &restore->files[i];
+
+        if (file->descriptor < 0 || file->kind < CKPT_FILE_STREAM ||
+            file->kind > CKPT_FILE_DIRECTORY) {
+            return ckpt_fail(failure, -EINVAL,
+                             "descriptor %d of the image is wrong",
+                             file->descriptor);
+        }
+        if (is_listed(file->descriptor, keep, keep_count)) {
+            return ckpt_fail(failure, -EEXIST,
+                             "descriptor %d is in use by the restart program",
+                             file->descriptor);
+        }
+    }
+    return 0;
+}
+
+/* Finds numbers above all saved ones and moves the launcher's streams there. */
+static int lift_streams(struct ckpt_file_restore *restore,
+                        struct ckpt_failure *failure)
+{
+    restore->first_free = 3;
+    for (size_t i = 0; i < restore->count; i++) {
+        if (restore->files[i].descriptor >= restore->first_free) {
+            restore->first_free = restore->files[i].descriptor + 1;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        restore->streams[i] = fcntl(i, F_DUPFD_CLOEXEC, restore->first_free);
+        if (restore->streams[i] < 0 && errno != EBADF) {
+            return ckpt_fail(failure, -errno,
+                             "descriptors above %d are not allowed here "
+                             "(ulimit -n): %s",
+                             restore->first_free, strerror(errno));
+        }
+    }
+    return 0;
+}
+
+/* Closes what the restart program has open, keep[] and the streams excepted. */
+static int close_others(const struct ckpt_file_restore *restore,
+                        const int *keep, size_t keep_count,
+                        struct ckpt_failure *failure)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    if (directory == NULL) {
+        return ckpt_fail(failure, -errno, "cannot read /proc/self/fd: %s",
+                         strerror(errno));
+    }
+    while ((entry = readdir(directory)) != NULL) {
+        int fd = atoi(entry->d_name);
+
+        if (entry->d_name[0] != '.' && fd > 2 && fd != dirfd(directory) &&
+            !is_listed(fd, restore->streams, 3) &&
+            !is_listed(fd, keep, keep_count)) {
+            close(fd);
+        }
+    }
+    closedir(directory);
+    return 0;
+}
+
+static int restore_one(struct ckpt_file_restore *restore,
+                       const struct ckpt_file *file,
+                       struct ckpt_failure *failure)
+{
+    int flags = (file->descriptor_flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0;
+    int error;
+    int fd;
+
+    if (file->same_as >= 0) {
+        fd = fcntl(file->same_as, F_DUPFD_CLOEXEC, restore->first_free);
+        error = -errno;
+    } else {
+        fd = kinds[file->kind]->restore(restore, file, failure);
+        if (fd < 0) {
+            return fd;
+        }
+        fd = ckpt_file_lift(restore, fd);
+        error = fd;
+    }
+    if (fd >= 0 && dup3(fd, file->descriptor, flags) < 0) {
+        error = -errno;
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0) {
+        return ckpt_file_lost(restore, file, error, strerror(-error), failure);
+    }
+    close(fd);
+    return 0;
+}
+
+static void close_helpers(struct ckpt_file_restore *restore)
+{
+    for (int i = 0; i < 3; i++) {
+        if (restore->streams[i] >= 0) {
+            close(restore->streams[i]);
+        }
+    }
+    for (size_t i = 0; i < restore->pipe_count; i++) {
+        close(restore->pipes[i].ends[0]);
+        close(restore->pipes[i].ends[1]);
+    }
+    free(restore->pipes);
+}
+
+/* Raises the limit on descriptor numbers as far as allowed; the saved process
+ * may have lowered it after opening its files. */
+static void raise_limit(struct rlimit *old)
+{
+    struct rlimit raised;
+
+    getrlimit(RLIMIT_NOFILE, old);
+    raised = *old;
+    raised.rlim_cur = raised.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+int ckpt_files_restore(const struct ckpt_file *files, size_t count,
+                       const char *strings,
+                       const void *(*payload)(void *argument, uint64_t address,
+                                              uint64_t size),
+                       void *argument, const int *keep, size_t keep_count,
+                       struct ckpt_failure *failure)
+{
+    struct ckpt_file_restore restore = {
+        .files = files,
+        .count = count,
+        .strings = strings,
+        .payload = payload,
+        .argument = argument,
+        .streams = {-1, -1, -1},
+    };
+    struct rlimit limit;
+    int error;
+
+    raise_limit(&limit);
+    error = check_files(&restore, keep, keep_count, failure);
+    if (error == 0) {
+        error = lift_streams(&restore, failure);
+    }
+    if (error == 0) {
+        error = close_others(&restore, keep, keep_count, failure);
+    }
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = restore_one(&restore, &files[i], failure);
+    }
+    for (int i = 0; i < 3 && error == 0; i++) {
+        if (!is_saved(&restore, i) && !is_listed(i, keep, keep_count)) {
+            close(i);
+        }
+    }
+    close_helpers(&restore);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return error;
+}

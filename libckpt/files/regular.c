@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * regular.c - regular files: reopened by name, position restored.
+ *
+ * Plank (1993), section 1.2.2: read-only, write-only and sequentially written
+ * files are recoverable that way. What was written since the checkpoint is cut
+ * off. A file open for reading and writing may have been changed anywhere, so
+ * its content goes into the image, up to a limit.
+ */
+#include "files/file_kind.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT ((uint64_t)64 << 20)
+
+static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
+
+void ckpt_file_limit_open(void)
+{
+    const char *text = getenv("CKPT_FILE_LIMIT");
+    uint64_t value;
+    const char *end;
+
+    if (text != NULL && (end = ckpt_text_decimal(text, &value)) != NULL &&
+        *end == '\0') {
+        content_limit = value;
+    }
+}
+
+static int is_writable(uint32_t status_flags)
+{
+    return (status_flags & O_ACCMODE) != O_RDONLY;
+}
+
+static int matches(const struct ckpt_file_probe *probe)
+{
+    return S_ISREG(probe->status.st_mode) &&
+           (probe->status_flags & O_PATH) == 0 &&
+           !ckpt_text_starts(probe->path, "/memfd:");
+}
+
+/* 1 for files of /proc and /sys: their size says nothing. */
+static int is_of_kernel(int fd)
+{
+    struct statfs system;
+
+    return ckpt_syscall3(SYS_fstatfs, fd, (long)&system, 0) == 0 &&
+           (system.f_type == PROC_SUPER_MAGIC ||
+            system.f_type == SYSFS_MAGIC);
+}
+
+/* This process will have another number: /proc/NUMBER becomes /proc/self. */
+static int save_of_kernel(const struct ckpt_file_save *save,
+                          const struct ckpt_file_probe *probe,
+                          struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    char own[32];
+    char path[PATH_MAX];
+
+    if (is_writable(file->status_flags)) {
+        return ckpt_file_refuse(probe, "a file of the kernel open for writing",
+                                failure);
+    }
+    ckpt_text_format(own, sizeof own, "/proc/%d/", ckpt_sys_getpid());
+    if (ckpt_text_starts(probe->path, own)) {
+        ckpt_text_format(path, sizeof path, "/proc/self/%s",
+                         probe->path + ckpt_text_length(own));
+        file->path = ckpt_arena_string(save->arena, path);
+    }
+    return 0;
+}
+
+/* A lock shows as "lock:\t1: FLOCK  ADVISORY  WRITE ..." in fdinfo. */
+static int save_lock(const struct ckpt_file_probe *probe,
+                     struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    const char *lock = strstr(probe->info, "lock:\t");
+
+    if (lock == NULL) {
+        return 0;
+    }
+    if (strstr(lock, "POSIX") != NULL || strstr(lock, "OFDLCK") != NULL ||
+        strstr(lock, "LEASE") != NULL) {
+        return ckpt_file_refuse(probe, "locked by fcntl()", failure);
+    }
+    file->detail = strstr(lock, "WRITE") != NULL ? LOCK_EX : LOCK_SH;
+    return 0;
+}
+
+/* Another descriptor's description that already has this file's content. */
+static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
+                                            const struct ckpt_file *file)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        const struct ckpt_file *other = &save->files[i];
+
+        if (other->kind == CKPT_FILE_REGULAR && other->payload != 0 &&
+            other->device == file->device && other->inode == file->inode) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static int save_content(const struct ckpt_file_save *save,
+                        const struct ckpt_file_probe *probe,
+                        struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    const struct ckpt_file *other = find_content(save, file);
+    uint64_t done = 0;
+    long result = 1;
+    char *bytes;
+
+    if (other != NULL || file->size == 0) {
+        file->payload = other == NULL ? 0 : other->payload;
+        file->payload_size = other == NULL ? 0 : other->payload_size;
+        return 0;
+    }
+    if (file->size > content_limit) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "descriptor %d (%s) cannot be saved: it is open for "
+                         "reading and writing, and its %l bytes exceed "
+                         "CKPT_FILE_LIMIT (%l)",
+                         probe->fd, probe->path, (long)file->size,
+                         (long)content_limit);
+    }
+    bytes = (char *)ckpt_file_payload(file, file->size);
+    if (bytes == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
+                         probe->path);
+    }
+    while (done < file->size && (result > 0 || result == -EINTR)) {
+        result = ckpt_sys_pread(probe->fd, bytes + done, file->size - done,
+                                (int64_t)done);
+        done += result > 0 ? (uint64_t)result : 0;
+    }
+    if (done < file->size) {
+        return ckpt_fail(failure, -EIO, "cannot read %s: error %l",
+                         probe->path, -result);
+    }
+    return 0;
+}
+
+static int save(const struct ckpt_file_save *save,
+                const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                struct ckpt_failure *failure)
+{
+    struct stat named;
+    long result;
+    int error;
+
+    file->offset = (uint64_t)ckpt_sys_lseek(probe->fd, 0, SEEK_CUR);
+    if (is_of_kernel(probe->fd)) {
+        return save_of_kernel(save, probe, file, failure);
+    }
+    if (probe->status.st_nlink == 0) {
+        return ckpt_file_refuse(probe, "a deleted file", failure);
+    }
+    if (ckpt_sys_stat(probe->path, &named) != 0 ||
+        named.st_ino != probe->status.st_ino ||
+        named.st_dev != probe->status.st_dev) {
+        return ckpt_file_refuse(probe, "a file that lost this name", failure);
+    }
+    error = save_lock(probe, file, failure);
+    if (error != 0) {
+        return error;
+    }
+    file->size = (uint64_t)probe->status.st_size;
+    if (!is_writable(file->status_flags)) {
+        return 0;
+    }
+    result = ckpt_syscall3(SYS_fdatasync, probe->fd, 0, 0);
+    if (result < 0 && result != -EINVAL) {
+        return ckpt_fail(failure, (int)result,
+                         "cannot flush %s to disk: error %l", probe->path,
+                         -result);
+    }
+    if ((file->status_flags & O_ACCMODE) == O_RDWR) {
+        return save_content(save, probe, file, failure);
+    }
+    return 0;
+}
+
+/* Writes saved content back. Its own descriptor: the program's may be set to
+ * append or to direct transfers. 0 or -errno. */
+static int write_content(const struct ckpt_file_restore *restore,
+                         const struct ckpt_file *file, const char *bytes)
+{
+    uint64_t done = 0;
+    int error = 0;
+    int fd;
+
+    fd = open(restore->strings + file->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    while (done < file->payload_size && error == 0) {
+        ssize_t result = pwrite(fd, bytes + done, file->payload_size - done,
+                                (off_t)done);
+
+        if (result > 0) {
+            done += (uint64_t)result;
+        } else if (result == 0 || errno != EINTR) {
+            error = result == 0 ? -EIO : -errno;
+        }
+    }
+    close(fd);
+    return error;
+}
+
+/* Brings the file back to its size, and its content if that was saved. */
+static int repair(const struct ckpt_file_restore *restore,
+                  const struct ckpt_file *file, int fd,
+                  struct ckpt_failure *failure)
+{
+    struct stat status;
+    int error = 0;
+
+    if (file->payload_size != 0) {
+        const void *bytes = ckpt_file_saved_bytes(restore, file);
+
+        if (bytes == NULL) {
+            return ckpt_file_lost(restore, file, -EINVAL,
+                                  "the image lacks its content", failure);
+        }
+        error = write_content(restore, file, (const char *)bytes);
+    }
+    if (error == 0 && fstat(fd, &status) != 0) {
+        error = -errno;
+    }
+    if (error == 0 && (uint64_t)status.st_size < file->size) {
+        return ckpt_file_lost(restore, file, -ESTALE,
+                              "it is shorter than at the checkpoint", failure);
+    }
+    if (error == 0 && is_writable(file->status_flags) &&
+        (uint64_t)status.st_size > file->size &&
+        ftruncate(fd, (off_t)file->size) != 0) {
+        error = -errno;
+    }
+    return error == 0 ? 0
+                      : ckpt_file_lost(restore, file, error, strerror(-error),
+                                       failure);
+}
+
+static int restore(struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    int fd = ckpt_file_reopen(restore, file, S_IFREG, 0, failure);
+    int error;
+
+    if (fd < 0) {
+        return fd;
+    }
+    error = repair(restore, file, fd, failure);
+    if (error == 0 && lseek(fd, (off_t)file->offset, SEEK_SET) < 0) {
+        error = ckpt_file_lost(restore, file, -errno, strerror(errno), failure);
+    }
+    if (error == 0 && file->detail != 0 &&
+        flock(fd, (int)file->detail | LOCK_NB) != 0) {
+        error = ckpt_file_lost(restore, file, -errno,
+                               "another process has locked it", failure);
+    }
+    if (error != 0) {
+        close(fd);
+        return error;
+    }
+    return fd;
+}
+
+const struct ckpt_file_ops ckpt_file_regular = {
+    .kind = CKPT_FILE_REGULAR,
+    .shared = 1,
+    .matches = matches,
+    .save = save,
+    .restore = restore,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * snapshot.h - how a stopped process describes itself.
+ *
+ * A rank that has stopped fills one struct ckpt_snapshot in its own memory and
+ * gives its address to the node agent, which copies it (and the memory it
+ * describes) into the image. The restart program reads the same structures
+ * back from the image. Layout rules: fixed widths, no padding, sizes asserted;
+ * a change of layout takes a new CKPT_SNAPSHOT_VERSION (docs/format.md).
+ */
+#ifndef CKPT_SNAPSHOT_H
+#define CKPT_SNAPSHOT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define CKPT_SNAPSHOT_MAGIC 0x31504b43u /* "CKP1", little endian */
+#define CKPT_SNAPSHOT_VERSION 1u
+
+/* Index into the snapshot's string table; 0 is the empty string. */
+typedef uint32_t ckpt_string_t;
+
+struct ckpt_range {
+    uint64_t start; /* first byte */
+    uint64_t end;   /* one past the last byte */
+};
+
+/* What a memory region is, and so how it comes back. */
+enum ckpt_region_kind {
+    CKPT_REGION_ANONYMOUS = 1,   /* private memory, content in the image */
+    CKPT_REGION_STACK = 2,       /* as ANONYMOUS, grows downwards */
+    CKPT_REGION_HEAP = 3,        /* as ANONYMOUS, ends at the program break */
+    CKPT_REGION_FILE = 4,        /* private file mapping: by reference unless
+                                    some page was written or the file has gone
+                                    (device 0), then as content */
+    CKPT_REGION_FILE_SHARED = 5, /* read-only shared file mapping: by reference */
+    CKPT_REGION_SHARED = 6,      /* shared anonymous memory, content in the image */
+    CKPT_REGION_VDSO = 7,        /* the vDSO this process was started with */
+};
+
+struct ckpt_region {
+    uint64_t start;
+    uint64_t end;
+    uint64_t file_offset; /* bytes; file kinds only */
+    uint64_t device;      /* st_dev of the file; file kinds only */
+    uint64_t inode;
+    uint32_t protection; /* PROT_READ | PROT_WRITE | PROT_EXEC */
+    uint32_t kind;       /* enum ckpt_region_kind */
+    ckpt_string_t path;  /* file kinds: absolute path; else name or 0 */
+    uint32_t reserved;   /* 0 */
+};
+
+/* A thread other than the leader. Its registers, mask and alternate stack are
+ * in the signal frame at `context`, in saved memory: rt_sigreturn brings them
+ * back. */
+struct ckpt_thread {
+    uint64_t context; /* address of its ucontext_t on its own stack */
+    uint64_t thread_pointer;
+    uint64_t clear_child_tid; /* address the kernel clears at thread exit */
+    uint64_t robust_list;
+    uint64_t robust_list_size;
+    uint64_t rseq; /* address, or 0 if none was registered */
+    uint32_t rseq_size;
+    uint32_t rseq_signature;
+    int32_t tid; /* at the time of the checkpoint; information only */
+    uint32_t reserved;
+    char name[16];
+};
+
+enum ckpt_file_kind {
+    CKPT_FILE_STREAM = 1,  /* standard stream: taken from the new launcher */
+    CKPT_FILE_REGULAR = 2, /* path, offset, flags */
+    CKPT_FILE_PIPE = 3,    /* both ends in this process; buffered bytes saved */
+    CKPT_FILE_EVENTFD = 4,
+    CKPT_FILE_DEVICE = 5, /* a node under /dev */
+    CKPT_FILE_DIRECTORY = 6,
+};
+
+/* One open file descriptor of the application. */
+struct ckpt_file {
+    uint64_t offset;        /* bytes: position of the open file */
+    uint64_t size;          /* bytes: size of a regular file at the checkpoint */
+    uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
+    uint64_t inode;
+    uint64_t value;         /* eventfd: counter; pipe: number shared by both ends */
+    uint64_t payload;       /* address of saved bytes in the process, or 0 */
+    uint64_t payload_size;  /* bytes */
+    int32_t descriptor;
+    uint32_t kind;             /* enum ckpt_file_kind */
+    uint32_t descriptor_flags; /* FD_CLOEXEC */
+    uint32_t status_flags;     /* O_* as F_GETFL gives them */
+    int32_t same_as;           /* lower-numbered descriptor that shares the open
+                                  file description, or -1 */
+    uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2 */
+    ckpt_string_t path;
+    uint32_t reserved;
+};
+
+/* Layout of the process as prctl(PR_SET_MM_MAP) takes it. */
+struct ckpt_process_layout {
+    uint64_t start_code, end_code, start_data, end_data;
+    uint64_t start_brk, brk, start_stack;
+    uint64_t arg_start, arg_end, env_start, env_end;
+    uint64_t auxv;      /* address of a copy of /proc/self/auxv in saved memory */
+    uint64_t auxv_size; /* bytes */
+    uint64_t vdso_start, vdso_end; /* the vDSO that saved code points into */
+};
+
+#define CKPT_CPU_FEATURE_WORDS 8
+
+struct ckpt_snapshot {
+    uint32_t magic;
+    uint32_t version;
+    /* Where the saved code goes on: the restorer sets the thread pointer and
+     * the stack and calls resume(struct ckpt_resume_info *). */
+    uint64_t resume_entry;
+    uint64_t resume_stack; /* top, 16-byte aligned */
+    uint64_t resume_thread_pointer;
+    struct ckpt_process_layout layout;
+    uint64_t regions; /* address of struct ckpt_region[region_count] */
+    uint64_t threads; /* address of struct ckpt_thread[thread_count] */
+    uint64_t files;   /* address of struct ckpt_file[file_count] */
+    uint64_t strings; /* address of strings_size bytes, NUL-terminated each */
+    uint64_t strings_size;
+    uint64_t summary; /* address of a NUL-terminated JSON text about the MPI
+                         objects and the message log, for `ckpt inspect` */
+    uint64_t summary_size;
+    uint32_t region_count;
+    uint32_t thread_count;
+    uint32_t file_count;
+    int32_t pid;
+    int32_t rank; /* -1: not an MPI process */
+    int32_t rank_count;
+    uint32_t umask;
+    ckpt_string_t working_directory;
+    ckpt_string_t executable;
+    ckpt_string_t reserved;
+    /* CPUID words 1.ecx 1.edx 7.ebx 7.ecx 7.edx 7.1.eax d.1.eax xcr0 */
+    uint32_t cpu_features[CKPT_CPU_FEATURE_WORDS];
+};
+
+/* What the restorer hands to resume(). Lives in memory that is never saved. */
+struct ckpt_resume_info {
+    uint64_t environment;       /* address of char *[]: the new launcher's */
+    uint64_t vdso;              /* address of this kernel's vDSO */
+    uint64_t retained_start;    /* memory of the restorer that resume() may */
+    uint64_t retained_end;      /*   unmap when it no longer needs this struct */
+    uint64_t restart_started;   /* CLOCK_REALTIME ns when the restart program began */
+    char checkpoint[256];       /* name of the checkpoint, for messages */
+};
+
+static_assert(sizeof(struct ckpt_region) == 56, "layout of ckpt_region");
+static_assert(sizeof(struct ckpt_thread) == 80, "layout of ckpt_thread");
+static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
+static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
+static_assert(sizeof(struct ckpt_snapshot) == 280, "layout of ckpt_snapshot");
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wire.h - messages between a rank and its node agent (docs/protocol.md,
+ * sections 3 to 5).
+ *
+ * A rank keeps one SOCK_SEQPACKET Unix connection to its agent; each packet is
+ * one struct ckpt_message. A memory file that the rank passes with HELLO, the
+ * rank page, is mapped by both and holds what would be too long for a message:
+ * the collective clocks and the message counters.
+ *
+ * One Sync-and-Stop checkpoint (Plank 1993, section 2.4), seen by a rank:
+ *
+ *   agent            rank
+ *   REQUEST  ---->          with a signal; the collective gate closes
+ *            <----  REPORT  where it is; clocks are in the rank page
+ *   RUN      ---->          zero or more times: targets are in the rank page
+ *            <----  REPORT  at each change of place while the gate is closed
+ *   STOP     ---->          with a signal
+ *            <----  STOPPED message counters are in the rank page
+ *   DRAIN    ---->          counts to expect are in the rank page
+ *            <----  DRAINED
+ *   SAVE     ---->          with a signal if the rank is inside a collective
+ *            <----  READY   arg[0] = address of its struct ckpt_snapshot
+ *   RESUME   ---->          memory is captured (or the checkpoint is off)
+ *
+ * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
+ * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
+ * may come whenever the rank holds, also after DRAINED or READY: the ranks have
+ * to align once more. A rank that has told INSIDE tells when it has come out
+ * (REPORT, FREE) and holds. Answers repeat the epoch of REQUEST.
+ */
+#ifndef CKPT_WIRE_H
+#define CKPT_WIRE_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define CKPT_WIRE_MAGIC 0x574b4343u
+#define CKPT_WIRE_VERSION 1u
+
+enum ckpt_message_type {
+    /* rank to agent */
+    CKPT_MSG_HELLO = 1,   /* arg: rank, rank count, pid, tid of the MPI thread,
+                             signal number, 1 if restarted; text: namespace of
+                             the launch (names the job); carries the page's fd */
+    CKPT_MSG_JOIN = 2,    /* text: address of the coordinator's agent, as its
+                             WELCOME gave it; sent once by each rank */
+    CKPT_MSG_REPORT = 3,  /* arg[0]: enum ckpt_place; arg[1]: clock slot, for GATE
+                             and INSIDE; arg[2]: flags CKPT_INSIDE_*; arg[3]: 1 if
+                             the rank waits for RUN or STOP, 0 if it runs on */
+    CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
+    CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
+    CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot */
+    CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now */
+    CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
+
+    /* agent to rank */
+    CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
+                              restarted from, or 0; arg[1]: agent's pid;
+                              text: the agent's own address, for JOIN */
+    CKPT_MSG_REQUEST = 33,
+    CKPT_MSG_RUN = 34,
+    CKPT_MSG_STOP = 35,
+    CKPT_MSG_DRAIN = 36,
+    CKPT_MSG_SAVE = 37,
+    CKPT_MSG_RESUME = 38, /* arg[0]: 0 captured, 1 given up; text: why */
+};
+
+/* Where a rank is while a checkpoint is being agreed on. */
+enum ckpt_place {
+    CKPT_PLACE_FREE = 1,   /* computing, or between two MPI calls */
+    CKPT_PLACE_GATE = 2,   /* about to enter a collective beyond its target */
+    CKPT_PLACE_INSIDE = 3, /* in a call of the lower half that cannot be left */
+    CKPT_PLACE_WAIT = 4,   /* waiting for a message; can be stopped */
+};
+
+/* Flags of CKPT_PLACE_INSIDE. */
+#define CKPT_INSIDE_CLOCKED 1u /* a collective: arg[1] is its clock slot */
+#define CKPT_INSIDE_REDO 2u    /* may be saved as not yet entered, if no member
+                                  has left it: a restart enters it again */
+
+struct ckpt_message {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t type;     /* enum ckpt_message_type */
+    uint32_t reserved; /* 0 */
+    uint64_t epoch;    /* number of the attempt in progress, or 0 */
+    uint64_t arg[8];
+    char text[424]; /* NUL-terminated */
+};
+
+/* One communicator's collective clock (architecture, section 3). */
+struct ckpt_clock {
+    uint64_t id;      /* agreed by all members; 0: slot unused */
+    uint64_t entered; /* collectives this rank has entered; rank writes */
+    uint64_t left;    /* collectives this rank has left; rank writes */
+    uint64_t target;  /* while the gate is closed: enter none beyond this one
+                         (0: none at all); agent writes */
+};
+
+/* Message counters towards one peer, over all communicators. */
+struct ckpt_peer {
+    uint64_t sent;     /* rank writes before STOPPED */
+    uint64_t received; /* rank writes before STOPPED */
+    uint64_t expected; /* agent writes before DRAIN: the peer's sent */
+};
+
+#define CKPT_PAGE_MAGIC 0x47504b43u
+#define CKPT_CLOCK_SLOTS 16384u
+
+/* The rank page. Followed by struct ckpt_peer[rank_count]. */
+struct ckpt_rank_page {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t rank;
+    uint32_t rank_count;
+    uint32_t clock_count; /* slots in use or once used: [0, clock_count) */
+    uint32_t reserved;
+    struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
+    /* struct ckpt_peer peer[rank_count]; */
+};
+
+#define CKPT_RANK_PAGE_SIZE(rank_count)                                        \
+    (sizeof(struct ckpt_rank_page) + (rank_count) * sizeof(struct ckpt_peer))
+
+static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)
+{
+    return (struct ckpt_peer *)(page + 1);
+}
+
+static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");
+static_assert(sizeof(struct ckpt_clock) == 32, "layout of ckpt_clock");
+static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
+static_assert(sizeof(struct ckpt_rank_page) == 24 + 32 * CKPT_CLOCK_SLOTS,
+              "layout of ckpt_rank_page");
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * regions.c - find and classify the memory regions of this process.
+ *
+ * The kernel merges neighbouring mappings, so one line of its list can be part
+ * ours to save and part excluded: each line is cut along the excluded ranges.
+ */
+#include "memory/regions.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "memory/maps.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* A line of the kernel's list has at least this many characters. */
+#define SHORTEST_LINE 40u
+
+#define DELETED " (deleted)"
+#define SHARED_ANONYMOUS "/dev/zero (deleted)"
+
+/* Where the kernel put things when this program started. */
+static struct {
+    struct ckpt_range vdso;
+    uint64_t stack; /* an address in the main stack */
+} origin;
+
+static void remember_vdso(void)
+{
+    struct ckpt_failure failure;
+    struct ckpt_mapping mapping;
+    struct ckpt_arena arena;
+    uint64_t start = getauxval(AT_SYSINFO_EHDR);
+    char *text;
+    size_t size;
+
+    if (start == 0 || ckpt_arena_open(&arena) != 0) {
+        return;
+    }
+    if (ckpt_proc_read(&arena, "/proc/self/maps", &text, &size, &failure) ==
+        0) {
+        while (ckpt_maps_next(&text, &mapping) > 0) {
+            if (mapping.start == start) {
+                origin.vdso =
+                    (struct ckpt_range){mapping.start, mapping.end};
+            }
+        }
+    }
+    ckpt_arena_close(&arena);
+}
+
+void ckpt_regions_open(void)
+{
+    remember_vdso();
+    origin.stack = getauxval(AT_RANDOM); /* the kernel put it on the stack */
+}
+
+struct ckpt_range ckpt_regions_vdso(void)
+{
+    return origin.vdso;
+}
+
+static int is_skipped(const struct ckpt_mapping *mapping)
+{
+    if (ckpt_text_equal(mapping->name, "[vdso]")) {
+        return mapping->start != origin.vdso.start;
+    }
+    return ckpt_text_starts(mapping->name, "[vvar") ||
+           ckpt_text_equal(mapping->name, "[vsyscall]") ||
+           ckpt_text_equal(mapping->name, "[uprobes]");
+}
+
+static int refuse(const struct ckpt_mapping *mapping, const char *what,
+                  struct ckpt_failure *failure)
+{
+    return ckpt_fail(failure, -ENOTSUP,
+                     "memory %x-%x (%s) cannot be saved: it is %s",
+                     mapping->start, mapping->end,
+                     mapping->name[0] != '\0' ? mapping->name : "no name",
+                     what);
+}
+
+/* 1 if opening `name` would give the mapped file. btrfs and overlayfs show
+ * other device numbers in the list than stat() does, so only inodes count. */
+static int same_file(const struct ckpt_mapping *mapping, struct stat *status)
+{
+    return mapping->name[0] == '/' &&
+           ckpt_sys_stat(mapping->name, status) == 0 &&
+           status->st_ino == mapping->inode;
+}
+
+static int classify_shared(const struct ckpt_mapping *mapping,
+                           struct ckpt_region *region,
+                           struct ckpt_failure *failure)
+{
+    const char *name = mapping->name;
+    struct stat status;
+
+    if (ckpt_text_equal(name, SHARED_ANONYMOUS) ||
+        ckpt_text_starts(name, "[anon_shmem:")) {
+        region->kind = CKPT_REGION_SHARED;
+        return 0;
+    }
+    if (ckpt_text_starts(name, "/SYSV")) {
+        return refuse(mapping, "System V shared memory", failure);
+    }
+    if (ckpt_text_starts(name, "/dev/shm/")) {
+        return refuse(mapping, "POSIX shared memory", failure);
+    }
+    if (ckpt_text_starts(name, "/memfd:")) {
+        return refuse(mapping, "a shared memory file (memfd)", failure);
+    }
+    if (!same_file(mapping, &status)) {
+        return refuse(mapping, "a shared mapping of a file that has no name",
+                      failure);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return refuse(mapping, "a device", failure);
+    }
+    if ((mapping->protection & PROT_WRITE) != 0) {
+        return refuse(mapping, "a writable shared mapping of a file", failure);
+    }
+    region->kind = CKPT_REGION_FILE_SHARED;
+    region->device = status.st_dev;
+    region->inode = status.st_ino;
+    return 0;
+}
+
+/* A file that can no longer be opened by its name keeps device 0, which no file
+ * has: whoever looks for it there finds another one or none. */
+static int classify_private(const struct ckpt_mapping *mapping,
+                            struct ckpt_region *region,
+                            struct ckpt_failure *failure)
+{
+    struct stat status;
+
+    if (mapping->inode == 0) {
+        region->kind = CKPT_REGION_ANONYMOUS;
+        return 0;
+    }
+    if (mapping->name[0] != '/') {
+        return refuse(mapping, "no regular file", failure);
+    }
+    region->kind = CKPT_REGION_FILE;
+    region->inode = mapping->inode;
+    if (!same_file(mapping, &status)) {
+        return 0;
+    }
+    if (S_ISREG(status.st_mode)) {
+        region->device = status.st_dev;
+        return 0;
+    }
+    if (ckpt_text_equal(mapping->name, "/dev/zero")) {
+        region->kind = CKPT_REGION_ANONYMOUS;
+        region->inode = 0;
+        return 0;
+    }
+    return refuse(mapping, "a device", failure);
+}
+
+/* Fills everything of *region but its range and path. */
+static int classify(const struct ckpt_mapping *mapping,
+                    struct ckpt_region *region, struct ckpt_failure *failure)
+{
+    *region = (struct ckpt_region){.protection = mapping->protection};
+    if (ckpt_text_equal(mapping->name, "[vdso]")) {
+        region->kind = CKPT_REGION_VDSO;
+        return 0;
+    }
+    if (mapping->shared) {
+        return classify_shared(mapping, region, failure);
+    }
+    if (ckpt_text_equal(mapping->name, "[stack]") ||
+        (origin.stack >= mapping->start && origin.stack < mapping->end)) {
+        region->kind = CKPT_REGION_STACK;
+        return 0;
+    }
+    if (ckpt_text_equal(mapping->name, "[heap]")) {
+        region->kind = CKPT_REGION_HEAP;
+        return 0;
+    }
+    return classify_private(mapping, region, failure);
+}
+
+/* The first excluded range that reaches beyond `start`, or NULL. */
+static const struct ckpt_range *next_excluded(const struct ckpt_range *excluded,
+                                              size_t count, uint64_t start)
+{
+    const struct ckpt_range *next = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (excluded[i].end > start && excluded[i].start < excluded[i].end &&
+            (next == NULL || excluded[i].start < next->start)) {
+            next = &excluded[i];
+        }
+    }
+    return next;
+}
+
+/* What of [*start_p, end) comes first and is not excluded; moves *start_p
+ * behind it. Returns 0 when nothing is left. */
+static int next_piece(const struct ckpt_range *excluded, size_t count,
+                      uint64_t *start_p, uint64_t end, struct ckpt_range *piece)
+{
+    while (*start_p < end) {
+        const struct ckpt_range *cut =
+            next_excluded(excluded, count, *start_p);
+
+        if (cut == NULL || cut->start >= end) {
+            *piece = (struct ckpt_range){*start_p, end};
+            *start_p = end;
+            return 1;
+        }
+        *piece = (struct ckpt_range){*start_p, cut->start};
+        *start_p = cut->end;
+        if (piece->start < piece->end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The list under construction. */
+struct scan {
+    struct ckpt_arena *arena;
+    const struct ckpt_range *excluded;
+    size_t excluded_count;
+    struct ckpt_region *regions;
+    size_t count;
+    size_t capacity;
+};
+
+/* Neighbouring mappings mostly have the same name: store it once. */
+static ckpt_string_t store_name(struct scan *scan, const char *name)
+{
+    if (scan->count > 0) {
+        ckpt_string_t last = scan->regions[scan->count - 1].path;
+
+        if (ckpt_text_equal(scan->arena->strings + last, name)) {
+            return last;
+        }
+    }
+    return ckpt_arena_string(scan->arena, name);
+}
+
+static int add_mapping(struct scan *scan, const struct ckpt_mapping *mapping,
+                       struct ckpt_failure *failure)
+{
+    uint64_t start = mapping->start;
+    struct ckpt_range piece;
+    int classified = 0;
+    struct ckpt_region region;
+
+    if (is_skipped(mapping)) {
+        return 0;
+    }
+    while (next_piece(scan->excluded, scan->excluded_count, &start,
+                      mapping->end, &piece)) {
+        if (!classified) {
+            int error = classify(mapping, &region, failure);
+
+            if (error != 0) {
+                return error;
+            }
+            region.path = store_name(scan, mapping->name);
+            if (region.path == 0 && mapping->name[0] != '\0') {
+                return ckpt_fail(failure, -ENOMEM,
+                                 "no room for the names of the mappings");
+            }
+            classified = 1;
+        }
+        if (scan->count == scan->capacity) {
+            return ckpt_fail(failure, -ENOMEM, "too many memory regions");
+        }
+        region.start = piece.start;
+        region.end = piece.end;
+        region.file_offset =
+            region.inode == 0
+                ? 0
+                : mapping->file_offset + (piece.start - mapping->start);
+        scan->regions[scan->count++] = region;
+    }
+    return 0;
+}
+
+int ckpt_regions_scan(struct ckpt_arena *arena,
+                      const struct ckpt_range *excluded, size_t excluded_count,
+                      struct ckpt_region **regions_p,
+                      size_t *count_p, struct ckpt_failure *failure)
+{
+    struct scan scan = {
+        .arena = arena,
+        .excluded = excluded,
+        .excluded_count = excluded_count,
+    };
+    struct ckpt_mapping mapping;
+    char *text;
+    size_t size;
+    int more;
+    int error;
+
+    error = ckpt_proc_read(arena, "/proc/self/maps", &text, &size, failure);
+    if (error != 0) {
+        return error;
+    }
+    /* An excluded range inside a mapping makes one region more of it. */
+    scan.capacity = size / SHORTEST_LINE + excluded_count + 1;
+    scan.regions = (struct ckpt_region *)ckpt_arena_alloc(
+        arena, scan.capacity * sizeof *scan.regions);
+    if (scan.regions == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the list of regions");
+    }
+    while ((more = ckpt_maps_next(&text, &mapping)) > 0) {
+        error = add_mapping(&scan, &mapping, failure);
+        if (error != 0) {
+            return error;
+        }
+    }
+    if (more < 0) {
+        return ckpt_fail(failure, more, "/proc/self/maps is not understood");
+    }
+    *regions_p = scan.regions;
+    *count_p = scan.count;
+    return 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * blob.c - the last code of the restart program: removes that program from
+ * memory and turns the process into the saved one.
+ *
+ * Compiled with flags of its own, linked to a flat binary, copied to a hole in
+ * the address space and run there on its own stack. Context: freestanding.
+ */
+#include "restore/blob_args.h"
+
+#include "sys/syscall.h"
+
+#include <asm/prctl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#define BLOB_EXIT_STATUS 127
+
+static void write_text(const char *text)
+{
+    size_t length = 0;
+
+    while (text[length] != '\0') {
+        length++;
+    }
+    ckpt_sys_write(2, text, length);
+}
+
+static void write_number(unsigned long value, unsigned int base)
+{
+    char digits[24];
+    char *at = digits + sizeof digits - 1;
+
+    *at = '\0';
+    do {
+        *--at = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value != 0);
+    write_text(at);
+}
+
+static void report(const char *what, uint64_t address, long result)
+{
+    write_text("ckpt-restart: ");
+    write_text(what);
+    write_text(" at 0x");
+    write_number(address, 16);
+    write_text(": error ");
+    write_number((unsigned long)-result, 10);
+    write_text("\n");
+}
+
+/* There is no program to go back to. */
+static void __attribute__((noreturn)) fail(const char *what, uint64_t address,
+                                           long result)
+{
+    report(what, address, result);
+    ckpt_sys_exit_group(BLOB_EXIT_STATUS);
+}
+
+static void unmap(uint64_t start, uint64_t end)
+{
+    long result;
+
+    if (start >= end) {
+        return;
+    }
+    result = ckpt_sys_munmap((void *)start, end - start);
+    if (result < 0) {
+        fail("cannot remove the restart program's memory", start, result);
+    }
+}
+
+static void remove_old_program(const struct ckpt_blob_args *args)
+{
+    uint64_t next = 0;
+
+    for (uint64_t i = 0; i < args->kept_count; i++) {
+        unmap(next, args->kept[i].start);
+        next = args->kept[i].end;
+    }
+    unmap(next, args->address_limit);
+}
+
+static void move_memory(const struct ckpt_blob_move *move)
+{
+    long result;
+
+    result = ckpt_sys_mremap((void *)move->from, move->size, move->size,
+                             MREMAP_MAYMOVE | MREMAP_FIXED, (void *)move->to);
+    if (result != (long)move->to) {
+        fail("cannot move memory to its place", move->to, result);
+    }
+}
+
+static void map_memory(const struct ckpt_blob_map *map)
+{
+    unsigned char *to = (unsigned char *)map->start;
+    const unsigned char *from = (const unsigned char *)map->source;
+    uint64_t count = map->size;
+    long result;
+
+    result = ckpt_sys_mmap(to, map->size, (int)map->protection,
+                           (int)map->flags | MAP_FIXED_NOREPLACE, -1, 0);
+    if (result != (long)map->start) {
+        fail("cannot make memory", map->start, result);
+    }
+    if (map->source == 0) {
+        return;
+    }
+    __asm__ volatile("rep movsb"
+                     : "+D"(to), "+S"(from), "+c"(count)
+                     :
+                     : "memory");
+    unmap(map->source, map->source + map->size);
+}
+
+static void protect_memory(const struct ckpt_blob_protection *protection)
+{
+    long result;
+
+    result = ckpt_sys_mprotect((void *)protection->start, protection->size,
+                               (int)protection->protection);
+    if (result < 0) {
+        fail("cannot protect memory", protection->start, result);
+    }
+}
+
+static long set_layout(const struct prctl_mm_map *layout)
+{
+    return ckpt_sys_prctl(PR_SET_MM, PR_SET_MM_MAP, (unsigned long)layout,
+                          sizeof *layout, 0);
+}
+
+/*
+ * Tells the kernel where the program's parts are. The executable's name needs
+ * a privilege, the rest only a kernel with CHECKPOINT_RESTORE. Without it the
+ * program break stays the restart program's: a page in its way makes brk()
+ * fail from now on, and every malloc falls back to mmap.
+ */
+static void set_process_layout(const struct ckpt_blob_args *args)
+{
+    struct prctl_mm_map layout = args->layout;
+    long result = set_layout(&layout);
+
+    if (result < 0 && layout.exe_fd != (uint32_t)-1) {
+        layout.exe_fd = (uint32_t)-1;
+        result = set_layout(&layout);
+    }
+    if (args->layout.exe_fd != (uint32_t)-1) {
+        ckpt_sys_close((int)args->layout.exe_fd);
+    }
+    if (result < 0) {
+        uint64_t here = (uint64_t)ckpt_sys_brk(NULL);
+        uint64_t page = (here + 4095) & ~(uint64_t)4095;
+
+        report("warning: this kernel does not set the program break, the "
+               "program goes on without brk()", layout.brk, result);
+        ckpt_sys_mmap((void *)page, 4096, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+}
+
+static void __attribute__((noreturn)) enter(const struct ckpt_blob_args *args)
+{
+    long result = ckpt_sys_arch_prctl(ARCH_SET_FS, args->thread_pointer);
+
+    if (result < 0) {
+        fail("cannot set the thread pointer", args->thread_pointer, result);
+    }
+    __asm__ volatile("mov %0, %%rsp\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "call *%1\n\t"
+                     "ud2"
+                     :
+                     : "r"(args->resume_stack), "r"(args->resume_entry),
+                       "D"(args->info)
+                     : "memory");
+    __builtin_unreachable();
+}
+
+void __attribute__((noreturn, section(".text.entry")))
+ckpt_blob_entry(const struct ckpt_blob_args *args)
+{
+    remove_old_program(args);
+    for (uint64_t i = 0; i < args->move_count; i++) {
+        move_memory(&args->moves[i]);
+    }
+    for (uint64_t i = 0; i < args->map_count; i++) {
+        map_memory(&args->maps[i]);
+    }
+    for (uint64_t i = 0; i < args->protection_count; i++) {
+        protect_memory(&args->protections[i]);
+    }
+    set_process_layout(args);
+    enter(args);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restore.h - turn the calling process into a saved one.
+ *
+ * Used by the restart program. Saved memory is first staged wherever there is
+ * room; then a freestanding blob, placed in a hole that neither the old nor
+ * the new process uses, removes the restart program's own memory, moves the
+ * staged memory to its place and jumps into the saved code.
+ */
+#ifndef CKPT_RESTORE_H
+#define CKPT_RESTORE_H
+
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+#include <stddef.h>
+
+struct ckpt_restore;
+
+/*
+ * Checks that this host can run the snapshot (CPU features, address space) and
+ * prepares. The snapshot, regions and strings are copied.
+ * -EAGAIN: the kernel happened to put this program where new mappings would
+ * come to lie under the saved stack; another execve() chooses other addresses.
+ * Context: normal, single-threaded. 0 or -errno with the reason.
+ */
+int ckpt_restore_open(const struct ckpt_snapshot *snapshot,
+                      const struct ckpt_region *regions, const char *strings,
+                      struct ckpt_restore **restore_p,
+                      struct ckpt_failure *failure);
+
+/*
+ * Makes the staging memory of region `index`. Once per region; a region that
+ * is not staged comes back as zeros or as the mapped file's bytes.
+ * content: 1 if the image holds the region's content: the memory is then
+ *     writable and zeroed, for file mappings too. 0: it is read-only and holds
+ *     zeros or the bytes of the file (whether that still is the file that was
+ *     mapped is for the caller to check).
+ * address_p: where byte `start` of the region is staged.
+ * Returns 0 or -errno with the region and file in `failure`. Context: normal.
+ */
+int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
+                       void **address_p, struct ckpt_failure *failure);
+
+/*
+ * Becomes the saved process: never returns on success. Once it has begun to
+ * remove the calling program, an error is written to standard error and ends
+ * the process with status 127. Descriptors have to be in place
+ * (ckpt_files_restore); no other thread may exist.
+ * environment: the launcher's, copied into retained memory.
+ * info: checkpoint and restart_started are taken from it.
+ * Returns -errno with the reason. Context: normal, single-threaded.
+ */
+int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
+                        const struct ckpt_resume_info *info,
+                        struct ckpt_failure *failure);
+
+/* Undoes open and stage. Context: normal. */
+void ckpt_restore_close(struct ckpt_restore *restore);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restore_state.h - what staging (restore.c) and commit (commit.c) share.
+ */
+#ifndef CKPT_RESTORE_STATE_H
+#define CKPT_RESTORE_STATE_H
+
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+#include "restore/space.h"
+
+#include <stddef.h>
+
+/* Where a region's memory is until it moves to its place; 0: not staged. */
+struct ckpt_stage {
+    uint64_t address;
+    uint32_t protection; /* as mapped now */
+};
+
+/* This kernel's vDSO and its data pages, which only work as a group. */
+struct ckpt_vdso_group {
+    struct ckpt_range image;   /* [vdso] */
+    struct ckpt_range parts[8]; /* all, in order of address */
+    size_t part_count;         /* 0: this kernel offers no vDSO */
+};
+
+struct ckpt_restore {
+    struct ckpt_snapshot snapshot;
+    struct ckpt_region *regions; /* in order of address */
+    char *strings;
+    struct ckpt_stage *stages; /* one per region */
+    struct ckpt_space space;
+    struct ckpt_vdso_group vdso;
+    /* Where the group would be if it took the saved vDSO's place; empty if
+     * there is no saved vDSO. */
+    struct ckpt_range vdso_home;
+};
+
+/* The group's range, first part to last. */
+struct ckpt_range ckpt_vdso_group_range(const struct ckpt_vdso_group *group);
+
+/* 1 if a saved region overlaps `range`. */
+int ckpt_restore_uses(const struct ckpt_restore *restore,
+                      struct ckpt_range range);
+
+/*
+ * The staged bytes of [address, address + size) of the saved process, made
+ * writable; NULL if they are not in one staged region with content.
+ */
+void *ckpt_restore_bytes(struct ckpt_restore *restore, uint64_t address,
+                         uint64_t size);
+
+/* Maps `size` private zeroed bytes where nothing else is or will be.
+ * 0 or -errno with the size in `failure`. */
+int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
+                     uint64_t *address_p, struct ckpt_failure *failure);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vdso.h - saved code calls functions of the vDSO it was started with; here
+ * their counterparts in this kernel's vDSO take over.
+ */
+#ifndef CKPT_VDSO_H
+#define CKPT_VDSO_H
+
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+#include <stddef.h>
+
+/*
+ * Overwrites each function of a copy of the saved vDSO with a jump to the
+ * function of the same name in this kernel's, or, if that one has none, with
+ * the system call itself. The copy keeps its ELF tables, so that its own copy
+ * can be redirected again after the next restart.
+ * saved: the copy, writable. kernel: this kernel's vDSO.
+ * kernel_address: where this kernel's vDSO will be when saved code runs.
+ * Returns 0; -EINVAL if either is no vDSO; -ENOTSUP with the name of a function
+ * that cannot be replaced. Context: normal.
+ */
+int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
+                       const unsigned char *kernel, size_t kernel_size,
+                       uint64_t kernel_address, struct ckpt_failure *failure);
+
+#endif

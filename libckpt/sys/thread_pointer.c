@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thread_pointer.c - finds out whether user code may write fs itself.
+ */
+#include "sys/thread_pointer.h"
+
+#include <sys/auxv.h>
+
+#define HWCAP2_FSGSBASE (1ul << 1)
+
+int ckpt_have_fsgsbase;
+struct ckpt_halves ckpt_halves;
+
+/* Context: normal; also after a restart, on a kernel that may differ. */
+void ckpt_thread_pointer_open(void)
+{
+    ckpt_have_fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+}

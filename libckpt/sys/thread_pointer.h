@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thread_pointer.h - the fs register, which selects the half that runs.
+ *
+ * FSGSBASE instructions where the kernel allows them (AT_HWCAP2 bit 1), else
+ * arch_prctl. Context: any; code around a switch must not use TLS (compile
+ * with -fno-stack-protector).
+ */
+#ifndef CKPT_THREAD_POINTER_H
+#define CKPT_THREAD_POINTER_H
+
+#include <asm/prctl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* 1 if rdfsbase and wrfsbase work; set by ckpt_thread_pointer_open(). */
+extern int ckpt_have_fsgsbase __attribute__((visibility("hidden")));
+
+void ckpt_thread_pointer_open(void);
+
+static inline uintptr_t ckpt_thread_pointer_get(void)
+{
+    uintptr_t value;
+
+    if (__builtin_expect(ckpt_have_fsgsbase, 1)) {
+        __asm__ volatile("rdfsbase %0" : "=r"(value));
+    } else {
+        long result;
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "a"(SYS_arch_prctl), "D"(ARCH_GET_FS), "S"(&value)
+                         : "rcx", "r11", "memory");
+    }
+    return value;
+}
+
+static inline void ckpt_thread_pointer_set(uintptr_t value)
+{
+    if (__builtin_expect(ckpt_have_fsgsbase, 1)) {
+        __asm__ volatile("wrfsbase %0" : : "r"(value) : "memory");
+    } else {
+        long result;
+        __asm__ volatile("syscall"
+                         : "=a"(result)
+                         : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(value)
+                         : "rcx", "r11", "memory");
+    }
+}
+
+/*
+ * The two halves of this process, as far as the thread pointer tells them
+ * apart. A signal handler that finds fs == lower runs its body with fs ==
+ * upper and puts the old value back. Both are 0 while no lower half is loaded.
+ */
+struct ckpt_halves {
+    volatile uintptr_t lower; /* the lower half's thread pointer */
+    volatile uintptr_t upper; /* that of the application thread now in it */
+};
+extern struct ckpt_halves ckpt_halves __attribute__((visibility("hidden")));
+
+#endif

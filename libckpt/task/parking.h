@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * parking.h - what the files of task/ share: where threads park, and the
+ * registers and kernel registrations of a thread.
+ */
+#ifndef CKPT_PARKING_H
+#define CKPT_PARKING_H
+
+#include "ckpt/snapshot.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most threads a process may have besides the leader. */
+#define CKPT_PARKING_CAPACITY 16384u
+
+/*
+ * The table of parked threads, in saved memory. A freeze has an odd
+ * generation; its end makes the number even.
+ */
+struct ckpt_parking {
+    uint64_t gate; /* generation << 32 | places taken: changed as one word */
+    volatile uint32_t parked; /* places filled in; futex of the leader */
+    volatile uint32_t thaw;   /* generation again; futex of the parked */
+    int leader;               /* kernel thread id */
+    struct ckpt_thread *thread; /* [CKPT_PARKING_CAPACITY] */
+};
+extern struct ckpt_parking ckpt_parking;
+
+/*
+ * Thread pointer of the thread, if any, that runs a handler of the application
+ * on top of a call into the lower half: its thread pointer is the upper one,
+ * yet it is inside the lower half and must not be parked. Stays set if the
+ * handler leaves by a jump, which abandons the MPI call for good: then this
+ * thread is refused for parking until its next handler.
+ */
+extern volatile uintptr_t ckpt_handler_above_call;
+
+/* Waits until the freeze `generation` is over. Context: freestanding. */
+void ckpt_parking_wait(uint32_t generation);
+
+/* Fills in all but `context` for the calling thread. Context: quiesced. */
+void ckpt_registrations_read(struct ckpt_thread *thread);
+
+/* Makes them known to the kernel for the calling thread, but for the tid
+ * address and the thread pointer. Context: freestanding. */
+void ckpt_registrations_write(const struct ckpt_thread *thread);
+
+/* Forgets all remembered thread ids, then notes one. Context: quiesced. */
+void ckpt_thread_ids_clear(void);
+void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid);
+
+/* context.S */
+long ckpt_context_clone(unsigned long flags, void *stack_top, void *child_tid,
+                        void *thread_pointer, void (*entry)(const void *),
+                        const void *argument);
+void ckpt_context_sigreturn(void *ucontext) __attribute__((noreturn));
+void ckpt_context_restorer(void);
+
+#endif

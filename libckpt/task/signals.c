@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signals.c - the application's signal handlers in a process of two halves.
+ *
+ * The kernel knows one handler of ours, the trampoline; what the application
+ * installed is in a table. SA_RESETHAND, SA_NODEFER, masks and stacks are left
+ * to the kernel, so whether a handler is installed at all is asked of the
+ * kernel too: only the three values that the trampoline displaces are ours.
+ */
+#include "task/signals.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/parking.h"
+
+#include <errno.h>
+
+/* The last but one of the real-time signals; the first few are often taken. */
+#define DEFAULT_SIGNAL 63
+
+#define NEVER_BLOCKED (CKPT_SIGNAL_BIT(SIGKILL) | CKPT_SIGNAL_BIT(SIGSTOP))
+
+/* glibc's own, for pthread_cancel and set*id. */
+#define SIGNAL_CANCEL 32
+#define SIGNAL_SETXID 33
+
+typedef void (*handler_t)(int, siginfo_t *, void *);
+
+/* What the application gave to sigaction. */
+struct application_action {
+    void *handler; /* stays when the signal is later ignored or defaulted: a
+                      delivery may be on its way */
+    uint64_t flags;
+    uint64_t mask;
+};
+
+static struct {
+    int open;
+    int signal; /* the checkpoint signal; 0: not yet known */
+    uint32_t lock;
+    struct application_action action[CKPT_SIGNAL_COUNT + 1];
+} control;
+
+static struct {
+    struct ckpt_sigaction action[CKPT_SIGNAL_COUNT + 1];
+    uint64_t mask;
+    stack_t stack;
+} saved;
+
+volatile uintptr_t ckpt_handler_above_call;
+
+static __attribute__((noinline)) void
+call_handler(int signal, siginfo_t *info, void *context)
+{
+    handler_t handler = (handler_t)__atomic_load_n(
+        &control.action[signal].handler, __ATOMIC_ACQUIRE);
+
+    handler(signal, info, context); /* one-argument handlers ignore the rest */
+}
+
+/* No TLS here: the thread pointer may be the lower half's. */
+static void trampoline(int signal, siginfo_t *info, void *context)
+{
+    uintptr_t interrupted = ckpt_thread_pointer_get();
+
+    if (interrupted != ckpt_halves.lower) {
+        call_handler(signal, info, context);
+        return;
+    }
+    ckpt_handler_above_call = ckpt_halves.upper;
+    ckpt_thread_pointer_set(ckpt_halves.upper);
+    call_handler(signal, info, context);
+    ckpt_handler_above_call = 0;
+    ckpt_thread_pointer_set(interrupted);
+}
+
+static int is_function(const void *handler)
+{
+    return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN;
+}
+
+/* Nobody is parked, nor runs a handler, with the lock taken. */
+static uint64_t take_lock(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t mask;
+
+    ckpt_sys_sigprocmask(SIG_SETMASK, &all, &mask);
+    while (__atomic_exchange_n(&control.lock, 1, __ATOMIC_ACQUIRE) != 0) {
+        __builtin_ia32_pause();
+    }
+    return mask;
+}
+
+static void give_lock(uint64_t mask)
+{
+    __atomic_store_n(&control.lock, 0, __ATOMIC_RELEASE);
+    ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static uint64_t checkpoint_bit(void)
+{
+    return control.signal != 0 ? CKPT_SIGNAL_BIT(control.signal) : 0;
+}
+
+/* What the kernel is told in place of an application's handler. */
+static struct ckpt_sigaction
+wrapped(const struct application_action *application)
+{
+    return (struct ckpt_sigaction){
+        .handler = (void *)trampoline,
+        .flags = application->flags | SA_SIGINFO | CKPT_SA_RESTORER,
+        .restorer = (void *)ckpt_context_restorer,
+        .mask = application->mask & ~checkpoint_bit(),
+    };
+}
+
+static int install(int signal, const struct application_action *application)
+{
+    struct ckpt_sigaction action;
+
+    if (!is_function(application->handler)) {
+        action = (struct ckpt_sigaction){.handler = application->handler,
+                                         .flags = application->flags,
+                                         .mask = application->mask};
+    } else {
+        struct application_action *entry = &control.action[signal];
+
+        action = wrapped(application);
+        entry->flags = application->flags;
+        entry->mask = application->mask;
+        __atomic_store_n(&entry->handler, application->handler,
+                         __ATOMIC_RELEASE);
+    }
+    return (int)ckpt_sys_sigaction(signal, &action, NULL);
+}
+
+/* The action in force, in the application's terms. */
+static int current_action(int signal, struct application_action *application)
+{
+    const struct application_action *entry = &control.action[signal];
+    struct ckpt_sigaction action;
+    int status = (int)ckpt_sys_sigaction(signal, NULL, &action);
+
+    if (status != 0) {
+        return status;
+    }
+    if (signal == control.signal || action.handler == (void *)trampoline) {
+        *application = *entry;
+    } else {
+        application->handler = action.handler;
+        application->flags = action.flags & ~CKPT_SA_RESTORER;
+        application->mask = action.mask;
+        if (action.handler == (void *)SIG_DFL &&
+            (action.flags & SA_RESETHAND) != 0 &&
+            (action.flags & CKPT_SA_RESTORER) != 0) {
+            /* Ours, reset by the kernel as it was delivered. */
+            application->flags = entry->flags;
+            application->mask = entry->mask;
+        }
+    }
+    return 0;
+}
+
+static struct application_action from_libc(const struct sigaction *action)
+{
+    return (struct application_action){
+        .handler = (void *)action->sa_handler,
+        .flags = (uint32_t)action->sa_flags & ~CKPT_SA_RESTORER,
+        .mask = action->sa_mask.__val[0] & ~NEVER_BLOCKED,
+    };
+}
+
+static void to_libc(const struct application_action *application,
+                    struct sigaction *action)
+{
+    *action = (struct sigaction){.sa_flags = (int)application->flags};
+    action->sa_handler = (void (*)(int))application->handler;
+    action->sa_mask.__val[0] = application->mask;
+}
+
+int ckpt_signals_action(int signal, const struct sigaction *action,
+                        struct sigaction *old)
+{
+    struct application_action wanted = {0};
+    struct application_action before = {0};
+    uint64_t mask;
+    int status;
+
+    if (signal < 1 || signal > CKPT_SIGNAL_COUNT || signal == SIGNAL_CANCEL ||
+        signal == SIGNAL_SETXID ||
+        (action != NULL && (signal == SIGKILL || signal == SIGSTOP))) {
+        return -EINVAL;
+    }
+    if (action != NULL) { /* read first: it may be the same as `old` */
+        wanted = from_libc(action);
+    }
+    mask = take_lock();
+    status = current_action(signal, &before);
+    if (status == 0 && action != NULL) {
+        if (signal == control.signal) {
+            control.action[signal] = wanted;
+        } else {
+            status = install(signal, &wanted);
+        }
+    }
+    give_lock(mask);
+    if (status == 0 && old != NULL) {
+        to_libc(&before, old);
+    }
+    return status;
+}
+
+void ckpt_signals_strip(sigset_t *set)
+{
+    set->__val[0] &= ~checkpoint_bit();
+}
+
+int ckpt_signals_number(const char *text)
+{
+    uint64_t value;
+    const char *end = text != NULL ? ckpt_text_decimal(text, &value) : NULL;
+
+    if (end == NULL || *end != '\0' || value < 1 ||
+        value > CKPT_SIGNAL_COUNT) {
+        return DEFAULT_SIGNAL;
+    }
+    return (int)value;
+}
+
+void ckpt_signals_reserve(int signal)
+{
+    control.signal = signal;
+}
+
+/* Puts the trampoline before handlers that are there already. */
+static int wrap_installed(void)
+{
+    for (int signal = 1; signal <= CKPT_SIGNAL_COUNT; signal++) {
+        struct ckpt_sigaction action;
+        int status;
+
+        if (signal == control.signal) {
+            continue;
+        }
+        status = (int)ckpt_sys_sigaction(signal, NULL, &action);
+        if (status == 0 && is_function(action.handler) &&
+            action.handler != (void *)trampoline) {
+            struct application_action application = {
+                .handler = action.handler,
+                .flags = action.flags & ~CKPT_SA_RESTORER,
+                .mask = action.mask,
+            };
+            status = install(signal, &application);
+        }
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+int ckpt_signals_open(int signal)
+{
+    uint64_t mask;
+    int status;
+
+    if (signal < 1 || signal > CKPT_SIGNAL_COUNT) {
+        return -EINVAL;
+    }
+    ckpt_signals_reserve(signal);
+    mask = take_lock();
+    status = wrap_installed();
+    control.open = status == 0;
+    give_lock(mask & ~checkpoint_bit());
+    return status;
+}
+
+int ckpt_signals_is_open(void)
+{
+    return control.open;
+}
+
+void ckpt_signals_save(void)
+{
+    for (int signal = 1; signal <= CKPT_SIGNAL_COUNT; signal++) {
+        ckpt_sys_sigaction(signal, NULL, &saved.action[signal]);
+    }
+    ckpt_sys_sigprocmask(SIG_SETMASK, NULL, &saved.mask);
+    ckpt_sys_sigaltstack(NULL, &saved.stack);
+}
+
+void ckpt_signals_restore(void)
+{
+    for (int signal = 1; signal <= CKPT_SIGNAL_COUNT; signal++) {
+        if (signal != SIGKILL && signal != SIGSTOP) {
+            ckpt_sys_sigaction(signal, &saved.action[signal], NULL);
+        }
+    }
+    /* SS_ONSTACK is an answer, not a request. */
+    saved.stack.ss_flags &= ~SS_ONSTACK;
+    ckpt_sys_sigaltstack(&saved.stack, NULL);
+    ckpt_sys_sigprocmask(SIG_SETMASK, &saved.mask, NULL);
+}

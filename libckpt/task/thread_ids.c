@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thread_ids.c - glibc's idea of a thread's id, and the kernel's.
+ *
+ * glibc remembers each thread's kernel id in its struct pthread, in the word
+ * that the kernel clears at the thread's end. A restart gives a thread a new
+ * kernel id but leaves the remembered one alone, deliberately: a recursive,
+ * error-checking or robust mutex that is locked at the cut holds that number
+ * as its owner, in memory nobody can find, and must be unlocked by it later.
+ * To its own process a thread so keeps one identity for life.
+ *
+ * Where glibc gives the number to the kernel, the stand-in's interposers
+ * (pthread_kill, pthread_setaffinity_np ...) translate it with this table. A
+ * new thread whose kernel id happens to be the number some older thread is
+ * remembered by would be taken for the owner of that one's locks: it is
+ * renamed, to a number no kernel gives out.
+ *
+ * Limits, after a restart, for threads that are older than it: a robust or
+ * priority-inheriting mutex that was locked at the cut is not given free by
+ * the kernel when its owner dies, and a priority-inheriting one cannot be
+ * handed over; glibc's set*id() does not reach the thread; gettid() tells the
+ * new number.
+ */
+#include "task/threads.h"
+
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/parking.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+/* The leader, the parked ones, and as many renamed ones. */
+#define CAPACITY (2 * CKPT_PARKING_CAPACITY)
+
+/* Above any kernel's thread ids (2^22), below the bits of a futex word that
+ * mean something else (2^30). */
+#define FIRST_INVENTED_ID (1 << 24)
+
+struct identity {
+    uintptr_t thread_pointer; /* which is the pthread_t */
+    int32_t *tid_word;
+    int32_t remembered;
+    int32_t kernel_tid;
+};
+
+/* Entries of threads that have ended stay until the next restart: one speaks
+ * of a pthread_t only as long as its word holds the remembered number. */
+static struct identity identities[CAPACITY];
+static uint32_t count;
+static uint32_t lock;
+static int32_t next_invented = FIRST_INVENTED_ID;
+
+/* Nobody is parked, nor runs a handler, with the lock taken. */
+static uint64_t take_lock(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t mask;
+
+    ckpt_sys_sigprocmask(SIG_SETMASK, &all, &mask);
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0) {
+        __builtin_ia32_pause();
+    }
+    return mask;
+}
+
+static void give_lock(uint64_t mask)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid)
+{
+    if (count < CAPACITY) {
+        identities[count] = (struct identity){
+            .thread_pointer = thread_pointer,
+            .tid_word = tid_word,
+            .remembered = *tid_word,
+            .kernel_tid = kernel_tid,
+        };
+        __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+    }
+}
+
+void ckpt_thread_ids_clear(void)
+{
+    count = 0;
+}
+
+void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid)
+{
+    int32_t *tid_word = (int32_t *)thread->clear_child_tid;
+
+    if (tid_word != NULL && *tid_word != 0) {
+        note(thread->thread_pointer, tid_word, kernel_tid);
+    }
+}
+
+int ckpt_threads_kernel_tid(uintptr_t thread, int32_t **tid_word_p)
+{
+    uint32_t entries = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+
+    while (entries > 0) {
+        const struct identity *identity = &identities[--entries];
+
+        if (identity->thread_pointer == thread &&
+            *(volatile int32_t *)identity->tid_word == identity->remembered) {
+            if (tid_word_p != NULL) {
+                *tid_word_p = identity->tid_word;
+            }
+            return identity->kernel_tid;
+        }
+    }
+    return 0;
+}
+
+static int is_remembered(int tid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (identities[i].remembered == tid) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void ckpt_threads_register_self(void)
+{
+    int32_t *tid_word = NULL;
+    uint64_t mask;
+    int tid;
+
+    if (__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0) {
+        return; /* never restarted: all ids are the kernel's */
+    }
+    mask = take_lock();
+    tid = ckpt_sys_gettid();
+    ckpt_sys_prctl(PR_GET_TID_ADDRESS, (unsigned long)&tid_word, 0, 0, 0);
+    if (tid_word != NULL && is_remembered(tid)) {
+        *tid_word = next_invented++;
+        note(ckpt_thread_pointer_get(), tid_word, tid);
+    }
+    give_lock(mask);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * threads.c - the checkpoint signal: parks threads, or notifies.
+ *
+ * A thread parks in the handler. It takes a place in the table, describes
+ * itself there, and waits on a futex until the generation changes. The gate
+ * word holds the generation and the number of places taken, so a late thread
+ * can never take a place in a freeze that is over.
+ */
+#include "task/threads.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/interrupted.h"
+#include "task/parking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <ucontext.h>
+
+/* A thread that ends, or starts, while we wait does not wake us. */
+#define ROUND_MS 5
+
+struct ckpt_parking ckpt_parking;
+
+static struct {
+    int signal;
+    void (*notify)(int in_lower);
+    int (*is_lower_thread)(int tid);
+    int32_t *asked; /* [CKPT_PARKING_CAPACITY]: threads signalled so far */
+    size_t asked_count;
+    uint64_t leader_mask; /* before the freeze */
+} control;
+
+static uint32_t generation_of(uint64_t gate)
+{
+    return (uint32_t)(gate >> 32);
+}
+
+static uint32_t places_of(uint64_t gate)
+{
+    return (uint32_t)gate;
+}
+
+static int is_freeze(uint32_t generation)
+{
+    return (generation & 1) != 0;
+}
+
+static uint64_t load_gate(void)
+{
+    return __atomic_load_n(&ckpt_parking.gate, __ATOMIC_ACQUIRE);
+}
+
+/* Takes a place. Returns its index, or -1 if no freeze is on or none is left. */
+static int take_place(uint32_t *generation_p)
+{
+    uint64_t gate = load_gate();
+
+    do {
+        if (!is_freeze(generation_of(gate)) ||
+            places_of(gate) == CKPT_PARKING_CAPACITY) {
+            return -1;
+        }
+    } while (!__atomic_compare_exchange_n(&ckpt_parking.gate, &gate, gate + 1,
+                                          0, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    *generation_p = generation_of(gate);
+    return (int)places_of(gate);
+}
+
+void ckpt_parking_wait(uint32_t generation)
+{
+    while (__atomic_load_n(&ckpt_parking.thaw, __ATOMIC_ACQUIRE) ==
+           generation) {
+        ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAIT_PRIVATE, generation,
+                       NULL);
+    }
+}
+
+static void park(void *context)
+{
+    struct ckpt_thread *thread;
+    uint32_t generation;
+    int place = take_place(&generation);
+
+    if (place < 0) {
+        return;
+    }
+    thread = &ckpt_parking.thread[place];
+    thread->context = (uintptr_t)context;
+    ckpt_registrations_read(thread); /* fills in `tid` last */
+    __atomic_fetch_add(&ckpt_parking.parked, 1, __ATOMIC_RELEASE);
+    ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAKE_PRIVATE, 1, NULL);
+    ckpt_parking_wait(generation);
+}
+
+static uint64_t interrupted_mask;
+
+uint64_t ckpt_threads_interrupted_mask(void)
+{
+    return interrupted_mask;
+}
+
+static uint64_t mask_of(const void *context)
+{
+    uint64_t mask;
+
+    memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof(mask));
+    return mask;
+}
+
+/* The body of the handler, with the upper thread pointer set. */
+static __attribute__((noinline)) void
+answer(const siginfo_t *info, void *context, int in_lower, int tid)
+{
+    int saved_errno = errno;
+
+    if (!in_lower) {
+        ckpt_interrupted_restart(context);
+    }
+    if (info->si_code == SI_TKILL && info->si_pid == ckpt_sys_getpid()) {
+        /* From a leader; too late, perhaps: then there is nothing to do. */
+        if (is_freeze(generation_of(load_gate())) &&
+            tid != ckpt_parking.leader) {
+            if (in_lower) {
+                control.notify(1);
+            } else {
+                park(context);
+            }
+        }
+    } else {
+        interrupted_mask = mask_of(context);
+        control.notify(in_lower);
+    }
+    errno = saved_errno;
+}
+
+/* No TLS here: the thread pointer may be the lower half's. */
+static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
+{
+    uintptr_t interrupted = ckpt_thread_pointer_get();
+    int switched = interrupted == ckpt_halves.lower;
+    int in_lower = switched || interrupted == ckpt_handler_above_call;
+    int tid = ckpt_sys_gettid();
+
+    (void)signal;
+    if (control.is_lower_thread != NULL && control.is_lower_thread(tid)) {
+        return; /* one of its own threads, not an application's in a call */
+    }
+    if (switched) {
+        ckpt_thread_pointer_set(ckpt_halves.upper);
+    }
+    answer(info, context, in_lower, tid);
+    if (switched) {
+        ckpt_thread_pointer_set(interrupted);
+    }
+}
+
+static long map_table(size_t size)
+{
+    return ckpt_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* The tables, once per process. */
+static int map_tables(void)
+{
+    long threads;
+    long asked;
+
+    if (ckpt_parking.thread != NULL) {
+        return 0;
+    }
+    threads = map_table(CKPT_PARKING_CAPACITY * sizeof(struct ckpt_thread));
+    if (ckpt_sys_failed(threads)) {
+        return (int)threads;
+    }
+    asked = map_table(CKPT_PARKING_CAPACITY * sizeof(int32_t));
+    if (ckpt_sys_failed(asked)) {
+        ckpt_sys_munmap((void *)threads, CKPT_PARKING_CAPACITY *
+                                             sizeof(struct ckpt_thread));
+        return (int)asked;
+    }
+    ckpt_parking.thread = (struct ckpt_thread *)threads;
+    control.asked = (int32_t *)asked;
+    return 0;
+}
+
+int ckpt_threads_open(int signal, void (*notify)(int in_lower),
+                      int (*is_lower_thread)(int tid))
+{
+    struct ckpt_sigaction action = {
+        .handler = (void *)on_checkpoint_signal,
+        .flags = SA_RESTART | SA_SIGINFO | CKPT_SA_RESTORER,
+        .restorer = (void *)ckpt_context_restorer,
+        .mask = ~UINT64_C(0), /* a parked thread runs no other handler */
+    };
+    void *tid_address;
+    int status;
+
+    /* A kernel without it (CHECKPOINT_RESTORE) could not save any thread. */
+    status = (int)ckpt_sys_prctl(PR_GET_TID_ADDRESS,
+                                 (unsigned long)&tid_address, 0, 0, 0);
+    if (status != 0) {
+        return status;
+    }
+    status = map_tables();
+    if (status != 0) {
+        return status;
+    }
+    control.signal = signal;
+    control.notify = notify;
+    control.is_lower_thread = is_lower_thread;
+    return (int)ckpt_sys_sigaction(signal, &action, NULL);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int has_parked(int tid)
+{
+    uint32_t places = places_of(load_gate());
+
+    /* A place not yet filled in holds tid 0. */
+    for (uint32_t i = 0; i < places; i++) {
+        if (__atomic_load_n(&ckpt_parking.thread[i].tid, __ATOMIC_ACQUIRE) ==
+            tid) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Asks a thread to park, once: a second signal would stay behind. */
+static int ask_to_park(int tid)
+{
+    long status;
+
+    for (size_t i = 0; i < control.asked_count; i++) {
+        if (control.asked[i] == tid) {
+            return 0;
+        }
+    }
+    if (control.asked_count == CKPT_PARKING_CAPACITY) {
+        return -E2BIG;
+    }
+    status = ckpt_sys_tgkill(ckpt_sys_getpid(), tid, control.signal);
+    if (status == 0) {
+        control.asked[control.asked_count++] = tid;
+    }
+    /* ESRCH: it has ended. EAGAIN: its signal queue is full for now. */
+    return status == -ESRCH || status == -EAGAIN ? 0 : (int)status;
+}
+
+/* One look at all threads of the process. */
+struct round {
+    uint32_t running; /* threads not yet parked, all of them asked */
+    int last;         /* one of them */
+};
+
+static int look_at_thread(int tid, struct round *round)
+{
+    if (tid == ckpt_parking.leader || has_parked(tid) ||
+        (control.is_lower_thread != NULL && control.is_lower_thread(tid))) {
+        return 0;
+    }
+    round->running++;
+    round->last = tid;
+    return ask_to_park(tid);
+}
+
+struct directory_entry { /* of getdents64 */
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+static int look_round(struct round *round)
+{
+    char buffer[4096] __attribute__((aligned(8)));
+    long size;
+    int status = 0;
+    int fd = (int)ckpt_sys_open("/proc/self/task",
+                                O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+
+    *round = (struct round){0};
+    if (fd < 0) {
+        return fd;
+    }
+    do {
+        size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
+        for (long at = 0; at < size && status == 0;) {
+            struct directory_entry *entry =
+                (struct directory_entry *)(buffer + at);
+            uint64_t tid;
+
+            if (ckpt_text_decimal(entry->name, &tid) != NULL) {
+                status = look_at_thread((int)tid, round);
+            }
+            at += entry->size;
+        }
+    } while (size > 0 && status == 0);
+    ckpt_sys_close(fd);
+    return status != 0 ? status : (int)size;
+}
+
+/* Waits until `expected` threads have parked, but not long. */
+static void wait_for_arrivals(uint32_t expected, int64_t milliseconds)
+{
+    int64_t end =
+        now_ms() + (milliseconds < ROUND_MS ? milliseconds : ROUND_MS);
+    int64_t left;
+    uint32_t parked;
+
+    while ((parked = __atomic_load_n(&ckpt_parking.parked,
+                                     __ATOMIC_ACQUIRE)) < expected &&
+           (left = end - now_ms()) > 0) {
+        struct timespec timeout = {.tv_nsec = (long)left * 1000000};
+
+        ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAIT_PRIVATE, parked,
+                       &timeout);
+    }
+}
+
+static int report_running(struct ckpt_failure *failure, int tid, int timeout_ms)
+{
+    char path[64];
+    char name[17] = "";
+    int fd;
+
+    ckpt_text_format(path, sizeof(path), "/proc/self/task/%d/comm", tid);
+    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd >= 0) {
+        long size = ckpt_sys_read(fd, name, sizeof(name) - 1);
+
+        name[size > 0 ? size - 1 : 0] = '\0'; /* over its newline */
+        ckpt_sys_close(fd);
+    }
+    return ckpt_fail(failure, -ETIMEDOUT,
+                     "thread %d (%s) did not stop within %d ms of signal %d: "
+                     "it blocks the signal or waits in the kernel",
+                     tid, name, timeout_ms, control.signal);
+}
+
+/* A new generation with an empty table. */
+static void open_gate(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t gate = load_gate();
+    uint32_t generation = generation_of(gate) + 1;
+
+    ckpt_sys_sigprocmask(SIG_SETMASK, &all, &control.leader_mask);
+    for (uint32_t i = 0; i < places_of(gate); i++) {
+        ckpt_parking.thread[i].tid = 0;
+    }
+    control.asked_count = 0;
+    ckpt_parking.leader = ckpt_sys_gettid();
+    ckpt_parking.parked = 0;
+    ckpt_parking.thaw = generation;
+    __atomic_store_n(&ckpt_parking.gate, (uint64_t)generation << 32,
+                     __ATOMIC_RELEASE);
+}
+
+/* Rounds until no thread runs. Two empty ones in a row: a thread that was
+ * about to start another may have parked after the first had passed by. */
+static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
+{
+    int64_t deadline = now_ms() + timeout_ms;
+    struct round round;
+    int quiet = 0;
+
+    while (quiet < 2) {
+        uint32_t parked =
+            __atomic_load_n(&ckpt_parking.parked, __ATOMIC_ACQUIRE);
+        int status = look_round(&round);
+
+        if (status != 0) {
+            return ckpt_fail(failure, status,
+                             "cannot stop the threads of this process "
+                             "(error %d)",
+                             -status);
+        }
+        if (round.running == 0) {
+            quiet++;
+            continue;
+        }
+        quiet = 0;
+        if (now_ms() >= deadline) {
+            return report_running(failure, round.last, timeout_ms);
+        }
+        wait_for_arrivals(parked + round.running, deadline - now_ms());
+    }
+    return 0;
+}
+
+int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
+{
+    int status;
+
+    open_gate();
+    status = stop_threads(timeout_ms, failure);
+    if (status != 0) {
+        ckpt_threads_thaw();
+    }
+    return status;
+}
+
+void ckpt_threads_thaw(void)
+{
+    uint64_t gate = load_gate();
+    uint32_t generation = generation_of(gate) + 1;
+    uint32_t parked;
+
+    if (!is_freeze(generation_of(gate))) {
+        return;
+    }
+    /* Close the gate, keeping the places for the next freeze to clear. */
+    while (!__atomic_compare_exchange_n(
+        &ckpt_parking.gate, &gate,
+        (uint64_t)generation << 32 | places_of(gate), 0, __ATOMIC_ACQ_REL,
+        __ATOMIC_ACQUIRE)) {
+    }
+    /* Who has taken a place is in the handler, about to fill it in. */
+    while ((parked = __atomic_load_n(&ckpt_parking.parked,
+                                     __ATOMIC_ACQUIRE)) < places_of(gate)) {
+        ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAIT_PRIVATE, parked, NULL);
+    }
+    __atomic_store_n(&ckpt_parking.thaw, generation, __ATOMIC_RELEASE);
+    ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
+    ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
+}
+
+size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
+{
+    *threads_p = ckpt_parking.thread;
+    return places_of(load_gate());
+}
+
+void ckpt_threads_park_here(void)
+{
+    int tid = ckpt_sys_gettid();
+
+    if (is_freeze(generation_of(load_gate())) && tid != ckpt_parking.leader) {
+        ckpt_sys_tgkill(ckpt_sys_getpid(), tid, control.signal);
+    }
+}

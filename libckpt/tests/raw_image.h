@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * raw_image.h - the plainest image there can be, for the test programs
+ * restore_subject (writes it) and restore_loader (reads it).
+ *
+ * struct raw_header | regions | files | strings | struct raw_page ...
+ */
+#ifndef CKPT_TESTS_RAW_IMAGE_H
+#define CKPT_TESTS_RAW_IMAGE_H
+
+#include "ckpt/snapshot.h"
+
+#define RAW_PAGE_SIZE 4096u
+
+struct raw_header {
+    struct ckpt_snapshot snapshot;
+    uint64_t page_count;
+};
+
+struct raw_page {
+    uint64_t region; /* index */
+    uint64_t address;
+    unsigned char bytes[RAW_PAGE_SIZE];
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restore_loader.c - test program: becomes the process in a raw image.
+ *
+ *     restore_loader IMAGE [foreign-vdso]
+ *
+ * foreign-vdso: pretends that the image comes from another kernel.
+ */
+#include "raw_image.h"
+
+#include "files/files.h"
+#include "restore/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct image {
+    const struct raw_header *header;
+    const struct ckpt_region *regions;
+    const struct ckpt_file *files;
+    const char *strings;
+    const struct raw_page *pages;
+    void **staged; /* one per region */
+};
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "restore_loader: %s: %s\n", what, why);
+    exit(1);
+}
+
+static void open_image(struct image *image, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    const char *bytes;
+
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        fail(path, strerror(errno));
+    }
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        fail(path, strerror(errno));
+    }
+    close(fd);
+    image->header = (const struct raw_header *)bytes;
+    bytes += sizeof *image->header;
+    image->regions = (const struct ckpt_region *)bytes;
+    bytes += image->header->snapshot.region_count * sizeof *image->regions;
+    image->files = (const struct ckpt_file *)bytes;
+    bytes += image->header->snapshot.file_count * sizeof *image->files;
+    image->strings = bytes;
+    bytes += image->header->snapshot.strings_size;
+    image->pages = (const struct raw_page *)bytes;
+    image->staged =
+        calloc(image->header->snapshot.region_count, sizeof *image->staged);
+}
+
+static void stage(struct image *image, struct ckpt_restore *restore)
+{
+    struct ckpt_failure failure;
+
+    for (uint64_t i = 0; i < image->header->page_count; i++) {
+        const struct raw_page *page = &image->pages[i];
+        const struct ckpt_region *region = &image->regions[page->region];
+        void **staged = &image->staged[page->region];
+
+        if (*staged == NULL &&
+            ckpt_restore_stage(restore, page->region, 1, staged, &failure)) {
+            fail("stage", failure.text);
+        }
+        memcpy((char *)*staged + (page->address - region->start), page->bytes,
+               RAW_PAGE_SIZE);
+    }
+}
+
+/* Changes a byte of the saved vDSO that nobody reads. */
+static void make_vdso_foreign(struct image *image)
+{
+    uint64_t vdso = image->header->snapshot.layout.vdso_start;
+
+    for (uint32_t i = 0; i < image->header->snapshot.region_count; i++) {
+        const struct ckpt_region *region = &image->regions[i];
+
+        if (vdso >= region->start && vdso < region->end) {
+            char *elf = (char *)image->staged[i] + (vdso - region->start);
+            elf[15] ^= 1; /* e_ident padding */
+        }
+    }
+}
+
+static const void *payload(void *argument, uint64_t address, uint64_t size)
+{
+    const struct image *image = argument;
+
+    for (uint32_t i = 0; i < image->header->snapshot.region_count; i++) {
+        const struct ckpt_region *region = &image->regions[i];
+
+        if (address >= region->start && address + size <= region->end &&
+            image->staged[i] != NULL) {
+            return (char *)image->staged[i] + (address - region->start);
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct ckpt_resume_info info = {.checkpoint = "test/1"};
+    struct ckpt_restore *restore;
+    struct ckpt_failure failure;
+    struct image image;
+
+    if (argc < 2) {
+        fail("usage", "restore_loader IMAGE [foreign-vdso]");
+    }
+    open_image(&image, argv[1]);
+    if (ckpt_restore_open(&image.header->snapshot, image.regions,
+                          image.strings, &restore, &failure) != 0) {
+        fail("open", failure.text);
+    }
+    stage(&image, restore);
+    if (argc > 2) {
+        make_vdso_foreign(&image);
+    }
+    umask((mode_t)image.header->snapshot.umask);
+    if (ckpt_files_restore(image.files, image.header->snapshot.file_count,
+                           image.strings, payload, &image, NULL, 0,
+                           &failure) != 0) {
+        fail("files", failure.text);
+    }
+    ckpt_restore_commit(restore, environ, &info, &failure);
+    fail("commit", failure.text);
+}

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_files.cpp - each kind of descriptor: saved, then restored in a process
+ * that has none of them.
+ */
+extern "C" {
+#include "base/arena.h"
+#include "files/files.h"
+}
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace
+{
+
+constexpr int first_number = 200; /* of the descriptors under test */
+
+int lower = -1; /* a descriptor that is not the application's */
+
+int is_lower(int fd)
+{
+    return fd == lower;
+}
+
+const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
+{
+    return reinterpret_cast<const void *>(address);
+}
+
+/* In a child: a condition that does not hold ends it, with its line. */
+#define REQUIRE(condition)                                                     \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            dprintf(2, "line %d: %s (%s)\n", __LINE__, #condition,             \
+                    strerror(errno));                                          \
+            _exit(1);                                                          \
+        }                                                                      \
+    } while (0)
+
+class Files : public testing::Test
+{
+  protected:
+    static void SetUpTestSuite()
+    {
+        close_range(3, ~0u, 0); /* what the shell or make left open */
+    }
+
+    void SetUp() override
+    {
+        char name[] = "/tmp/ckpt-test-XXXXXX";
+
+        ASSERT_EQ(ckpt_arena_open(&arena), 0);
+        ASSERT_NE(mkdtemp(name), nullptr);
+        directory = name;
+        path = directory + "/file";
+        std::ofstream(path) << "0123456789";
+        ckpt_files_open();
+    }
+
+    void TearDown() override
+    {
+        for (int fd : opened) {
+            close(fd);
+        }
+        unsetenv("CKPT_FILE_LIMIT");
+        ckpt_files_open();
+        ckpt_arena_close(&arena);
+        std::filesystem::remove_all(directory);
+    }
+
+    /* Moves a descriptor to a number of its own, for the time of the test. */
+    int hold(int fd)
+    {
+        EXPECT_GE(fd, 0) << strerror(errno);
+        const int moved = fcntl(fd, F_DUPFD, first_number);
+
+        EXPECT_GE(moved, 0) << strerror(errno);
+        close(fd);
+        opened.push_back(moved);
+        return moved;
+    }
+
+    int save()
+    {
+        failure.text[0] = '\0';
+        ckpt_arena_reset(&arena);
+        return ckpt_files_save(&arena, is_lower, &files, &count,
+                               &failure);
+    }
+
+    const ckpt_file &file(int fd)
+    {
+        static const ckpt_file none{};
+
+        for (std::size_t i = 0; i < count; i++) {
+            if (files[i].descriptor == fd) {
+                return files[i];
+            }
+        }
+        return none;
+    }
+
+    int restore()
+    {
+        return ckpt_files_restore(files, count, arena.strings, in_this_process,
+                                  nullptr, nullptr, 0, &failure);
+    }
+
+    /* Restores in a child and runs `check` there. */
+    void in_child(const std::function<void()> &check,
+                  const std::function<void()> &before = [] {})
+    {
+        int status = 0;
+        const pid_t child = fork();
+
+        if (child == 0) {
+            for (int fd : opened) {
+                close(fd);
+            }
+            before();
+            if (restore() != 0) {
+                dprintf(2, "%s\n", failure.text);
+                _exit(2);
+            }
+            check();
+            _exit(0);
+        }
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+
+    /* The restore in a child fails, and says so with these words. */
+    void expect_lost(const std::vector<std::string> &words)
+    {
+        char *said = static_cast<char *>(
+            mmap(nullptr, sizeof failure.text, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        int status = 0;
+        const pid_t child = fork();
+
+        if (child == 0) {
+            const int error = restore();
+            std::memcpy(said, failure.text, sizeof failure.text);
+            _exit(error < 0 ? 7 : 0);
+        }
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 7 << 8);
+        for (const std::string &word : words) {
+            EXPECT_NE(std::string(said).find(word), std::string::npos) << said;
+        }
+        munmap(said, sizeof failure.text);
+    }
+
+    void expect_refused(int fd, const std::string &what)
+    {
+        EXPECT_EQ(save(), -ENOTSUP);
+        EXPECT_NE(std::string(failure.text)
+                      .find("descriptor " + std::to_string(fd)),
+                  std::string::npos)
+            << failure.text;
+        EXPECT_NE(std::string(failure.text).find(what), std::string::npos)
+            << failure.text;
+    }
+
+    std::string content()
+    {
+        std::ifstream stream(path);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+
+    ckpt_arena arena{};
+    ckpt_failure failure{};
+    ckpt_file *files = nullptr;
+    std::size_t count = 0;
+    std::vector<int> opened;
+    std::string directory;
+    std::string path;
+};
+
+TEST_F(Files, ReadOnlyFileKeepsPositionFlagsAndSharing)
+{
+    int first = hold(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    int second = hold(open(path.c_str(), O_RDONLY));
+    int duplicate = hold(dup(first));
+
+    fcntl(first, F_SETFD, FD_CLOEXEC);
+    lseek(first, 3, SEEK_SET);
+    lseek(second, 3, SEEK_SET);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(first).kind, unsigned(CKPT_FILE_REGULAR));
+    EXPECT_EQ(file(duplicate).same_as, first);
+    EXPECT_EQ(file(second).same_as, -1);
+    in_child([&] {
+        char c = 0;
+
+        REQUIRE(fcntl(first, F_GETFD) == FD_CLOEXEC);
+        REQUIRE(fcntl(duplicate, F_GETFD) == 0);
+        REQUIRE(read(first, &c, 1) == 1 && c == '3');
+        REQUIRE(read(duplicate, &c, 1) == 1 && c == '4');
+        REQUIRE(read(second, &c, 1) == 1 && c == '3');
+        REQUIRE(fcntl(3, F_GETFD) < 0); /* nothing else was left open */
+    });
+}
+
+/* As containers often do. */
+void forbid_kcmp()
+{
+    sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kcmp, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    sock_fprog program = {std::size(code), code};
+
+    REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    REQUIRE(syscall(SYS_kcmp, getpid(), getpid(), 0, 0, 0) < 0);
+}
+
+TEST_F(Files, SharingIsSeenWithoutKcmp)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        int first = hold(open(path.c_str(), O_RDONLY));
+        int second = hold(open(path.c_str(), O_RDONLY));
+        int third = hold(open(path.c_str(), O_RDONLY));
+        int duplicate = hold(dup(second));
+
+        lseek(third, 4, SEEK_SET);
+        forbid_kcmp();
+        REQUIRE(save() == 0);
+        REQUIRE(file(first).same_as == -1 && file(second).same_as == -1);
+        REQUIRE(file(third).same_as == -1);
+        REQUIRE(file(duplicate).same_as == second);
+        REQUIRE(lseek(first, 0, SEEK_CUR) == 0);
+        REQUIRE(lseek(duplicate, 0, SEEK_CUR) == 0);
+        REQUIRE(lseek(third, 0, SEEK_CUR) == 4);
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(Files, WriteOnlyFileIsCutBack)
+{
+    int fd = hold(open(path.c_str(), O_WRONLY | O_TRUNC));
+
+    ASSERT_EQ(write(fd, "abc", 3), 3);
+    ASSERT_EQ(save(), 0) << failure.text;
+    ASSERT_EQ(write(fd, "later", 5), 5);
+    in_child([&] {
+        REQUIRE(content() == "abc");
+        REQUIRE(write(fd, "d", 1) == 1);
+        REQUIRE(content() == "abcd");
+    });
+}
+
+TEST_F(Files, AppendedFileGoesOnAppending)
+{
+    int fd = hold(open(path.c_str(), O_WRONLY | O_APPEND));
+
+    ASSERT_EQ(save(), 0) << failure.text;
+    in_child([&] {
+        REQUIRE((fcntl(fd, F_GETFL) & O_APPEND) != 0);
+        lseek(fd, 0, SEEK_SET);
+        REQUIRE(write(fd, "x", 1) == 1);
+        REQUIRE(content() == "0123456789x");
+    });
+}
+
+TEST_F(Files, ReadWriteFileGetsItsContentBack)
+{
+    int fd = hold(open(path.c_str(), O_RDWR));
+    int other = hold(open(path.c_str(), O_RDWR | O_APPEND));
+
+    lseek(fd, 5, SEEK_SET);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).payload_size, 10u);
+    EXPECT_EQ(file(other).payload, file(fd).payload);
+    std::ofstream(path) << "XX"; /* changed and shorter */
+    in_child([&] {
+        char text[8] = "";
+
+        REQUIRE(content() == "0123456789");
+        REQUIRE(read(fd, text, 3) == 3 && std::string(text) == "567");
+    });
+    std::ofstream(path, std::ios::app) << std::string(100, 'y');
+    in_child([&] { REQUIRE(content() == "0123456789"); });
+}
+
+TEST_F(Files, ReadWriteFileBeyondTheLimitIsRefused)
+{
+    setenv("CKPT_FILE_LIMIT", "9", 1);
+    ckpt_files_open();
+    int fd = hold(open(path.c_str(), O_RDWR));
+    expect_refused(fd, path);
+    EXPECT_NE(std::string(failure.text).find("CKPT_FILE_LIMIT (9)"),
+              std::string::npos)
+        << failure.text;
+    setenv("CKPT_FILE_LIMIT", "10", 1);
+    ckpt_files_open();
+    EXPECT_EQ(save(), 0) << failure.text;
+}
+
+TEST_F(Files, ChangedFilesAreNotTakenForTheOldOnes)
+{
+    hold(open(path.c_str(), O_RDONLY));
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::filesystem::resize_file(path, 9);
+    expect_lost({path, "shorter"});
+    std::filesystem::remove(path);
+    expect_lost({path, "No such file"});
+    std::filesystem::create_directory(path);
+    expect_lost({path, "type"});
+}
+
+TEST_F(Files, DeletedAndRenamedFiles)
+{
+    int fd = hold(open(path.c_str(), O_RDONLY));
+
+    std::filesystem::rename(path, path + "2");
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_STREQ(arena.strings + file(fd).path, (path + "2").c_str());
+    std::filesystem::create_hard_link(path + "2", path + "3");
+    std::filesystem::remove(path + "2");
+    expect_refused(fd, "lost this name");
+    std::filesystem::remove(path + "3");
+    expect_refused(fd, "deleted");
+}
+
+TEST_F(Files, LocksComeBack)
+{
+    int fd = hold(open(path.c_str(), O_RDONLY));
+
+    ASSERT_EQ(flock(fd, LOCK_EX), 0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    expect_lost({path, "locked"}); /* this process still has the lock */
+    ASSERT_EQ(flock(fd, LOCK_UN), 0);
+    in_child([&] {
+        int again = open(path.c_str(), O_RDONLY);
+
+        REQUIRE(flock(again, LOCK_SH | LOCK_NB) < 0);
+        REQUIRE(flock(fd, LOCK_UN) == 0);
+        REQUIRE(flock(again, LOCK_SH | LOCK_NB) == 0);
+    });
+
+    struct flock range {};
+    range.l_type = F_RDLCK;
+    ASSERT_EQ(fcntl(fd, F_SETLK, &range), 0);
+    expect_refused(fd, "fcntl");
+}
+
+TEST_F(Files, FilesOfTheKernel)
+{
+    int fd = hold(open("/proc/self/status", O_RDONLY));
+
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_STREQ(arena.strings + file(fd).path, "/proc/self/status");
+    in_child([&] {
+        char text[4096] = "";
+
+        REQUIRE(read(fd, text, sizeof text - 1) > 0);
+        REQUIRE(std::strstr(text, ("\nPid:\t" + std::to_string(getpid()) + "\n")
+                                      .c_str()) != nullptr);
+    });
+    fd = hold(open("/proc/self/comm", O_RDWR));
+    expect_refused(fd, "kernel");
+}
+
+TEST_F(Files, Directory)
+{
+    int fd = hold(open(directory.c_str(), O_RDONLY | O_DIRECTORY));
+
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).kind, unsigned(CKPT_FILE_DIRECTORY));
+    in_child([&] { REQUIRE(faccessat(fd, "file", R_OK, 0) == 0); });
+}
+
+TEST_F(Files, PipeKeepsItsBytes)
+{
+    int ends[2];
+
+    ASSERT_EQ(pipe2(ends, O_NONBLOCK), 0);
+    int out = hold(ends[0]);
+    int in = hold(ends[1]);
+    const std::string text(100000, 'p');
+    ASSERT_GE(fcntl(in, F_SETPIPE_SZ, 1 << 18), 1 << 18);
+    ASSERT_EQ(write(in, text.data(), text.size()), ssize_t(text.size()));
+    ASSERT_EQ(save(), 0) << failure.text;
+    in_child([&] {
+        std::string got(text.size() + 1, '\0');
+
+        REQUIRE(fcntl(in, F_GETPIPE_SZ) == 1 << 18);
+        REQUIRE((fcntl(out, F_GETFL) & O_NONBLOCK) != 0);
+        REQUIRE(read(out, got.data(), got.size()) == ssize_t(text.size()));
+        REQUIRE(got.compare(0, text.size(), text) == 0);
+        REQUIRE(read(out, got.data(), 1) < 0 && errno == EAGAIN);
+        REQUIRE(write(in, "q", 1) == 1 && read(out, got.data(), 1) == 1);
+        REQUIRE(close(in) == 0 && read(out, got.data(), 1) == 0);
+    });
+    /* The save took nothing out. */
+    std::string got(text.size(), '\0');
+    EXPECT_EQ(read(out, got.data(), got.size()), ssize_t(text.size()));
+    EXPECT_EQ(got, text);
+}
+
+TEST_F(Files, PipeToAnotherProcessIsRefused)
+{
+    int ends[2];
+
+    ASSERT_EQ(pipe(ends), 0);
+    int out = hold(ends[0]);
+    close(ends[1]);
+    expect_refused(out, "other end");
+}
+
+TEST_F(Files, Eventfd)
+{
+    int counter = hold(eventfd(0, EFD_NONBLOCK));
+    int semaphore = hold(eventfd(3, EFD_SEMAPHORE));
+    int empty = hold(eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK));
+    int full = hold(eventfd(0, EFD_NONBLOCK));
+
+    ASSERT_EQ(eventfd_write(counter, 0x1234567890abcdef), 0);
+    ASSERT_EQ(eventfd_write(full, UINT64_MAX - 1), 0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    const auto check = [&] {
+        eventfd_t value = 0;
+
+        REQUIRE(eventfd_read(counter, &value) == 0);
+        REQUIRE(value == 0x1234567890abcdef);
+        REQUIRE(eventfd_read(counter, &value) < 0 && errno == EAGAIN);
+        for (int i = 0; i < 3; i++) {
+            REQUIRE(eventfd_read(semaphore, &value) == 0 && value == 1);
+        }
+        REQUIRE((fcntl(semaphore, F_GETFL) & O_NONBLOCK) == 0);
+        REQUIRE(eventfd_read(empty, &value) < 0 && errno == EAGAIN);
+        REQUIRE(eventfd_write(empty, 2) == 0);
+        REQUIRE(eventfd_read(empty, &value) == 0 && value == 1);
+        REQUIRE(eventfd_read(full, &value) == 0 && value == UINT64_MAX - 1);
+    };
+    in_child(check);
+    in_child(check); /* nothing was taken from ours */
+}
+
+TEST_F(Files, Devices)
+{
+    std::vector<int> fds;
+
+    for (const char *name : {"/dev/null", "/dev/zero", "/dev/urandom"}) {
+        fds.push_back(hold(open(name, O_RDWR)));
+    }
+    ASSERT_EQ(save(), 0) << failure.text;
+    in_child([&] {
+        char c = 1;
+
+        REQUIRE(read(fds[0], &c, 1) == 0);
+        REQUIRE(read(fds[1], &c, 1) == 1 && c == 0);
+        REQUIRE(read(fds[2], &c, 1) == 1);
+    });
+}
+
+TEST_F(Files, StreamsAreTheNewLaunchers)
+{
+    int ends[2];
+    int launch[2];
+    int status = 0;
+
+    /* A process whose output is a pipe, with a duplicate of that. */
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(pipe(launch), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int number = fcntl(launch[1], F_DUPFD, 900);
+
+        REQUIRE(dup2(ends[1], 1) == 1);
+        close_range(3, 899, 0);
+        ckpt_files_open();
+        const int duplicate = hold(dup(1));
+        lower = number; /* not the application's */
+        REQUIRE(save() == 0);
+        REQUIRE(file(1).kind == CKPT_FILE_STREAM && file(1).detail == 1);
+        REQUIRE(file(duplicate).kind == CKPT_FILE_STREAM);
+        REQUIRE(file(duplicate).detail == 1);
+        /* The new launch gives another pipe. */
+        REQUIRE(dup2(number, 1) == 1);
+        REQUIRE(restore() == 0);
+        REQUIRE(write(duplicate, "hello", 5) == 5);
+        struct stat now, then;
+        REQUIRE(fstat(1, &now) == 0 && fstat(duplicate, &then) == 0);
+        REQUIRE(now.st_ino == then.st_ino);
+        ckpt_files_resume();
+        REQUIRE(save() == 0 && file(duplicate).detail == 1);
+        REQUIRE(file(duplicate).kind == CKPT_FILE_STREAM);
+        _exit(0);
+    }
+    close(ends[1]);
+    close(launch[1]);
+    char text[8] = "";
+    EXPECT_EQ(read(ends[0], text, sizeof text), 0) << text;
+    EXPECT_EQ(read(launch[0], text, sizeof text), 5);
+    EXPECT_STREQ(text, "hello");
+    close(ends[0]);
+    close(launch[0]);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(Files, RedirectedAndClosedStreams)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        int fd = open(path.c_str(), O_WRONLY | O_APPEND);
+
+        REQUIRE(dup2(fd, 1) == 1 && close(fd) == 0 && close(0) == 0);
+        REQUIRE(save() == 0);
+        REQUIRE(file(1).kind == CKPT_FILE_REGULAR);
+        REQUIRE(open("/dev/null", O_RDONLY) == 0 && dup2(0, 1) == 1);
+        REQUIRE(restore() == 0);
+        REQUIRE(write(1, "!", 1) == 1 && content() == "0123456789!");
+        REQUIRE(open("/dev/null", O_RDONLY) == 0); /* 0 was closed again */
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(Files, OthersAreRefusedByName)
+{
+    int pair[2];
+
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    close(pair[1]);
+    int fd = hold(pair[0]);
+    expect_refused(fd, "a socket");
+    close(fd);
+    fd = hold(epoll_create1(0));
+    expect_refused(fd, "epoll");
+    close(fd);
+    fd = hold(memfd_create("test", 0));
+    expect_refused(fd, "memfd");
+    close(fd);
+    fd = hold(open(path.c_str(), O_PATH));
+    expect_refused(fd, "O_PATH");
+    close(fd);
+    ASSERT_EQ(mkfifo((directory + "/fifo").c_str(), 0600), 0);
+    fd = hold(open((directory + "/fifo").c_str(), O_RDWR));
+    expect_refused(fd, "named pipe");
+    close(fd);
+    EXPECT_EQ(save(), 0) << failure.text;
+}
+
+TEST_F(Files, ManyDescriptorsAndKeptOnes)
+{
+    constexpr int many = 600;
+    std::vector<int> fds;
+
+    for (int i = 0; i < many; i++) {
+        fds.push_back(hold(open(path.c_str(), O_RDONLY)));
+        lseek(fds.back(), i % 10, SEEK_SET);
+    }
+    ASSERT_EQ(save(), 0) << failure.text;
+    const int kept = open(path.c_str(), O_RDONLY);
+    in_child([&] {
+        for (int i = 0; i < many; i++) {
+            char c;
+            REQUIRE(read(fds[i], &c, 1) == 1 && c == '0' + i % 10);
+        }
+        REQUIRE(fcntl(kept, F_GETFD) < 0);
+        REQUIRE(ckpt_files_restore(files, count, arena.strings, in_this_process,
+                                   nullptr, &fds[0], 1, &failure) == -EEXIST);
+        REQUIRE(fcntl(fds[0], F_GETFD) == 0);
+    });
+    close(kept);
+}
+
+} // namespace

@@ -1,0 +1,864 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_threads.cpp - threads that stop, go on, die and come back.
+ */
+extern "C" {
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/threads.h"
+}
+
+#include "thread_reaper.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <mutex>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace
+{
+
+constexpr int checkpoint_signal = 63;
+constexpr int patience_ms = 10000;
+
+std::atomic<int> notified_upper;
+std::atomic<int> notified_lower;
+
+void notify(int in_lower)
+{
+    (in_lower != 0 ? notified_lower : notified_upper)++;
+    errno = EXDEV; /* the handler must hide this from whom it interrupted */
+}
+
+class Threads : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        ckpt_thread_pointer_open();
+        notified_upper = 0;
+        notified_lower = 0;
+        ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+    }
+
+    void freeze()
+    {
+        ckpt_failure failure{};
+        ASSERT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0)
+            << failure.text;
+    }
+};
+
+std::vector<ckpt_thread> parked()
+{
+    const ckpt_thread *threads;
+    std::size_t count = ckpt_threads_list(&threads);
+    return {threads, threads + count};
+}
+
+/* Spins, and so shows whether it runs; notices a changed errno. */
+struct Busy {
+    std::atomic<unsigned long> count{0};
+    std::atomic<bool> stop{false};
+    std::atomic<bool> broken{false};
+    std::thread thread{[this] {
+        double sum = 0;
+        errno = EDOM;
+        for (unsigned long n = 1; !stop; n++) {
+            sum += std::sqrt(static_cast<double>(n));
+            count++;
+            if (errno != EDOM || !(sum > 0)) {
+                broken = true;
+            }
+        }
+    }};
+
+    void wait_for_progress() const
+    {
+        for (unsigned long before = count; count == before;) {
+            std::this_thread::yield();
+        }
+    }
+
+    ~Busy()
+    {
+        stop = true;
+        thread.join();
+    }
+};
+
+TEST_F(Threads, eight_busy_threads_stand_still_while_frozen)
+{
+    std::vector<std::unique_ptr<Busy>> threads(8);
+    for (auto &busy : threads) {
+        busy = std::make_unique<Busy>();
+    }
+
+    for (int round = 0; round < 10; round++) {
+        std::vector<unsigned long> before;
+        std::vector<unsigned long> after;
+
+        freeze();
+        for (auto &busy : threads) {
+            before.push_back(busy->count);
+        }
+        timespec moment{0, 2000000}; /* time in which they could move */
+        ckpt_sys_nanosleep(&moment, nullptr);
+        for (auto &busy : threads) {
+            after.push_back(busy->count);
+        }
+        std::size_t count = parked().size();
+        ckpt_threads_thaw();
+        EXPECT_EQ(count, 8u);
+        EXPECT_EQ(before, after);
+        for (auto &busy : threads) {
+            busy->wait_for_progress();
+            EXPECT_FALSE(busy->broken);
+        }
+    }
+    EXPECT_EQ(notified_upper + notified_lower, 0);
+}
+
+TEST_F(Threads, threads_that_come_and_go_are_no_obstacle)
+{
+    std::atomic<bool> stop{false};
+    std::atomic<int> made{0};
+    std::vector<std::thread> makers;
+
+    for (int i = 0; i < 3; i++) {
+        makers.emplace_back([&] {
+            while (!stop) {
+                std::thread([&] { made++; }).join();
+            }
+        });
+    }
+    for (int round = 0; round < 100; round++) {
+        freeze();
+        int before = made;
+        timespec moment{0, 1000000};
+        ckpt_sys_nanosleep(&moment, nullptr);
+        int after = made;
+        ckpt_threads_thaw();
+        ASSERT_EQ(before, after) << "a thread ran in round " << round;
+        while (made == after) {
+            std::this_thread::yield();
+        }
+    }
+    stop = true;
+    for (auto &maker : makers) {
+        maker.join();
+    }
+}
+
+/* The number of the system call that a thread waits in, or -1. */
+long waits_in(pid_t tid)
+{
+    std::string path = "/proc/self/task/" + std::to_string(tid) + "/syscall";
+    long number = -1;
+    FILE *file = std::fopen(path.c_str(), "r");
+
+    if (file != nullptr) {
+        if (std::fscanf(file, "%ld", &number) != 1) {
+            number = -1;
+        }
+        std::fclose(file);
+    }
+    return number;
+}
+
+/* Runs `wait` in a thread, freezes and thaws it three times in that wait,
+ * then has it ended by `end` and returns what `wait` returned. */
+long frozen_in_wait(std::function<long()> wait, std::function<void()> end)
+{
+    std::atomic<pid_t> tid{0};
+    long result = -1;
+    std::thread thread([&] {
+        tid = gettid();
+        result = wait();
+    });
+    while (tid == 0) {
+        std::this_thread::yield();
+    }
+    for (int round = 0; round < 3; round++) {
+        ckpt_failure failure{};
+        while (waits_in(tid) < 0) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0)
+            << failure.text;
+        ckpt_threads_thaw();
+    }
+    end();
+    thread.join();
+    return result;
+}
+
+TEST_F(Threads, waits_go_on_as_if_nothing_had_been)
+{
+    int ends[2];
+    char byte = 0;
+    ASSERT_EQ(pipe(ends), 0);
+    auto put = [&] { ASSERT_EQ(write(ends[1], "x", 1), 1); };
+    auto nothing = [] {};
+
+    EXPECT_EQ(frozen_in_wait([&] { return read(ends[0], &byte, 1); }, put), 1);
+    EXPECT_EQ(byte, 'x');
+
+    pollfd file{ends[0], POLLIN, 0};
+    EXPECT_EQ(frozen_in_wait([&] { return poll(&file, 1, 60000); }, put), 1);
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 0);
+    EXPECT_EQ(frozen_in_wait([&] { return sem_wait(&semaphore); },
+                             [&] { sem_post(&semaphore); }),
+              0);
+
+    auto start = std::chrono::steady_clock::now();
+    timespec half{0, 500000000};
+    EXPECT_EQ(frozen_in_wait([&] { return nanosleep(&half, nullptr); },
+                             nothing),
+              0);
+    EXPECT_GE(std::chrono::steady_clock::now() - start,
+              std::chrono::milliseconds(500));
+
+    std::mutex mutex;
+    std::condition_variable condition;
+    bool done = false;
+    EXPECT_EQ(frozen_in_wait(
+                  [&] {
+                      std::unique_lock lock(mutex);
+                      return condition.wait_for(lock, std::chrono::minutes(1),
+                                                [&] { return done; })
+                                 ? 7
+                                 : 8;
+                  },
+                  [&] {
+                      std::lock_guard lock(mutex);
+                      done = true;
+                      condition.notify_one();
+                  }),
+              7);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST_F(Threads, sigsuspend_still_ends_with_a_handler)
+{
+    /* A call that exists to be interrupted keeps its EINTR. */
+    std::atomic<pid_t> tid{0};
+    int error = 0;
+    std::thread thread([&] {
+        sigset_t none;
+        sigemptyset(&none);
+        tid = gettid();
+        sigsuspend(&none);
+        error = errno;
+    });
+    while (tid == 0 || waits_in(tid) != SYS_rt_sigsuspend) {
+        std::this_thread::yield();
+    }
+    freeze();
+    ckpt_threads_thaw();
+    thread.join();
+    EXPECT_EQ(error, EINTR);
+}
+
+TEST_F(Threads, a_deaf_thread_is_named_and_all_are_released)
+{
+    std::atomic<bool> deaf{false};
+    std::atomic<bool> stop{false};
+    std::atomic<pid_t> tid{0};
+    std::thread thread([&] {
+        const std::uint64_t all = ~0ull;
+        std::uint64_t old;
+        pthread_setname_np(pthread_self(), "stubborn");
+        tid = gettid();
+        ckpt_sys_sigprocmask(SIG_SETMASK, &all, &old);
+        deaf = true;
+        while (!stop) {
+            std::this_thread::yield();
+        }
+        ckpt_sys_sigprocmask(SIG_SETMASK, &old, nullptr);
+    });
+    while (!deaf) {
+        std::this_thread::yield();
+    }
+    {
+        Busy busy;
+        ckpt_failure failure{};
+        std::uint64_t before;
+        std::uint64_t after;
+
+        ckpt_sys_sigprocmask(SIG_SETMASK, nullptr, &before);
+        EXPECT_EQ(ckpt_threads_freeze(100, &failure), -ETIMEDOUT);
+        ckpt_sys_sigprocmask(SIG_SETMASK, nullptr, &after);
+        EXPECT_EQ(before, after);
+        std::string text = failure.text;
+        EXPECT_NE(text.find("stubborn"), std::string::npos) << text;
+        EXPECT_NE(text.find(std::to_string(tid)), std::string::npos) << text;
+        busy.wait_for_progress();
+    }
+    stop = true;
+    thread.join();
+    EXPECT_EQ(notified_upper + notified_lower, 0);
+    freeze();
+    EXPECT_EQ(parked().size(), 0u);
+    ckpt_threads_thaw();
+}
+
+TEST_F(Threads, describes_what_it_parked)
+{
+    std::atomic<bool> ready{false};
+    std::atomic<bool> stop{false};
+    std::uintptr_t pointer = 0;
+    pid_t tid = 0;
+    std::thread thread([&] {
+        pthread_setname_np(pthread_self(), "described");
+        pointer = ckpt_thread_pointer_get();
+        tid = gettid();
+        ready = true;
+        while (!stop) {
+            std::this_thread::yield();
+        }
+    });
+    while (!ready) {
+        std::this_thread::yield();
+    }
+    freeze();
+    std::vector<ckpt_thread> threads = parked();
+    ckpt_threads_thaw();
+    stop = true;
+    thread.join();
+
+    ASSERT_EQ(threads.size(), 1u);
+    EXPECT_EQ(threads[0].tid, tid);
+    EXPECT_EQ(threads[0].thread_pointer, pointer);
+    EXPECT_STREQ(threads[0].name, "described");
+    EXPECT_NE(threads[0].clear_child_tid, 0u);
+    EXPECT_NE(threads[0].robust_list, 0u);
+    EXPECT_EQ(threads[0].robust_list_size, 24u);
+    EXPECT_NE(threads[0].context, 0u);
+}
+
+TEST_F(Threads, a_signal_from_elsewhere_notifies)
+{
+    pid_t self = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        kill(self, checkpoint_signal);
+        _exit(0);
+    }
+    while (notified_upper == 0) {
+        std::this_thread::yield();
+    }
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(notified_upper, 1);
+    EXPECT_EQ(notified_lower, 0);
+
+    errno = EDOM; /* our own are meant to park, and there is no freeze */
+    raise(checkpoint_signal);
+    EXPECT_EQ(errno, EDOM);
+    EXPECT_EQ(notified_upper, 1);
+}
+
+std::atomic<pid_t> lender_tid;
+
+int is_lender(int tid)
+{
+    return tid == lender_tid;
+}
+
+/*
+ * A thread in the lower half: the thread pointer of another one, which belongs
+ * to the lower half, stands in for it. The thread must not be parked there,
+ * but be told, and park when it is out.
+ */
+TEST_F(Threads, a_thread_in_the_lower_half_parks_when_it_is_out)
+{
+    std::atomic<bool> inside{false};
+    std::atomic<bool> out{false};
+    std::atomic<bool> stop{false};
+    std::atomic<std::uintptr_t> borrowed{0};
+    std::thread lender([&] {
+        lender_tid = gettid();
+        borrowed = ckpt_thread_pointer_get();
+        while (!stop) {
+            std::this_thread::yield();
+        }
+    });
+    while (borrowed == 0) {
+        std::this_thread::yield();
+    }
+    std::uintptr_t lower = borrowed;
+    ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, is_lender), 0);
+    std::thread thread([&] {
+        std::uintptr_t upper = ckpt_thread_pointer_get();
+        ckpt_halves.upper = upper;
+        ckpt_halves.lower = lower;
+        ckpt_thread_pointer_set(lower);
+        inside = true;
+        while (notified_lower == 0) {
+        }
+        ckpt_thread_pointer_set(upper);
+        ckpt_threads_park_here();
+        out = true;
+        while (!stop) {
+            std::this_thread::yield();
+        }
+    });
+    while (!inside) {
+        std::this_thread::yield();
+    }
+    freeze();
+    bool was_out = out;
+    std::vector<ckpt_thread> threads = parked();
+    ckpt_threads_thaw();
+    EXPECT_EQ(notified_lower, 1);
+    EXPECT_FALSE(was_out);
+    ASSERT_EQ(threads.size(), 1u) << "the lower half's own must not park";
+    EXPECT_NE(threads[0].thread_pointer, lower);
+    stop = true;
+    thread.join();
+    lender.join();
+    EXPECT_TRUE(out);
+    ckpt_halves.lower = 0;
+}
+
+TEST_F(Threads, a_second_thaw_does_nothing)
+{
+    ckpt_threads_thaw();
+    Busy busy;
+    freeze();
+    ckpt_threads_thaw();
+    ckpt_threads_thaw();
+    freeze();
+    std::size_t count = parked().size();
+    ckpt_threads_thaw();
+    EXPECT_EQ(count, 1u);
+}
+
+TEST(Context, resume_returns_a_second_time)
+{
+    ckpt_context context;
+    volatile int returns = 0;
+
+    int again = ckpt_context_capture(&context);
+    returns = returns + 1;
+    EXPECT_EQ(again, returns - 1);
+    if (again == 0) {
+        ckpt_context_resume(&context);
+    }
+    EXPECT_EQ(returns, 2);
+}
+
+TEST(Context, resume_brings_rounding_modes_back)
+{
+    ckpt_context context;
+    std::uint32_t mxcsr;
+    std::uint16_t control;
+    const std::uint32_t upward = 0x5f80;
+    const std::uint16_t single = 0x007f;
+    const std::uint32_t standard_mxcsr = 0x1f80;
+    const std::uint16_t standard_control = 0x037f;
+
+    __asm__ volatile("ldmxcsr %0; fldcw %1" : : "m"(upward), "m"(single));
+    if (ckpt_context_capture(&context) == 0) {
+        __asm__ volatile("ldmxcsr %0; fldcw %1"
+                         :
+                         : "m"(standard_mxcsr), "m"(standard_control));
+        ckpt_context_resume(&context);
+    }
+    __asm__ volatile("stmxcsr %0; fnstcw %1" : "=m"(mxcsr), "=m"(control));
+    __asm__ volatile("ldmxcsr %0; fldcw %1"
+                     :
+                     : "m"(standard_mxcsr), "m"(standard_control));
+    EXPECT_EQ(mxcsr & ~0x3fu, upward);
+    EXPECT_EQ(control, single);
+}
+
+/*
+ * Recreation. A child process freezes its threads, its parent ends them for
+ * real, and the child makes them again: what a restart does, less the memory.
+ */
+
+std::vector<pid_t> threads_of_this_process()
+{
+    std::vector<pid_t> tids;
+    DIR *directory = opendir("/proc/self/task");
+    while (dirent *entry = readdir(directory)) {
+        if (entry->d_name[0] != '.') {
+            tids.push_back(std::stoi(entry->d_name));
+        }
+    }
+    closedir(directory);
+    return tids;
+}
+
+/* How the child asks its parent to end threads. */
+class Reaper
+{
+  public:
+    Reaper()
+    {
+        if (pipe(request) != 0 || pipe(answer) != 0) {
+            ADD_FAILURE() << strerror(errno);
+        }
+    }
+
+    /* Child, while frozen: raw system calls only. */
+    bool end(const ckpt_thread *threads, std::size_t count)
+    {
+        char done = 0;
+        for (std::size_t i = 0; i < count; i++) {
+            ckpt_sys_write(request[1], &threads[i].tid, sizeof(pid_t));
+        }
+        pid_t last = 0;
+        ckpt_sys_write(request[1], &last, sizeof(last));
+        return ckpt_sys_read(answer[0], &done, 1) == 1 && done == 'y';
+    }
+
+    /* Parent: serves until the child is gone. */
+    void serve()
+    {
+        close(request[1]);
+        std::vector<pid_t> tids;
+        pid_t tid;
+        while (read(request[0], &tid, sizeof(tid)) == sizeof(tid)) {
+            if (tid != 0) {
+                tids.push_back(tid);
+                continue;
+            }
+            std::string error = reap_threads(tids);
+            EXPECT_EQ(error, "");
+            tids.clear();
+            EXPECT_EQ(write(answer[1], error.empty() ? "y" : "n", 1), 1);
+        }
+    }
+
+  private:
+    int request[2];
+    int answer[2];
+};
+
+/* Runs `body` in a child whose failures count as this test's. */
+void in_child(Reaper &reaper, std::function<void()> body)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        body();
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    reaper.serve();
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "status " << status;
+}
+
+/* A checkpoint and a restart of the threads of this process. */
+void die_and_come_back(Reaper &reaper)
+{
+    ckpt_failure failure{};
+    const ckpt_thread *threads;
+
+    ASSERT_EQ(ckpt_threads_freeze(patience_ms, &failure), 0) << failure.text;
+    ckpt_threads_record_leader();
+    std::size_t count = ckpt_threads_list(&threads);
+    bool ended = reaper.end(threads, count);
+    /* The kernel forgets a thread shortly after it has exited. */
+    while (ended && threads_of_this_process().size() > 1) {
+    }
+    int status = ended ? ckpt_threads_recreate(&failure) : -1;
+    ckpt_threads_thaw();
+    ASSERT_TRUE(ended);
+    ASSERT_EQ(status, 0) << failure.text;
+}
+
+int current_cpu()
+{
+    unsigned cpu;
+    syscall(SYS_getcpu, &cpu, nullptr, nullptr);
+    return static_cast<int>(cpu);
+}
+
+extern "C" const std::ptrdiff_t __rseq_offset __attribute__((weak));
+extern "C" const unsigned __rseq_size __attribute__((weak));
+
+/* True if the kernel keeps this thread's rseq area up to date. */
+bool rseq_is_live()
+{
+    if (&__rseq_size == nullptr || __rseq_size == 0) {
+        return true;
+    }
+    auto *area = reinterpret_cast<volatile std::int32_t *>(
+        ckpt_thread_pointer_get() + __rseq_offset);
+    cpu_set_t old;
+    sched_getaffinity(0, sizeof(old), &old);
+    bool live = true;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        if (CPU_ISSET(cpu, &old) &&
+            sched_setaffinity(0, sizeof(one), &one) == 0) {
+            live = live && area[1] == cpu && current_cpu() == cpu;
+        }
+    }
+    sched_setaffinity(0, sizeof(old), &old);
+    return live;
+}
+
+struct KernelSide {
+    std::uint64_t mask;
+    void *robust_list = nullptr;
+    std::size_t robust_list_size = 0;
+    void *tid_address = nullptr;
+    stack_t stack;
+    char name[16] = "";
+
+    KernelSide()
+    {
+        ckpt_sys_sigprocmask(SIG_SETMASK, nullptr, &mask);
+        ckpt_sys_get_robust_list(0, &robust_list, &robust_list_size);
+        prctl(PR_GET_TID_ADDRESS, &tid_address, 0, 0, 0);
+        sigaltstack(nullptr, &stack);
+        prctl(PR_GET_NAME, name, 0, 0, 0);
+    }
+
+    bool operator==(const KernelSide &other) const
+    {
+        return mask == other.mask && robust_list == other.robust_list &&
+               robust_list_size == other.robust_list_size &&
+               tid_address == other.tid_address &&
+               stack.ss_sp == other.stack.ss_sp &&
+               stack.ss_size == other.stack.ss_size &&
+               std::strcmp(name, other.name) == 0;
+    }
+};
+
+thread_local int private_value;
+
+/* Holds a recursive mutex across deaths and compares itself with before. */
+struct Survivor {
+    std::atomic<unsigned long> count{0};
+    std::atomic<bool> stop{false};
+    std::atomic<bool> checked{false};
+    std::atomic<pid_t> tid{0};
+    std::string complaint;
+    std::recursive_mutex mutex;
+    std::thread thread;
+
+    explicit Survivor(int number)
+    {
+        thread = std::thread([this, number] { live(number); });
+        while (tid == 0) {
+            std::this_thread::yield();
+        }
+    }
+
+    void live(int number)
+    {
+        std::vector<char> alternate(65536);
+        stack_t stack{alternate.data(), 0, alternate.size()};
+        sigset_t set;
+
+        private_value = number;
+        sigaltstack(&stack, nullptr);
+        sigemptyset(&set);
+        sigaddset(&set, SIGUSR1 + number % 2 * (SIGUSR2 - SIGUSR1));
+        pthread_sigmask(SIG_BLOCK, &set, nullptr);
+        pthread_setname_np(pthread_self(),
+                           ("survivor" + std::to_string(number)).c_str());
+        KernelSide before;
+        mutex.lock();
+        double sum = 0;
+        double expected = 0;
+        tid = gettid();
+        while (!stop) {
+            sum += 0.5;
+            expected += 0.5;
+            count++;
+        }
+        check(before, sum == expected, number);
+        checked = true;
+    }
+
+    void check(const KernelSide &before, bool same_sum, int number)
+    {
+        if (!(KernelSide() == before)) {
+            complaint += "kernel side; ";
+        }
+        if (!same_sum) {
+            complaint += "registers; ";
+        }
+        if (private_value != number) {
+            complaint += "thread-local variable; ";
+        }
+        if (!mutex.try_lock()) {
+            complaint += "not the owner of its mutex; ";
+        } else {
+            mutex.unlock();
+        }
+        mutex.unlock();
+        if (!rseq_is_live()) {
+            complaint += "rseq; ";
+        }
+    }
+
+    void wait_for_progress() const
+    {
+        for (unsigned long before = count; count == before;) {
+            std::this_thread::yield();
+        }
+    }
+};
+
+void survive(Reaper &reaper)
+{
+    std::vector<std::unique_ptr<Survivor>> survivors;
+    int ends[2];
+    char byte = 0;
+    ASSERT_EQ(pipe(ends), 0);
+    ssize_t got = -1;
+
+    ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+    for (int i = 0; i < 5; i++) {
+        survivors.push_back(std::make_unique<Survivor>(i));
+    }
+    std::thread reader([&] { got = read(ends[0], &byte, 1); });
+
+    for (int death = 0; death < 5; death++) {
+        die_and_come_back(reaper);
+        std::vector<pid_t> now = threads_of_this_process();
+        EXPECT_EQ(now.size(), 7u);
+        for (auto &survivor : survivors) {
+            survivor->wait_for_progress();
+            EXPECT_EQ(std::count(now.begin(), now.end(), survivor->tid), 0)
+                << "the thread has not died";
+            int tid = ckpt_threads_kernel_tid(
+                survivor->thread.native_handle(), nullptr);
+            EXPECT_EQ(std::count(now.begin(), now.end(), tid), 1);
+        }
+        std::thread([] {}).join(); /* new threads can still be made */
+    }
+    for (auto &survivor : survivors) {
+        std::atomic<bool> &stop = survivor->stop;
+        stop = true;
+        survivor->thread.join();
+        EXPECT_TRUE(survivor->checked);
+        EXPECT_EQ(survivor->complaint, "");
+        EXPECT_TRUE(survivor->mutex.try_lock()) << "left locked";
+    }
+    ASSERT_EQ(write(ends[1], "z", 1), 1);
+    reader.join();
+    EXPECT_EQ(got, 1);
+    EXPECT_EQ(byte, 'z');
+    EXPECT_TRUE(rseq_is_live());
+}
+
+TEST(Recreate, threads_die_five_times_and_never_notice)
+{
+    Reaper reaper;
+    in_child(reaper, [&] { survive(reaper); });
+}
+
+/* The next thread of this process gets this id, if nobody is faster. */
+bool ask_for_tid(pid_t tid)
+{
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
+    std::string last = std::to_string(tid - 1);
+    bool done = fd >= 0 && write(fd, last.c_str(), last.size()) ==
+                               static_cast<ssize_t>(last.size());
+    close(fd);
+    return done;
+}
+
+/* Starts threads until one has the id `tid`; what it is called then. */
+std::int32_t remembered_id_of_double(pid_t tid)
+{
+    std::int32_t remembered = 0;
+    for (int attempt = 0; attempt < 1000 && remembered == 0; attempt++) {
+        EXPECT_TRUE(ask_for_tid(tid));
+        std::thread([&] {
+            if (gettid() == tid) {
+                std::int32_t *word = nullptr;
+                prctl(PR_GET_TID_ADDRESS, &word, 0, 0, 0);
+                ckpt_threads_register_self();
+                remembered = *word;
+                EXPECT_EQ(ckpt_threads_kernel_tid(pthread_self(), nullptr),
+                          tid);
+            }
+        }).join();
+    }
+    return remembered;
+}
+
+void meet_a_double(Reaper &reaper)
+{
+    ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+    Survivor survivor(0);
+    die_and_come_back(reaper);
+    std::int32_t id = remembered_id_of_double(survivor.tid);
+    EXPECT_NE(id, 0) << "no thread got the id";
+    EXPECT_NE(id, survivor.tid) << "two threads go by one id";
+    survivor.stop = true;
+    survivor.thread.join();
+    EXPECT_EQ(survivor.complaint, "");
+}
+
+TEST(Recreate, a_new_thread_with_an_old_ones_id_is_renamed)
+{
+    if (!ask_for_tid(gettid() + 100)) {
+        GTEST_SKIP() << "needs CAP_CHECKPOINT_RESTORE to choose an id";
+    }
+    Reaper reaper;
+    in_child(reaper, [&] { meet_a_double(reaper); });
+}
+
+void meet_a_stranger(Reaper &reaper)
+{
+    ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+    Survivor survivor(0);
+    die_and_come_back(reaper);
+    std::thread([&] {
+        std::int32_t *word = nullptr;
+        prctl(PR_GET_TID_ADDRESS, &word, 0, 0, 0);
+        if (gettid() != survivor.tid) {
+            ckpt_threads_register_self();
+            EXPECT_EQ(*word, gettid());
+            EXPECT_EQ(ckpt_threads_kernel_tid(pthread_self(), nullptr), 0);
+        }
+    }).join();
+    survivor.stop = true;
+    survivor.thread.join();
+    EXPECT_EQ(survivor.complaint, "");
+}
+
+TEST(Recreate, a_new_thread_with_an_id_of_its_own_keeps_it)
+{
+    Reaper reaper;
+    in_child(reaper, [&] { meet_a_stranger(reaper); });
+}
+
+} // namespace

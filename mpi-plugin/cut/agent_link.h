@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent_link.h - this rank's connection to its node agent.
+ */
+#ifndef CKPT_AGENT_LINK_H
+#define CKPT_AGENT_LINK_H
+
+#include "ckpt/failure.h"
+#include "ckpt/wire.h"
+
+/*
+ * Connects to the node's agent of this launch, starting it if it is not there.
+ * Whoever holds the lock file starts it; the others find it listening.
+ * Context: normal or quiesced. Returns 0 or -errno with a reason.
+ */
+int ckpt_agent_connect(struct ckpt_failure *failure);
+
+void ckpt_agent_disconnect(void);
+
+/* 1 while connected. */
+int ckpt_agent_connected(void);
+
+/* The connection's descriptor, or -1: belongs to no half, is never saved. */
+int ckpt_agent_descriptor(void);
+
+/* Asks the kernel for `signal` on thread `tid` whenever the agent has written
+ * or gone away. */
+void ckpt_agent_signal(int signal, int tid);
+
+/* Sends; `fd` >= 0 is passed along. 0 or -errno. Context: any. */
+int ckpt_agent_send(struct ckpt_message *message, int fd);
+
+/*
+ * Receives one message: 1 if there is one, 0 if there is none (wait == 0),
+ * -errno if the agent is gone (-EPIPE) or sent nonsense (-EPROTO).
+ * Context: any.
+ */
+int ckpt_agent_receive(struct ckpt_message *message, int wait);
+
+/* Waits at most `ms` milliseconds for a message: 1 if there may be one. */
+int ckpt_agent_poll(int ms);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collective.h - the collective clock and its gate.
+ *
+ * Every blocking collective is one lower-half call. Each communicator counts
+ * the collectives this rank has entered and left; a cut is taken only where
+ * all members have left the same number. A rank found inside a collective that
+ * no member has left may be saved as not yet inside: a restart enters the call
+ * again from the context captured here. Failure-free cost: two increments and
+ * the saving of eight registers.
+ */
+#ifndef CKPT_COLLECTIVE_H
+#define CKPT_COLLECTIVE_H
+
+#include "handles/communicator.h"
+#include "runtime/crossing.h"
+#include "task/threads.h"
+
+#include <mpi.h>
+
+/* The blocking collective this thread is in; valid in state COLLECTIVE. */
+struct ckpt_collective {
+    struct ckpt_context again; /* where a restart enters the call again */
+    MPI_Comm communicator;
+    int redo; /* CKPT_COLLECTIVE_REDO or _ONCE */
+};
+extern struct ckpt_collective ckpt_collective
+    __attribute__((visibility("hidden")));
+
+/* The call may change its own input before it is complete (MPI_IN_PLACE with
+ * a reduction, say): it cannot be entered again. */
+#define CKPT_COLLECTIVE_ONCE 0
+#define CKPT_COLLECTIVE_REDO 1
+
+/* Waits until this rank may enter another collective on `communicator`.
+ * Context: normal, state IDLE. */
+void ckpt_collective_gate(MPI_Comm communicator);
+
+/* Stops here if a checkpoint waits for this rank to have left a collective. */
+void ckpt_collective_left(void);
+
+/* After a restart, where the collective is entered again: until here all
+ * signals were blocked, as in the handler that the image was taken in. */
+void ckpt_collective_again(void);
+
+/* Marks the place where a restart enters the call again. */
+#define CKPT_COLLECTIVE_ENTRY()                                                \
+    do {                                                                       \
+        if (__builtin_expect(ckpt_context_capture(&ckpt_collective.again),     \
+                             0)) {                                             \
+            ckpt_collective_again();                                           \
+        }                                                                      \
+    } while (0)
+
+static inline __attribute__((always_inline)) void
+ckpt_collective_set(MPI_Comm communicator, int redo)
+{
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_collective_gate(communicator);
+    }
+    ckpt_collective.communicator = communicator;
+    ckpt_collective.redo = redo;
+    ckpt_begin();
+    ckpt_state = CKPT_STATE_COLLECTIVE;
+    communicator->clock->entered++; /* from here on: inside */
+}
+
+/*
+ * A blocking collective of the lower half on `comm` (an object of ours, not a
+ * null handle). A restart may come back to this point with all local variables
+ * of the calling function as they were: nothing but lower-half code and local
+ * variables may change between here and the increment of `left`.
+ */
+#define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
+    do {                                                                       \
+        uintptr_t upper_;                                                      \
+        CKPT_COLLECTIVE_ENTRY();                                               \
+        ckpt_collective_set((comm), (redo_flag));                              \
+        upper_ = ckpt_enter();                                                 \
+        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
+        (comm)->clock->left++; /* from here on: left */                        \
+        ckpt_leave(upper_);                                                    \
+        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+    } while (0)
+
+/*
+ * Starts a nonblocking collective: passes the gate and counts as left at once.
+ * All members complete it before a cut.
+ */
+#define CKPT_COLLECTIVE_START(result, comm, name, ...)                         \
+    do {                                                                       \
+        uintptr_t upper_;                                                      \
+        if (__builtin_expect(ckpt_pending, 0)) {                               \
+            ckpt_collective_gate(comm);                                        \
+        }                                                                      \
+        ckpt_begin();                                                          \
+        upper_ = ckpt_enter();                                                 \
+        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
+        (comm)->clock->entered++;                                              \
+        (comm)->clock->left++;                                                 \
+        ckpt_leave(upper_);                                                    \
+    } while (0)
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * drain.c - take all messages that crossed the cut into receives or the log.
+ */
+#include "cut/drain.h"
+
+#include "cut/message_log.h"
+#include "handles/communicator.h"
+#include "handles/kinds.h"
+#include "handles/request.h"
+#include "runtime/crossing.h"
+
+#include <errno.h>
+
+/* Completes what can be completed, and collects requests that the application
+ * has freed. Returns how many nonblocking collectives are still pending. */
+static int progress_requests(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
+    int collectives = 0;
+
+    for (; handle != NULL; handle = next) {
+        MPI_Request request = (MPI_Request)handle;
+
+        next = ckpt_live_next(handle);
+        if (!ckpt_request_progress(request)) {
+            collectives += request->request_kind == CKPT_REQUEST_COLLECTIVE;
+        } else if (handle->flags & CKPT_HANDLE_FREED) {
+            ckpt_request_retire(request);
+        }
+    }
+    return collectives;
+}
+
+/* Moves every message that waits unmatched on a communicator into its log. */
+static int log_waiting(MPI_Comm comm)
+{
+    MPI_Message lower;
+    MPI_Status status;
+    int code, flag = 1;
+
+    for (;;) {
+        struct ckpt_log_entry *entry;
+
+        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, CKPT_LOWER(comm),
+                  &flag, &lower, &status);
+        if (code != MPI_SUCCESS || !flag) {
+            return 0;
+        }
+        entry = ckpt_log_receive(&lower, &status);
+        if (entry == NULL) {
+            return -ENOMEM;
+        }
+        ckpt_log_append(comm, entry);
+        comm->received[entry->source]++;
+    }
+}
+
+static int log_all(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
+    int error = log_waiting(MPI_COMM_WORLD);
+
+    if (error == 0) {
+        error = log_waiting(MPI_COMM_SELF);
+    }
+    for (; handle != NULL && error == 0; handle = ckpt_live_next(handle)) {
+        error = log_waiting((MPI_Comm)handle);
+    }
+    return error;
+}
+
+/* Messages that MPI_Mprobe has matched are received now. They count when they
+ * are: here. */
+static int log_matched(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
+
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        MPI_Message message = (MPI_Message)handle;
+
+        if (message->entry == NULL) {
+            message->entry = ckpt_log_receive((MPI_Message *)&handle->lower,
+                                              &message->status);
+            if (message->entry == NULL) {
+                return -ENOMEM;
+            }
+            handle->lower = NULL;
+            message->communicator->received[message->entry->source]++;
+        }
+    }
+    return 0;
+}
+
+static int all_received(struct ckpt_rank_page *page)
+{
+    struct ckpt_peer *peers = ckpt_page_peers(page);
+
+    ckpt_communicators_count(peers, (int)page->rank_count);
+    for (uint32_t i = 0; i < page->rank_count; i++) {
+        if (peers[i].received != peers[i].expected) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
+               struct ckpt_failure *failure)
+{
+    int error = log_matched(), collectives;
+
+    for (unsigned turn = 1; error == 0; turn++) {
+        collectives = progress_requests();
+        error = log_all();
+        if (error == 0 && collectives == 0 && all_received(page)) {
+            return 0;
+        }
+        if (turn % 64 == 0 && given_up()) {
+            error = -ECANCELED;
+        }
+    }
+    return ckpt_fail(failure, error,
+                     error == -ENOMEM ? "no memory for the message log"
+                                      : "the checkpoint was given up");
+}

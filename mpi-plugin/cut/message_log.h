@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message_log.h - messages drained from the network at a cut.
+ *
+ * A drained message is kept as the packed stream that travelled, per
+ * communicator in the order of arrival, and is unpacked with the receiver's
+ * datatype. Receives, probes and matched probes look here first: a logged
+ * message was sent before anything that is still in the lower half, and it
+ * matched none of the receives posted before it was logged.
+ */
+#ifndef CKPT_MESSAGE_LOG_H
+#define CKPT_MESSAGE_LOG_H
+
+#include "handles/communicator.h"
+
+#include <stddef.h>
+
+struct ckpt_log_entry {
+    struct ckpt_log_entry *next;
+    int source; /* rank in the communicator's peers */
+    int tag;
+    size_t size;  /* bytes of data */
+    size_t space; /* bytes allocated for data */
+    void *data;
+};
+
+/* A matched message (MPI_Mprobe): in the lower half, or from the log. */
+struct ompi_message_t {
+    struct ckpt_handle handle; /* lower == NULL: `entry` holds it */
+    MPI_Comm communicator;
+    MPI_Status status; /* of the probe */
+    struct ckpt_log_entry *entry;
+};
+
+/*
+ * Receives a message that the lower half has matched into a new entry.
+ * status: as the matched probe gave it. Does not put it into a log.
+ * Returns NULL if out of memory. Context: any place for lower-half calls.
+ */
+struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
+                                        const MPI_Status *status);
+
+void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry);
+
+/* The first logged message that source and tag match, or NULL. */
+struct ckpt_log_entry *ckpt_log_match(MPI_Comm comm, int source, int tag);
+
+/* Takes an entry out of its log; it then belongs to the caller. */
+void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry);
+
+/* What a probe would say about it. */
+void ckpt_log_status(const struct ckpt_log_entry *entry, MPI_Status *status);
+
+/*
+ * Unpacks an entry that was taken into the application's buffer and frees it.
+ * Returns MPI_SUCCESS, MPI_ERR_TRUNCATE ... as the receive would have.
+ */
+int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
+                     MPI_Datatype datatype, MPI_Status *status);
+
+/* Forgets all messages of a communicator that is going away. */
+void ckpt_log_discard(MPI_Comm comm);
+
+/* Makes the lower communicator that messages are unpacked through; once for
+ * each lower half. Returns an MPI error code. */
+int ckpt_log_open(void);
+
+/* Lets the lower half work on transfers that are under way. Context: place for
+ * lower-half calls. */
+void ckpt_log_progress(void);
+
+/* Messages and bytes in all logs. */
+void ckpt_log_totals(uint64_t *messages_p, uint64_t *bytes_p);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process_image.c - collect what the image of this rank consists of.
+ */
+#include "cut/process_image.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cut/message_log.h"
+#include "cut/rank_page.h"
+#include "cut/resume.h"
+#include "cut/service.h"
+#include "files/files.h"
+#include "handles/kinds.h"
+#include "memory/layout.h"
+#include "memory/maps.h"
+#include "memory/regions.h"
+#include "runtime/runtime.h"
+#include "sys/cpu.h"
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/signals.h"
+
+#include <errno.h>
+
+#define RANGE_CAPACITY 8192
+#define PATH_CAPACITY 4096
+
+static struct ckpt_arena arena;
+static struct ckpt_snapshot snapshot;
+static struct ckpt_range excluded[RANGE_CAPACITY];
+
+/* Everything that is not the application's: lower half and rank page. */
+static int list_excluded(struct ckpt_failure *failure)
+{
+    int count = ckpt_runtime_lower_ranges(excluded, RANGE_CAPACITY - 1);
+
+    if (count == -EAGAIN) {
+        return count;
+    }
+    if (count < 0 || count > RANGE_CAPACITY - 1) {
+        return ckpt_fail(failure, -E2BIG,
+                         "the MPI library has too many memory regions");
+    }
+    excluded[count++] = ckpt_rank_page_range();
+    return count;
+}
+
+static int list_regions(int excluded_count, struct ckpt_failure *failure)
+{
+    struct ckpt_region *regions;
+    size_t count;
+    int error = ckpt_regions_scan(&arena, excluded, (size_t)excluded_count,
+                                  &regions, &count, failure);
+
+    snapshot.regions = (uint64_t)(uintptr_t)regions;
+    snapshot.region_count = (uint32_t)count;
+    return error;
+}
+
+static int list_files(struct ckpt_failure *failure)
+{
+    struct ckpt_file *files;
+    size_t count;
+    int error = ckpt_files_save(&arena, ckpt_service_owns_descriptor, &files,
+                                &count, failure);
+
+    snapshot.files = (uint64_t)(uintptr_t)files;
+    snapshot.file_count = (uint32_t)count;
+    return error;
+}
+
+static void list_threads(void)
+{
+    const struct ckpt_thread *threads;
+
+    snapshot.thread_count = (uint32_t)ckpt_threads_list(&threads);
+    snapshot.threads = (uint64_t)(uintptr_t)threads;
+}
+
+static ckpt_string_t link_target(const char *path)
+{
+    static char target[PATH_CAPACITY];
+    long length = ckpt_sys_readlink(path, target, sizeof(target) - 1);
+
+    target[length > 0 ? length : 0] = '\0';
+    return ckpt_arena_string(&arena, target);
+}
+
+/* The program, as it was started: after a restart /proc names ckpt-restart. */
+static char executable[PATH_CAPACITY];
+
+int ckpt_process_image_open(void)
+{
+    long length = ckpt_sys_readlink("/proc/self/exe", executable,
+                                    sizeof(executable) - 1);
+
+    executable[length > 0 ? length : 0] = '\0';
+    return ckpt_arena_open(&arena);
+}
+
+static uint32_t read_umask(void)
+{
+    uint32_t mask = (uint32_t)ckpt_sys_umask(077);
+
+    (void)ckpt_sys_umask((int)mask);
+    return mask;
+}
+
+static unsigned live_count(enum ckpt_kind kind)
+{
+    struct ckpt_handle *handle = ckpt_live(kind);
+    unsigned count = 0;
+
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        count++;
+    }
+    return count;
+}
+
+/* For `ckpt inspect`: how many MPI objects and logged messages there are. */
+static void summarise(void)
+{
+    static char text[512];
+    uint64_t messages, bytes;
+
+    ckpt_log_totals(&messages, &bytes);
+    ckpt_text_format(
+        text, sizeof(text),
+        "{\"communicators\":%u,\"groups\":%u,\"datatypes\":%u,"
+        "\"operations\":%u,\"requests\":%u,\"infos\":%u,"
+        "\"error_handlers\":%u,\"logged_messages\":%l,\"logged_bytes\":%l}",
+        live_count(CKPT_COMM), live_count(CKPT_GROUP), live_count(CKPT_DATATYPE),
+        live_count(CKPT_OP), live_count(CKPT_REQUEST), live_count(CKPT_INFO),
+        live_count(CKPT_ERRHANDLER), (long)messages, (long)bytes);
+    snapshot.summary = (uint64_t)(uintptr_t)text;
+    snapshot.summary_size = ckpt_text_length(text) + 1;
+}
+
+static void describe_process(void)
+{
+    snapshot.magic = CKPT_SNAPSHOT_MAGIC;
+    snapshot.version = CKPT_SNAPSHOT_VERSION;
+    snapshot.resume_entry = (uint64_t)(uintptr_t)ckpt_resume;
+    snapshot.resume_stack = (uint64_t)(uintptr_t)ckpt_resume_stack();
+    snapshot.resume_thread_pointer = ckpt_thread_pointer_get();
+    snapshot.pid = (int32_t)ckpt_sys_getpid();
+    snapshot.rank = (int32_t)ckpt_rank_page()->rank;
+    snapshot.rank_count = (int32_t)ckpt_rank_page()->rank_count;
+    snapshot.umask = read_umask();
+    snapshot.working_directory = link_target("/proc/self/cwd");
+    snapshot.executable = ckpt_arena_string(&arena, executable);
+    ckpt_cpu_read(snapshot.cpu_features);
+    list_threads();
+    summarise();
+}
+
+int ckpt_process_image(struct ckpt_context *context,
+                       struct ckpt_snapshot **snapshot_p,
+                       struct ckpt_failure *failure)
+{
+    int count, error;
+
+    ckpt_arena_reset(&arena);
+    ckpt_resume_at(context);
+    ckpt_threads_record_leader();
+    ckpt_signals_save();
+    ckpt_wtime_stop();
+    count = list_excluded(failure);
+    if (count < 0) {
+        return count;
+    }
+    describe_process();
+    error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    if (error == 0) {
+        error = list_files(failure);
+    }
+    if (error == 0) { /* last: what the others have put into the arena counts */
+        error = list_regions(count, failure);
+    }
+    snapshot.strings = (uint64_t)(uintptr_t)arena.strings;
+    snapshot.strings_size = arena.strings_used;
+    *snapshot_p = &snapshot;
+    return error;
+}
+
+void ckpt_site_name(const void *site, char *text, size_t size)
+{
+    struct ckpt_failure ignored;
+    struct ckpt_mapping mapping;
+    const uint64_t address = (uint64_t)(uintptr_t)site;
+    char *maps;
+    size_t length;
+
+    ckpt_text_format(text, size, "0x%x", (unsigned long)address);
+    ckpt_arena_reset(&arena);
+    if (ckpt_proc_read(&arena, "/proc/self/maps", &maps, &length, &ignored) != 0) {
+        return;
+    }
+    while (ckpt_maps_next(&maps, &mapping) == 1) {
+        if (address >= mapping.start && address < mapping.end) {
+            ckpt_text_format(text, size, "%s+0x%x", mapping.name,
+                             (unsigned long)(address - mapping.start +
+                                             mapping.file_offset));
+            return;
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process_image.h - this rank, stopped, as a struct ckpt_snapshot.
+ */
+#ifndef CKPT_PROCESS_IMAGE_H
+#define CKPT_PROCESS_IMAGE_H
+
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+#include "task/threads.h"
+
+#include <stddef.h>
+
+/* Reserves memory. Context: normal. 0 or -errno. */
+int ckpt_process_image_open(void);
+
+/*
+ * Describes the process; other threads are frozen. context: where the leader
+ * goes on after a restart. The snapshot stays valid until the next call.
+ * Returns 0; -EAGAIN if the lower half was interrupted while it changed the
+ * list of its memory; else -errno with the reason, which names what cannot be
+ * saved. Context: quiesced.
+ */
+int ckpt_process_image(struct ckpt_context *context,
+                       struct ckpt_snapshot **snapshot_p,
+                       struct ckpt_failure *failure);
+
+/* "program+0x123" for an address of code. Context: any. */
+void ckpt_site_name(const void *site, char *text, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_page.c - collective clocks and message counters, shared with the agent.
+ */
+#include "cut/rank_page.h"
+
+#include "cut/descriptor.h"
+#include "sys/syscall.h"
+
+#include <linux/memfd.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+static struct ckpt_rank_page *page;
+static size_t page_size;
+
+/* Ids of the slots, kept in saved memory: the page itself is not saved. */
+static uint64_t slot_ids[CKPT_CLOCK_SLOTS];
+static uint32_t slot_count;
+
+/*
+ * Clocks of communicators that were freed lately, oldest first. Another member
+ * may still be inside the last collective on one of them, and a cut must know
+ * that this rank has left it. Kept until so many others have been freed since.
+ */
+#define LINGERING 1024u
+static uint32_t lingering[LINGERING];
+static uint64_t lingering_count;
+
+static void clear_slot(uint32_t slot)
+{
+    page->clock[slot].id = 0;
+    slot_ids[slot] = 0;
+}
+
+static void forget_lingering(void)
+{
+    uint64_t first = lingering_count > LINGERING ? lingering_count - LINGERING : 0;
+
+    for (; first < lingering_count; first++) {
+        clear_slot(lingering[first % LINGERING]);
+    }
+    lingering_count = 0;
+}
+
+int ckpt_rank_page_open(int rank, int rank_count)
+{
+    size_t size = (CKPT_RANK_PAGE_SIZE((size_t)rank_count) + 4095) & ~4095ul;
+    long fd, address;
+    uint32_t i;
+
+    fd = ckpt_descriptor_raise(
+        (int)ckpt_sys_memfd_create("ckpt-rank-page", MFD_CLOEXEC));
+    if (fd < 0) {
+        return (int)fd;
+    }
+    address = ckpt_sys_ftruncate((int)fd, (long)size);
+    if (address == 0) {
+        address = (long)ckpt_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                      MAP_SHARED, (int)fd, 0);
+    }
+    if (address < 0 && address > -4096) {
+        ckpt_sys_close((int)fd);
+        return (int)address;
+    }
+    page = (struct ckpt_rank_page *)address;
+    page_size = size;
+    page->magic = CKPT_PAGE_MAGIC;
+    page->version = CKPT_WIRE_VERSION;
+    page->rank = (uint32_t)rank;
+    page->rank_count = (uint32_t)rank_count;
+    page->clock_count = slot_count;
+    forget_lingering(); /* a new launch: all clocks begin anew */
+    for (i = 0; i < slot_count; i++) {
+        page->clock[i].id = slot_ids[i];
+    }
+    return (int)fd;
+}
+
+struct ckpt_rank_page *ckpt_rank_page(void)
+{
+    return page;
+}
+
+struct ckpt_range ckpt_rank_page_range(void)
+{
+    return (struct ckpt_range){(uint64_t)page, (uint64_t)page + page_size};
+}
+
+uint32_t ckpt_rank_page_take(uint64_t id)
+{
+    uint32_t slot;
+
+    for (slot = 0; slot < slot_count && slot_ids[slot] != 0; slot++) {
+    }
+    if (slot == CKPT_CLOCK_SLOTS) {
+        return UINT32_MAX;
+    }
+    page->clock[slot] = (struct ckpt_clock){.id = id};
+    slot_ids[slot] = id;
+    if (slot == slot_count) {
+        page->clock_count = ++slot_count;
+    }
+    return slot;
+}
+
+void ckpt_rank_page_give(uint32_t slot)
+{
+    uint32_t *place = &lingering[lingering_count % LINGERING];
+
+    if (lingering_count >= LINGERING) {
+        clear_slot(*place);
+    }
+    *place = slot;
+    lingering_count++;
+}
+
+struct ckpt_clock *ckpt_rank_page_clock(uint32_t slot)
+{
+    return &page->clock[slot];
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * resume.c - from restored memory to a running rank.
+ *
+ * The lower half is loaded by the very code that MPI_Init uses; then the
+ * recipes are replayed, receives posted again, the threads made again, and the
+ * leader goes on where it described itself.
+ */
+#include "cut/resume.h"
+
+#include "base/text.h"
+#include "cut/collective.h"
+#include "cut/message_log.h"
+#include "cut/rank_page.h"
+#include "cut/service.h"
+#include "files/files.h"
+#include "handles/kinds.h"
+#include "runtime/runtime.h"
+#include "sys/syscall.h"
+#include "task/signals.h"
+#include "task/threads.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static char stack[256 * 1024] __attribute__((aligned(64)));
+static struct ckpt_context *goal;
+static int resumed;
+
+void ckpt_resume_at(struct ckpt_context *context)
+{
+    goal = context;
+}
+
+void *ckpt_resume_stack(void)
+{
+    return stack + sizeof(stack);
+}
+
+int ckpt_resumed(void)
+{
+    return resumed;
+}
+
+__attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure)
+{
+    static char line[600];
+    size_t length =
+        ckpt_text_format(line, sizeof(line), "ckpt: restart failed: %s\n",
+                         failure->text);
+
+    (void)ckpt_sys_write(2, line, length);
+    ckpt_sys_exit_group(1);
+}
+
+/* The new MPI_COMM_WORLD must be the old one's size and order. */
+static int same_world(struct ckpt_failure *failure)
+{
+    int code, rank, size;
+
+    CKPT_CALL(code, Comm_rank, CKPT_LOWER(MPI_COMM_WORLD), &rank);
+    CKPT_CALL(code, Comm_size, CKPT_LOWER(MPI_COMM_WORLD), &size);
+    if (code != MPI_SUCCESS || rank != MPI_COMM_WORLD->rank ||
+        size != MPI_COMM_WORLD->size) {
+        return ckpt_fail(failure, -EINVAL,
+                         "this is rank %d of %d in the new launch, but the image "
+                         "is of rank %d of %d",
+                         rank, size, MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
+    }
+    return 0;
+}
+
+static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failure)
+{
+    int error = ckpt_runtime_load(
+        (char *const *)(uintptr_t)info->environment, info->vdso, failure);
+
+    if (error == 0) {
+        error = same_world(failure);
+    }
+    return error;
+}
+
+static int rebuild(struct ckpt_failure *failure)
+{
+    int page = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
+    int error;
+
+    if (page < 0) {
+        return ckpt_fail(failure, page, "no memory for the rank page");
+    }
+    ckpt_communicators_rebind();
+    ckpt_signals_restore(); /* before the agent may send one */
+    error = ckpt_recipes_rebuild(failure);
+    if (error == 0) {
+        error = ckpt_service_reopen(page, failure);
+    }
+    if (error == 0) {
+        error = ckpt_threads_recreate(failure);
+    }
+    return error;
+}
+
+void ckpt_resume(struct ckpt_resume_info *info)
+{
+    struct ckpt_failure failure = {""};
+    const int again = goal == &ckpt_collective.again;
+
+    resumed = 1;
+    ckpt_threads_repair_leader(); /* before the lower half's libc registers */
+    ckpt_files_resume(); /* the streams are the new launcher's */
+    ckpt_state = CKPT_STATE_CRITICAL;
+    if (load(info, &failure) != 0 || rebuild(&failure) != 0) {
+        give_up(&failure);
+    }
+    ckpt_wtime_continue();
+    if (again) { /* the collective is entered anew, outside of any handler */
+        ckpt_state = CKPT_STATE_IDLE;
+    } else {
+        ckpt_state = CKPT_STATE_SERVICE;
+    }
+    (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
+                          info->retained_end - info->retained_start);
+    ckpt_threads_thaw();
+    ckpt_context_resume(goal);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * service.h - the rank's part in a Sync-and-Stop checkpoint (Plank 1993,
+ * section 2.4; messages: ckpt/wire.h).
+ */
+#ifndef CKPT_SERVICE_H
+#define CKPT_SERVICE_H
+
+#include "ckpt/failure.h"
+
+/* Connects to the agent and makes this process checkpointable. `page` is the
+ * rank page's descriptor. A failure is told once on stderr; the program runs
+ * on without checkpoints. Context: normal. */
+void ckpt_service_open(int page);
+
+/* MPI_Finalize: no more checkpoints. */
+void ckpt_service_close(void);
+
+/* After a restart: connects to the new launch's agent. Context: quiesced. */
+int ckpt_service_reopen(int page, struct ckpt_failure *failure);
+
+/* 1 for descriptors that belong to the lower half or to us. Context: any. */
+int ckpt_service_owns_descriptor(int fd);
+
+#endif

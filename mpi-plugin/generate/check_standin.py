@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks the finished stand-in against mpi.h and the real libmpi.so.40: that
+it has the name, every function and every object an application may need."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import exported
+import header as header_module
+import library
+
+HERE = Path(__file__).resolve().parent
+SONAME = "libmpi.so.40"
+
+
+def missing_functions(header, binding_symbols, standin):
+    """Names of functions that the stand-in does not define."""
+    wanted = [f"{p}MPI_{name}" for name in header.functions for p in ("", "P")]
+    wanted += header.other_functions
+    wanted += [*binding_symbols.functions, *binding_symbols.zeros]
+    return [
+        name
+        for name in sorted(wanted)
+        if name not in standin or not standin[name].defined or standin[name].type != "FUNC"
+    ]
+
+
+def strong_functions(header, standin):
+    """Names of MPI_ functions that a profiling tool could not replace."""
+    return [
+        f"MPI_{name}"
+        for name in sorted(header.functions)
+        if f"MPI_{name}" in standin and not standin[f"MPI_{name}"].weak
+    ]
+
+
+def wrong_objects(objects, standin):
+    """Complaints about objects that are missing or have another size."""
+    complaints = []
+    for item in objects:
+        symbol = standin.get(item.name)
+        if symbol is None or not symbol.defined or symbol.type != "OBJECT":
+            complaints.append(f"{item.name} is missing")
+        elif symbol.size != item.size:
+            complaints.append(f"{item.name} has {symbol.size} bytes, not {item.size}")
+    return complaints
+
+
+def complaints(header, binding_symbols, objects, standin):
+    """Everything that is wrong with the symbols of the stand-in."""
+    missing = missing_functions(header, binding_symbols, standin)
+    return [
+        *(f"{name} is missing" for name in missing),
+        *(f"{name} is not weak" for name in strong_functions(header, standin)),
+        *wrong_objects(objects, standin),
+    ]
+
+
+def _soname(readelf, path):
+    output = subprocess.run(
+        [readelf, "--dynamic", path], text=True, capture_output=True, check=True
+    ).stdout
+    lines = [line for line in output.splitlines() if "(SONAME)" in line]
+    return lines[0].partition("[")[2].rstrip("]") if lines else ""
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preprocessor", required=True, help="command, as 'gcc -E -I...'")
+    parser.add_argument("--library", required=True, type=Path, help="the real libmpi.so.40")
+    parser.add_argument("--readelf", default="readelf")
+    parser.add_argument("standin", type=Path)
+    return parser.parse_args()
+
+
+def main():
+    arguments = _arguments()
+    header = header_module.read(arguments.preprocessor.split())
+    binding_symbols = exported.BindingSymbols.read(HERE / "binding_symbols.txt")
+    real = library.symbols(arguments.readelf, arguments.library)
+    standin = library.symbols(arguments.readelf, arguments.standin)
+    objects = exported.objects(header, binding_symbols, real)
+    found = complaints(header, binding_symbols, objects, standin)
+    soname = _soname(arguments.readelf, arguments.standin)
+    if soname != SONAME:
+        found.append(f"the soname is '{soname}', not {SONAME}")
+    for complaint in found:
+        print(f"{arguments.standin.name}: {complaint}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data and functions that the stand-in exports besides the MPI functions."""
+
+from dataclasses import dataclass
+
+import library
+
+# enum ckpt_kind of handles/handles.h, by handle type of mpi.h.
+KINDS = {
+    "MPI_Comm": "CKPT_COMM",
+    "MPI_Group": "CKPT_GROUP",
+    "MPI_Datatype": "CKPT_DATATYPE",
+    "MPI_Op": "CKPT_OP",
+    "MPI_Request": "CKPT_REQUEST",
+    "MPI_Win": "CKPT_WIN",
+    "MPI_File": "CKPT_FILE",
+    "MPI_Info": "CKPT_INFO",
+    "MPI_Errhandler": "CKPT_ERRHANDLER",
+    "MPI_Message": "CKPT_MESSAGE",
+}
+
+# Handle types whose objects are the library's business alone.
+RAW_HANDLES = ("MPI_Session",)
+
+# The type Open MPI gives the objects, where no macro names the handle type.
+_OBJECT_TYPES = {"struct ompi_predefined_datatype_t": "MPI_Datatype"}
+
+
+class ExportError(Exception):
+    """The stand-in would lack a symbol."""
+
+
+@dataclass(frozen=True)
+class Object:
+    name: str
+    handle: str  # MPI_Comm ...; empty for plain data
+    size: int
+
+
+@dataclass(frozen=True)
+class BindingSymbols:
+    """What binding_symbols.txt lists."""
+
+    data: dict  # handle type or "" by name
+    functions: dict  # what they belong to by name
+    zeros: tuple  # functions that return 0
+
+    @staticmethod
+    def read(path):
+        data, functions, zeros = {}, {}, []
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            fields = line.partition("#")[0].split(maxsplit=2)
+            if not fields:
+                continue
+            keyword, name = fields[0], fields[1] if len(fields) > 1 else ""
+            rest = fields[2] if len(fields) > 2 else ""
+            if keyword == "data" and (not rest or rest in KINDS):
+                data[name] = rest
+            elif keyword == "function" and rest:
+                functions[name] = rest
+            elif keyword == "zero" and name and not rest:
+                zeros.append(name)
+            else:
+                raise ExportError(f"{path.name}:{number}: not understood: {line}")
+        return BindingSymbols(data, functions, tuple(zeros))
+
+    def names(self):
+        return {*self.data, *self.functions, *self.zeros}
+
+
+def _handle_type(header, name):
+    handle = header.predefined.get(name) or _OBJECT_TYPES.get(header.data[name], "")
+    if handle in KINDS or handle == "":
+        return handle
+    if handle in RAW_HANDLES:
+        return ""
+    raise ExportError(f"{name} has the unknown handle type {handle}")
+
+
+def objects(header, binding_symbols, real):
+    """All data the stand-in defines, by name. real: symbols of the library."""
+    handles = {name: _handle_type(header, name) for name in header.data}
+    missing = [name for name in handles if name not in real]
+    if missing:
+        raise ExportError("mpi.h and libmpi differ; not in libmpi: " + ", ".join(missing))
+    handles.update(
+        {name: kind for name, kind in binding_symbols.data.items() if name in real}
+    )
+    return [Object(name, handles[name], real[name].size) for name in sorted(handles)]
+
+
+def check_bindings(header, binding_symbols, real, readelf, directory):
+    """Everything that the language bindings in `directory` import from libmpi
+    must be exported by the stand-in too."""
+    ours = binding_symbols.names() | set(header.data) | set(header.other_functions)
+    ours.update(f"{p}MPI_{name}" for name in header.functions for p in ("", "P"))
+    for path in sorted(directory.glob("libmpi_*.so.40")):
+        imported = library.symbols(readelf, path).values()
+        missing = sorted(
+            symbol.name
+            for symbol in imported
+            if not symbol.defined
+            and symbol.name not in ours
+            and symbol.name in real
+            and real[symbol.name].defined
+        )
+        if missing:
+            raise ExportError(
+                f"{path.name} imports symbols from libmpi that are not in "
+                f"binding_symbols.txt: {', '.join(missing)}"
+            )

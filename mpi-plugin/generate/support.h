@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * support.h - what the generated wrappers need besides wrap/wrapper.h.
+ */
+#ifndef CKPT_GENERATE_SUPPORT_H
+#define CKPT_GENERATE_SUPPORT_H
+
+#include "cut/collective.h"
+#include "handles/communicator.h"
+#include "handles/handles.h"
+
+#include <stdlib.h>
+
+/* Handle arrays up to this length are translated on the stack. */
+#define CKPT_TRANSLATE_LOCAL 32
+
+/* A datatype that only the root gives: elsewhere it may be anything. */
+static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
+                                        MPI_Datatype datatype)
+{
+    int here = comm->inter ? root == MPI_ROOT : root == comm->rank;
+
+    return here ? datatype : MPI_DATATYPE_NULL;
+}
+
+/* How a collective that overwrites its input in place may be entered again. */
+static inline int ckpt_redo_unless_in_place(const void *buffer)
+{
+    return buffer == MPI_IN_PLACE ? CKPT_COLLECTIVE_ONCE : CKPT_COLLECTIVE_REDO;
+}
+
+/*
+ * Translates handles into memory that ckpt_translate or ckpt_lower_array gave;
+ * the lower handles may be others after a restart. Needs no TLS and may run
+ * inside a collective.
+ */
+static inline void *ckpt_translate_again(int count, const void *objects,
+                                         void **lower)
+{
+    for (int i = 0; i < count; i++) {
+        lower[i] = CKPT_LOWER(((void *const *)objects)[i]);
+    }
+    return lower;
+}
+
+/* Room for that many lower handles, from malloc; NULL if out of memory. */
+static inline void **ckpt_lower_array(int count)
+{
+    return malloc(((size_t)count + 1) * sizeof(void *));
+}
+
+/* Neighbours of this rank that it receives from, and that it sends to; 0 if
+ * the communicator has no topology. Context: normal. */
+int ckpt_in_degree(MPI_Comm comm);
+int ckpt_out_degree(MPI_Comm comm);
+
+/* The object for a window that was just made, with the lower window's errors
+ * returned and not fatal. Context: normal, between ckpt_begin and ckpt_end. */
+MPI_Win ckpt_adopt_window(MPI_Win lower, const char *creator, void *site);
+
+/* 1 if the MPI_T variable is bound to an MPI object. Context: normal, between
+ * ckpt_begin and ckpt_end. */
+int ckpt_cvar_bound(int index);
+int ckpt_pvar_bound(int index);
+
+/*
+ * The obj_handle argument of MPI_T_*_handle_alloc for the lower half: `lower`,
+ * set to the lower handle, if the variable is bound to an object.
+ */
+static inline void *ckpt_tool_object(int bound, void *obj_handle, void **lower)
+{
+    if (!bound || obj_handle == NULL) {
+        return obj_handle;
+    }
+    *lower = CKPT_LOWER(*(void **)obj_handle);
+    return lower;
+}
+
+/* After MPI_T_init_thread and MPI_T_finalize. Context: normal, between
+ * ckpt_begin and ckpt_end. */
+void ckpt_tool_opened(void *site);
+void ckpt_tool_closed(void);
+
+/* What stands for the use of MPI_T, which cannot be saved; NULL if it is not
+ * in use. Context: any. */
+struct ckpt_handle *ckpt_tool_in_use(void);
+
+/*
+ * For MPI_T calls, which are allowed before MPI_Init: 0 if there is a lower
+ * half to ask. Context: normal.
+ */
+int ckpt_require_lower(const char *function);
+
+/*
+ * Ends the program: `function`, which belongs to `what`, was called.
+ * Context: normal.
+ */
+void ckpt_unsupported(const char *function, const char *what)
+    __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributes the wrappers over files, each about one subject."""
+
+import re
+from dataclasses import dataclass
+
+from tables import banner
+from wrappers import WrapperError, wrapper
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file of wrappers: which functions, and what they are about."""
+
+    name: str
+    pattern: str
+    purpose: str
+
+
+# The first pattern that matches the whole name decides.
+_FILES = (
+    _File("tool", r"T_.*", "the tool information interface (MPI 3.1, section 14.3)."),
+    _File("neighbor", r"I?[Nn]eighbor_.*", "collectives of neighbours (MPI 3.1, section 7.6)."),
+    _File(
+        "collective",
+        r"(Bar|Bc|Gath|Scat|Allg|Allt|Allr|Reduce(?!_local)|Scan|Exscan).*",
+        "collective operations (MPI 3.1, chapter 5).",
+    ),
+    _File(
+        "nonblocking",
+        r"I(bar|bc|gath|scat|allg|allt|allr|reduce|scan|exscan).*",
+        "nonblocking collectives (MPI 3.1, section 5.12).",
+    ),
+    _File(
+        "file_access",
+        r"File_i?(read|write).*",
+        "reading and writing files (MPI 3.1, section 13.4).",
+    ),
+    _File("file", r"(File_|Register_datarep).*", "files (MPI 3.1, chapter 13)."),
+    _File("window", r"Win_.*", "windows (MPI 3.1, sections 11.2 and 11.5)."),
+    _File(
+        "remote",
+        r"R?(put|get|accumulate|get_accumulate)|Put|Get|Accumulate|Get_accumulate"
+        r"|Fetch_and_op|Compare_and_swap",
+        "access to the memory of others (MPI 3.1, section 11.3).",
+    ),
+    _File("type", r"(Type_|Pack|Unpack).*", "datatypes (MPI 3.1, chapter 4)."),
+    _File("group", r"Group_.*", "groups (MPI 3.1, section 6.3)."),
+    _File("info", r"Info_.*", "info objects (MPI 3.1, chapter 9)."),
+    _File("topology", r"(Cart|Graph|Dist_graph|Topo|Dims).*", "topologies (MPI 3.1, chapter 7)."),
+    _File("other", r".*", "everything else."),
+)
+
+FILE_NAMES = tuple(f"wrappers_{item.name}.c" for item in _FILES)
+
+_INCLUDES = """
+#include "cut/collective.h"
+#include "generate/support.h"
+#include "handles/attribute.h"
+#include "handles/request.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+"""
+
+
+def files(functions):
+    """The texts of all files of wrappers, by name; functions: Wrapped by name."""
+    chosen = {item: [] for item in _FILES}
+    errors = []
+    for name, function in functions.items():
+        item = next(item for item in _FILES if re.fullmatch(item.pattern, name))
+        try:
+            chosen[item].append(wrapper(function).text())
+        except WrapperError as error:
+            errors.append(str(error))
+    if errors:
+        raise WrapperError(
+            "no wrapper can be generated:\n  " + "\n  ".join(errors) + "\n"
+            "Write them by hand (wrap/handwritten.txt)."
+        )
+    return {
+        file_name: "\n".join([banner(file_name, item.purpose) + _INCLUDES, *chosen[item]])
+        for file_name, item in zip(FILE_NAMES, _FILES)
+    }

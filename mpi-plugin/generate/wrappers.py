@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the wrappers: PMPI_X of the stand-in calls PMPI_X of the lower half
+with every handle translated."""
+
+import supplement
+from exported import KINDS
+from layout import Call, If, render
+
+_NULL_HANDLES = {
+    "MPI_Comm": "MPI_COMM_NULL",
+    "MPI_Group": "MPI_GROUP_NULL",
+    "MPI_Datatype": "MPI_DATATYPE_NULL",
+    "MPI_Op": "MPI_OP_NULL",
+    "MPI_Request": "MPI_REQUEST_NULL",
+    "MPI_Win": "MPI_WIN_NULL",
+    "MPI_File": "MPI_FILE_NULL",
+    "MPI_Info": "MPI_INFO_NULL",
+    "MPI_Errhandler": "MPI_ERRHANDLER_NULL",
+    "MPI_Message": "MPI_MESSAGE_NULL",
+}
+
+# Outputs that only a wrapper written by hand can make.
+_NEVER_MADE = ("MPI_Comm", "MPI_Op", "MPI_Errhandler", "MPI_Message")
+
+# Handles whose objects know what to do about an error.
+_WITH_ERRHANDLER = ("MPI_Comm", "MPI_Win", "MPI_File")
+
+
+class WrapperError(Exception):
+    """The rules here do not cover a function; it needs a hand."""
+
+
+class Wrapper:
+    """The wrapper of one function, put together from its arguments.
+
+    Order of the code: declarations, checks (before anything is begun),
+    prepared (after it), the call, success or failure, last, result.
+    """
+
+    def __init__(self, function):
+        self.function = function
+        self.name = function.name
+        self.mpi_name = f"MPI_{function.name}"
+        self.declarations = []
+        self.checks = []
+        self.prepared = []
+        self.passed = []  # argument expressions of the call
+        self.success = []
+        self.failure = []
+        self.last = []
+        for argument in function.arguments:
+            self._add(argument)
+        self._finish()
+
+    def _finish(self):
+        """What concerns all arguments together."""
+
+    def _add(self, argument):
+        if not argument.handle:
+            self.passed.append(argument.name)
+        elif argument.is_array:
+            self._add_array(argument)
+        elif argument.direction == "in":
+            self.passed.append(f"CKPT_LOWER({argument.name})")
+        elif argument.direction == "out":
+            self._add_output(argument)
+        else:
+            self._add_freed(argument)
+
+    def _need_hand(self, argument):
+        raise WrapperError(f"{self.mpi_name}: no rule for {argument.declaration()}")
+
+    def _refuse(self, target, code):
+        return Call("return ckpt_error(", [target, code, f'"{self.mpi_name}"'])
+
+    def _lower(self, argument):
+        """A local variable for the lower handle behind a pointer argument."""
+        variable = f"lower_{argument.name}"
+        self.declarations.append(f"{argument.handle} {variable};")
+        self.passed.append(f"&{variable}")
+        return variable
+
+    def _adopted(self, argument, variable):
+        """The statement that gives the application an object of ours."""
+        maker, items = "ckpt_adopt", [KINDS[argument.handle], variable]
+        if argument.handle in _NEVER_MADE:
+            self._need_hand(argument)
+        if argument.handle == "MPI_Request":
+            if self.function.first("MPI_Win", "MPI_File") is None:
+                self._need_hand(argument)
+            maker, items = "ckpt_request_foreign", [variable]
+        elif argument.handle == "MPI_Win":
+            maker, items = "ckpt_adopt_window", [variable]
+        origin = [f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call(f"*{argument.name} = {maker}(", [*items, *origin])
+
+    def _add_output(self, argument):
+        self.success.append(self._adopted(argument, self._lower(argument)))
+
+    def _add_freed(self, argument):
+        if not self.name.endswith(("_free", "_close")):
+            self._need_hand(argument)
+        if argument.handle == "MPI_Win":
+            self._delete_attributes(argument)
+        variable = self._lower(argument)
+        self.prepared.append(f"{variable} = CKPT_LOWER(*{argument.name});")
+        self.success += [
+            f"ckpt_release(*{argument.name});",
+            f"*{argument.name} = {_NULL_HANDLES[argument.handle]};",
+        ]
+
+    def _delete_attributes(self, argument):
+        """The delete functions of attributes run before the object goes."""
+        self.checks += [
+            f"code = ckpt_attributes_delete(&(*{argument.name})->handle);",
+            If("code != MPI_SUCCESS", [self._refuse(f"*{argument.name}", "code")]),
+        ]
+
+    def _translated(self, argument, count, no_memory):
+        """Declares an array of lower handles; returns it and the statements
+        that fill it. no_memory: what to do if there is none."""
+        variable, buffer = f"lower_{argument.name}", f"buffer_{argument.name}"
+        self.declarations.append(f"void *{buffer}[CKPT_TRANSLATE_LOCAL], **{variable};")
+        self.last.insert(0, Call("ckpt_translated_done(", [count, variable, buffer]))
+        items = [count, f"(void *const *){argument.name}", buffer, "CKPT_TRANSLATE_LOCAL"]
+        return variable, [
+            Call(f"{variable} = ckpt_translate(", items),
+            If(f"{variable} == NULL", no_memory),
+        ]
+
+    def _add_array(self, argument):
+        if argument.direction != "in" or not argument.length:
+            self._need_hand(argument)
+        no_memory = [self._return("MPI_ERR_NO_MEM")]
+        variable, statements = self._translated(argument, argument.length, no_memory)
+        self.prepared += statements
+        self.passed.append(f"({argument.handle} *){variable}")
+
+    def _error_object(self):
+        if self.name in supplement.ERRORS_TO_FILE_NULL:
+            return "MPI_FILE_NULL"
+        argument = self.function.first(*_WITH_ERRHANDLER)
+        if argument is None or argument.direction == "out":
+            return "NULL"
+        return argument.name if argument.direction == "in" else f"*{argument.name}"
+
+    def _return(self, code):
+        return Call("CKPT_RETURN(", [self._error_object(), code, f'"{self.mpi_name}"'])
+
+    def _begin(self):
+        return ["ckpt_begin();"]
+
+    def _call(self):
+        return Call("CKPT_CALL(", ["code", self.name, *self.passed])
+
+    def _result(self):
+        return [self._return("code")]
+
+    def _body(self):
+        outcome = [If("code == MPI_SUCCESS", self.success, self.failure)] if self.success else []
+        return [
+            *self.declarations,
+            "int code;",
+            "",
+            *self.checks,
+            *self._begin(),
+            *self.prepared,
+            self._call(),
+            *outcome,
+            *self.last,
+            *self._result(),
+        ]
+
+    def text(self):
+        parameters = [a.declaration() for a in self.function.arguments] or ["void"]
+        head = Call(f"{self.function.result} PMPI_{self.name}(", parameters, ")")
+        lines = [*head.lines(0), "{", *render(self._body(), 1), "}"]
+        return "\n".join([*lines, f"CKPT_ALIAS({self.name});", ""])
+
+
+class RefusedWrapper(Wrapper):
+    """The call is not supported at all."""
+
+    def _add(self, argument):
+        self.declarations.append(f"(void){argument.name};")
+
+    def _body(self):
+        if self.function.result != "int":
+            refusal = "return 0;"
+        elif self.name.startswith("T_"):
+            refusal = "return MPI_T_ERR_NOT_SUPPORTED;"
+        else:
+            refusal = self._refuse(self._error_object(), "MPI_ERR_UNSUPPORTED_OPERATION")
+        return [f"/* {supplement.REFUSED[self.name]} */", *self.declarations, refusal]
+
+
+class ToolWrapper(Wrapper):
+    """MPI_T: allowed before MPI_Init, and errors have no handler."""
+
+    def _finish(self):
+        condition = f'ckpt_require_lower("{self.mpi_name}") != 0'
+        self.checks.append(If(condition, ["return MPI_T_ERR_NOT_INITIALIZED;"]))
+        if self.name in supplement.TOOL_USE:
+            self.success.append(supplement.TOOL_USE[self.name])
+
+    def _add(self, argument):
+        if argument.kind == "TOOL_MPI_OBJ":
+            self.declarations.append(f"void *lower_{argument.name};")
+            bound = supplement.TOOL_BINDINGS[self.name]
+            items = [bound, argument.name, f"&lower_{argument.name}"]
+            self.prepared.append(Call(f"{argument.name} = ckpt_tool_object(", items))
+        super()._add(argument)
+
+    def _add_output(self, argument):
+        """Any output may be left out."""
+        variable = self._lower(argument)
+        self.prepared.append(f"{variable} = CKPT_LOWER({_NULL_HANDLES[argument.handle]});")
+        adopted = self._adopted(argument, variable)
+        self.success.append(If(f"{argument.name} != NULL", [adopted]))
+
+    def _result(self):
+        return ["ckpt_end();", "return code;"]
+
+
+class CollectiveWrapper(Wrapper):
+    """A blocking collective: enters through the gate of the clock. A restart
+    may enter the call again, when the lower handles are others."""
+
+    def __init__(self, function):
+        self.base_name = self._base_name(function.name)
+        self.rule = supplement.COLLECTIVES[self.base_name]
+        self.type_counts = []
+        super().__init__(function)
+        refusal = self._refuse("NULL", "MPI_ERR_COMM")
+        self.checks.insert(0, If("!ckpt_communicator_valid(comm)", [refusal]))
+
+    @staticmethod
+    def _base_name(name):
+        """The name of the blocking form."""
+        return name
+
+    @staticmethod
+    def _significant(argument):
+        """A type; elsewhere than at the root it may be anything."""
+        return f"ckpt_at_root(comm, root, {argument.name})" if argument.root_only else argument.name
+
+    def _add(self, argument):
+        if argument.handle == "MPI_Datatype" and not argument.is_array:
+            self.passed.append(f"CKPT_LOWER({self._significant(argument)})")
+        else:
+            super()._add(argument)
+
+    def _add_count(self, argument):
+        """Declares and sets the length of an array of types; 0 if the types do
+        not count because the operation is in place."""
+        count = f"n_{argument.name[:4]}"
+        length = supplement.ARRAY_LENGTHS[self.base_name, argument.name]
+        buffer = argument.name.replace("types", "buf")
+        if buffer == self.rule.in_place:
+            length = f"{buffer} == MPI_IN_PLACE ? 0 : {length}"
+        self.declarations.append(f"int {count};")
+        self.checks.append(f"{count} = {length};")
+        self.type_counts.append(count)
+        return count
+
+    def _pass_array(self, count, argument, array):
+        self.passed.append(f"ckpt_translate_again({count}, {argument.name}, {array})")
+
+    def _add_array(self, argument):
+        count = self._add_count(argument)
+        no_memory = [*self.last, self._refuse("comm", "MPI_ERR_NO_MEM")]
+        variable, statements = self._translated(argument, count, no_memory)
+        self.checks += statements
+        self._pass_array(count, argument, variable)
+
+    def _begin(self):
+        return []  # the call begins
+
+    def _call(self):
+        redo = "CKPT_COLLECTIVE_REDO"
+        if self.rule.consumes:
+            redo = f"ckpt_redo_unless_in_place({self.rule.in_place})"
+        return Call("CKPT_COLLECTIVE_CALL(", ["code", "comm", redo, self.name, *self.passed])
+
+
+class NonblockingWrapper(CollectiveWrapper):
+    """A nonblocking collective: started behind the gate, then a request."""
+
+    @staticmethod
+    def _base_name(name):
+        return name[1:].capitalize()
+
+    def _call(self):
+        return Call("CKPT_COLLECTIVE_START(", ["code", "comm", self.name, *self.passed])
+
+    def _adopted(self, argument, variable):
+        items = [variable, "comm", *self._kept(), f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call(f"*{argument.name} = ckpt_request_collective(", items)
+
+    def _kept(self):
+        """What must live as long as the request: datatypes and operation."""
+        kept = []
+        for argument in self.function.arguments:
+            if argument.handle == "MPI_Datatype" and not argument.is_array:
+                kept.append(self._significant(argument))
+            elif argument.handle == "MPI_Op":
+                kept.append(f"(MPI_Datatype){argument.name}")
+        return [*kept, "NULL", "NULL"][:2]
+
+    def _add_array(self, argument):
+        """The library reads the arrays until the request completes, so they
+        are one block of memory that the request keeps."""
+        start = " + ".join(["lower_types", *self.type_counts])
+        self._pass_array(self._add_count(argument), argument, start)
+
+    def _finish(self):
+        if self.type_counts:
+            self.declarations.append("void **lower_types;")
+            self.checks += [
+                Call("lower_types = ckpt_lower_array(", [" + ".join(self.type_counts)]),
+                If("lower_types == NULL", [self._refuse("comm", "MPI_ERR_NO_MEM")]),
+            ]
+            self.success.append("ckpt_request_keep(*request, lower_types);")
+            self.failure.append("free(lower_types);")
+
+
+def wrapper(function):
+    """The Wrapper of a function, by what the function does."""
+    name = function.name
+    if name in supplement.REFUSED:
+        return RefusedWrapper(function)
+    if name.startswith("T_"):
+        return ToolWrapper(function)
+    if name in supplement.COLLECTIVES:
+        return CollectiveWrapper(function)
+    if name.startswith("I") and name[1:].capitalize() in supplement.COLLECTIVES:
+        return NonblockingWrapper(function)
+    return Wrapper(function)

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attribute.c - key values, attributes and their callbacks (MPI 3.1, 6.7).
+ */
+#include "handles/attribute.h"
+
+#include "handles/communicator.h"
+#include "wrap/error_codes.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+
+/* Key values of the library (MPI_TAG_UB ...) are small; ours begin here. */
+#define FIRST_KEYVAL 1024
+
+/* The three kinds of callback differ only in the type of the object. */
+typedef int copy_function(void *object, int keyval, void *extra, void *in,
+                          void *out, int *flag);
+typedef int delete_function(void *object, int keyval, void *value, void *extra);
+
+struct keyval {
+    uint32_t kind;       /* CKPT_COMM, CKPT_DATATYPE, CKPT_WIN; 0: slot free */
+    uint32_t references; /* 1 until freed + attributes that use it */
+    copy_function *copy;
+    delete_function *delete;
+    void *extra;
+};
+
+static struct keyval *keyvals;
+static int keyval_capacity;
+
+static struct keyval *keyval_get(int id, uint32_t kind)
+{
+    struct keyval *keyval;
+
+    if (id < FIRST_KEYVAL || id - FIRST_KEYVAL >= keyval_capacity) {
+        return NULL;
+    }
+    keyval = &keyvals[id - FIRST_KEYVAL];
+    return keyval->kind == kind ? keyval : NULL;
+}
+
+static void keyval_drop(struct keyval *keyval)
+{
+    if (--keyval->references == 0) {
+        keyval->kind = 0;
+    }
+}
+
+static int keyval_create(uint32_t kind, copy_function *copy,
+                         delete_function *delete, void *extra, int *id_p)
+{
+    int i;
+
+    for (i = 0; i < keyval_capacity && keyvals[i].kind != 0; i++) {
+    }
+    if (i == keyval_capacity) {
+        int capacity = keyval_capacity == 0 ? 16 : 2 * keyval_capacity;
+        struct keyval *grown = realloc(keyvals, capacity * sizeof(*keyvals));
+
+        if (grown == NULL) {
+            return MPI_ERR_NO_MEM;
+        }
+        for (int j = keyval_capacity; j < capacity; j++) {
+            grown[j].kind = 0;
+        }
+        keyvals = grown;
+        keyval_capacity = capacity;
+    }
+    keyvals[i] = (struct keyval){kind, 1, copy, delete, extra};
+    *id_p = FIRST_KEYVAL + i;
+    return MPI_SUCCESS;
+}
+
+static int keyval_free(uint32_t kind, int *id)
+{
+    struct keyval *keyval = keyval_get(*id, kind);
+
+    if (keyval == NULL) {
+        return MPI_ERR_KEYVAL;
+    }
+    keyval_drop(keyval);
+    *id = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}
+
+static struct ckpt_attribute **attribute_find(struct ckpt_handle *handle, int id)
+{
+    struct ckpt_attribute **link = &handle->attributes;
+
+    while (*link != NULL && (*link)->keyval != id) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+static int attribute_delete(struct ckpt_handle *handle, int id)
+{
+    struct keyval *keyval = keyval_get(id, handle->kind);
+    struct ckpt_attribute **link = attribute_find(handle, id);
+    struct ckpt_attribute *attribute = *link;
+    int code;
+
+    if (keyval == NULL || attribute == NULL) {
+        return MPI_ERR_KEYVAL;
+    }
+    if (keyval->delete != NULL) {
+        code = keyval->delete(handle, id, attribute->value, keyval->extra);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    link = attribute_find(handle, id); /* the callback may have changed it */
+    if (*link == attribute) {
+        *link = attribute->next;
+        free(attribute);
+        keyval_drop(keyval_get(id, handle->kind));
+    }
+    return MPI_SUCCESS;
+}
+
+static int attribute_set(struct ckpt_handle *handle, int id, void *value)
+{
+    struct keyval *keyval = keyval_get(id, handle->kind);
+    struct ckpt_attribute **link = attribute_find(handle, id);
+
+    if (keyval == NULL) {
+        return MPI_ERR_KEYVAL;
+    }
+    if (*link != NULL) {
+        int code = attribute_delete(handle, id);
+
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        link = attribute_find(handle, id);
+    }
+    *link = calloc(1, sizeof(**link));
+    if (*link == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    (*link)->keyval = id;
+    (*link)->value = value;
+    keyval_get(id, handle->kind)->references++;
+    return MPI_SUCCESS;
+}
+
+static int attribute_get(struct ckpt_handle *handle, int id, void *value_p,
+                         int *flag)
+{
+    struct ckpt_attribute *attribute = *attribute_find(handle, id);
+
+    if (keyval_get(id, handle->kind) == NULL) {
+        return MPI_ERR_KEYVAL;
+    }
+    *flag = attribute != NULL;
+    if (attribute != NULL) {
+        *(void **)value_p = attribute->value;
+    }
+    return MPI_SUCCESS;
+}
+
+int ckpt_attributes_copy(struct ckpt_handle *from, struct ckpt_handle *to)
+{
+    struct ckpt_attribute *attribute;
+
+    for (attribute = from->attributes; attribute != NULL;
+         attribute = attribute->next) {
+        struct keyval *keyval = keyval_get(attribute->keyval, from->kind);
+        void *value = NULL;
+        int flag = 0, code;
+
+        if (keyval->copy == NULL) {
+            continue;
+        }
+        code = keyval->copy(from, attribute->keyval, keyval->extra,
+                            attribute->value, &value, &flag);
+        if (code == MPI_SUCCESS && flag) {
+            code = attribute_set(to, attribute->keyval, value);
+        }
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int ckpt_attributes_delete(struct ckpt_handle *handle)
+{
+    while (handle->attributes != NULL) {
+        struct ckpt_attribute *last = handle->attributes;
+        int code;
+
+        while (last->next != NULL) {
+            last = last->next;
+        }
+        code = attribute_delete(handle, last->keyval);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/*
+ * The attributes that MPI itself defines for communicators are ints of the
+ * library; the application gets the address of our copy, which outlives a
+ * lower half.
+ */
+static int predefined_get(MPI_Comm communicator, int id, void *value_p, int *flag)
+{
+    static int copies[FIRST_KEYVAL];
+    int *lower = NULL;
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Comm_get_attr, CKPT_LOWER(communicator), id, &lower, flag);
+    if (code == MPI_SUCCESS && *flag) {
+        copies[id] = id == MPI_LASTUSEDCODE ? ckpt_error_last_used() : *lower;
+        *(int **)value_p = &copies[id];
+    }
+    ckpt_end();
+    return code;
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+                            MPI_Comm_delete_attr_function *delete, int *keyval,
+                            void *extra)
+{
+    int code = keyval_create(CKPT_COMM, (copy_function *)copy,
+                             (delete_function *)delete, extra, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Comm_create_keyval");
+}
+CKPT_ALIAS(Comm_create_keyval);
+
+int PMPI_Comm_free_keyval(int *keyval)
+{
+    int code = keyval_free(CKPT_COMM, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Comm_free_keyval");
+}
+CKPT_ALIAS(Comm_free_keyval);
+
+int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
+{
+    int code = attribute_set(&comm->handle, keyval, value);
+
+    return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_set_attr");
+}
+CKPT_ALIAS(Comm_set_attr);
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    int code = keyval >= 0 && keyval < FIRST_KEYVAL
+                   ? predefined_get(comm, keyval, value, flag)
+                   : attribute_get(&comm->handle, keyval, value, flag);
+
+    return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_get_attr");
+}
+CKPT_ALIAS(Comm_get_attr);
+
+int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval)
+{
+    int code = attribute_delete(&comm->handle, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(comm, code, "MPI_Comm_delete_attr");
+}
+CKPT_ALIAS(Comm_delete_attr);
+
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy,
+                            MPI_Type_delete_attr_function *delete, int *keyval,
+                            void *extra)
+{
+    int code = keyval_create(CKPT_DATATYPE, (copy_function *)copy,
+                             (delete_function *)delete, extra, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Type_create_keyval");
+}
+CKPT_ALIAS(Type_create_keyval);
+
+int PMPI_Type_free_keyval(int *keyval)
+{
+    int code = keyval_free(CKPT_DATATYPE, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Type_free_keyval");
+}
+CKPT_ALIAS(Type_free_keyval);
+
+int PMPI_Type_set_attr(MPI_Datatype type, int keyval, void *value)
+{
+    int code = attribute_set(&type->handle, keyval, value);
+
+    return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_set_attr");
+}
+CKPT_ALIAS(Type_set_attr);
+
+int PMPI_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag)
+{
+    int code = attribute_get(&type->handle, keyval, value, flag);
+
+    return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_get_attr");
+}
+CKPT_ALIAS(Type_get_attr);
+
+int PMPI_Type_delete_attr(MPI_Datatype type, int keyval)
+{
+    int code = attribute_delete(&type->handle, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Type_delete_attr");
+}
+CKPT_ALIAS(Type_delete_attr);
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *copy,
+                           MPI_Win_delete_attr_function *delete, int *keyval,
+                           void *extra)
+{
+    int code = keyval_create(CKPT_WIN, (copy_function *)copy,
+                             (delete_function *)delete, extra, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Win_create_keyval");
+}
+CKPT_ALIAS(Win_create_keyval);
+
+int PMPI_Win_free_keyval(int *keyval)
+{
+    int code = keyval_free(CKPT_WIN, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(NULL, code, "MPI_Win_free_keyval");
+}
+CKPT_ALIAS(Win_free_keyval);
+
+int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
+{
+    int code = attribute_set(&win->handle, keyval, value);
+
+    return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_set_attr");
+}
+CKPT_ALIAS(Win_set_attr);
+
+int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
+{
+    int code;
+
+    if (keyval >= 0 && keyval < FIRST_KEYVAL) {
+        /* Base, size, unit: the library's own; no restart outlives a window. */
+        ckpt_begin();
+        CKPT_CALL(code, Win_get_attr, CKPT_LOWER(win), keyval, value, flag);
+        ckpt_end();
+    } else {
+        code = attribute_get(&win->handle, keyval, value, flag);
+    }
+    return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_get_attr");
+}
+CKPT_ALIAS(Win_get_attr);
+
+int PMPI_Win_delete_attr(MPI_Win win, int keyval)
+{
+    int code = attribute_delete(&win->handle, keyval);
+
+    return code == MPI_SUCCESS ? code
+                               : ckpt_error(win, code, "MPI_Win_delete_attr");
+}
+CKPT_ALIAS(Win_delete_attr);
+
+/* The names that MPI-2.0 deprecated. */
+
+int PMPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *delete,
+                       int *keyval, void *extra)
+{
+    return PMPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy,
+                                   (MPI_Comm_delete_attr_function *)delete,
+                                   keyval, extra);
+}
+CKPT_ALIAS(Keyval_create);
+
+int PMPI_Keyval_free(int *keyval)
+{
+    return PMPI_Comm_free_keyval(keyval);
+}
+CKPT_ALIAS(Keyval_free);
+
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *value)
+{
+    return PMPI_Comm_set_attr(comm, keyval, value);
+}
+CKPT_ALIAS(Attr_put);
+
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    return PMPI_Comm_get_attr(comm, keyval, value, flag);
+}
+CKPT_ALIAS(Attr_get);
+
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return PMPI_Comm_delete_attr(comm, keyval);
+}
+CKPT_ALIAS(Attr_delete);
+
+/* The predefined callbacks: functions that mpi.h names. */
+
+#define NULL_DELETE_FUNCTION(name, type)                                       \
+    int name(type object, int keyval, void *value, void *extra)                \
+    {                                                                          \
+        (void)object, (void)keyval, (void)value, (void)extra;                  \
+        return MPI_SUCCESS;                                                    \
+    }
+#define NULL_COPY_FUNCTION(name, type)                                         \
+    int name(type object, int keyval, void *extra, void *in, void *out,        \
+             int *flag)                                                        \
+    {                                                                          \
+        (void)object, (void)keyval, (void)extra, (void)in, (void)out;          \
+        *flag = 0;                                                             \
+        return MPI_SUCCESS;                                                    \
+    }
+#define DUP_FUNCTION(name, type)                                               \
+    int name(type object, int keyval, void *extra, void *in, void *out,        \
+             int *flag)                                                        \
+    {                                                                          \
+        (void)object, (void)keyval, (void)extra;                               \
+        *flag = 1;                                                             \
+        *(void **)out = in;                                                    \
+        return MPI_SUCCESS;                                                    \
+    }
+
+NULL_DELETE_FUNCTION(OMPI_C_MPI_COMM_NULL_DELETE_FN, MPI_Comm)
+NULL_COPY_FUNCTION(OMPI_C_MPI_COMM_NULL_COPY_FN, MPI_Comm)
+DUP_FUNCTION(OMPI_C_MPI_COMM_DUP_FN, MPI_Comm)
+NULL_DELETE_FUNCTION(OMPI_C_MPI_TYPE_NULL_DELETE_FN, MPI_Datatype)
+NULL_COPY_FUNCTION(OMPI_C_MPI_TYPE_NULL_COPY_FN, MPI_Datatype)
+DUP_FUNCTION(OMPI_C_MPI_TYPE_DUP_FN, MPI_Datatype)
+NULL_DELETE_FUNCTION(OMPI_C_MPI_WIN_NULL_DELETE_FN, MPI_Win)
+NULL_COPY_FUNCTION(OMPI_C_MPI_WIN_NULL_COPY_FN, MPI_Win)
+DUP_FUNCTION(OMPI_C_MPI_WIN_DUP_FN, MPI_Win)
+NULL_DELETE_FUNCTION(OMPI_C_MPI_NULL_DELETE_FN, MPI_Comm)
+NULL_COPY_FUNCTION(OMPI_C_MPI_NULL_COPY_FN, MPI_Comm)
+DUP_FUNCTION(OMPI_C_MPI_DUP_FN, MPI_Comm)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * communicator.h - communicators: members, counters, clock, message log.
+ */
+#ifndef CKPT_COMMUNICATOR_H
+#define CKPT_COMMUNICATOR_H
+
+#include "ckpt/wire.h"
+#include "handles/handles.h"
+
+struct ckpt_topology;
+struct ckpt_log_entry;
+
+struct ompi_communicator_t {
+    struct ckpt_handle handle;
+    int rank;             /* in the local group */
+    int size;             /* of the local group */
+    int peers;            /* whom messages go to: size, or the remote size */
+    int inter;            /* 1: intercommunicator */
+    uint64_t id;          /* agreed by all members; orders the replay */
+    struct ckpt_clock *clock; /* in the rank page; a private one if alone */
+    uint32_t slot;        /* index of the clock, or UINT32_MAX */
+    int foreign;          /* 1: has members outside MPI_COMM_WORLD */
+    int unclocked;        /* 1: no clock slot was left */
+    uint64_t *sent;       /* [peers] messages sent */
+    uint64_t *received;   /* [peers] messages received or logged */
+    int *local_members;   /* [size] ranks in MPI_COMM_WORLD */
+    int *members;         /* [peers] the same of the peers (== local_members
+                             for an intracommunicator) */
+    struct ckpt_log_entry *log_first; /* drained messages, oldest first */
+    struct ckpt_log_entry *log_last;
+    struct ckpt_topology *topology; /* how the lower half has to know it */
+    MPI_Errhandler errhandler;
+};
+
+/* Cartesian or graph structure, as given to the call that made it. */
+struct ckpt_topology {
+    int kind;       /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH */
+    int weighted;   /* MPI_DIST_GRAPH */
+    int counts[2];  /* CART: dimensions; GRAPH: nodes, edges; DIST_GRAPH: in, out */
+    size_t size;    /* bytes of this allocation */
+    int data[];     /* CART: dims, periods; GRAPH: index, edges;
+                       DIST_GRAPH: sources, weights, destinations, weights */
+};
+
+/* What all members must do together when a communicator is made: filled while
+ * inside the collective, with lower-half calls only. */
+struct ckpt_new_communicator {
+    MPI_Comm lower;
+    uint64_t id;
+};
+
+/*
+ * Agrees on an id for the new lower communicator. Runs with the lower thread
+ * pointer; collective over its members. Returns an MPI error code.
+ */
+int ckpt_communicator_agree(struct ckpt_new_communicator *fresh);
+
+/*
+ * The object for a communicator that was just made (MPI_COMM_NULL for the null
+ * one). parent: whose error handler it takes, or NULL. Context: normal,
+ * between ckpt_begin and ckpt_end.
+ */
+MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
+                                 MPI_Comm parent, const char *creator,
+                                 void *site);
+
+/* Completes MPI_COMM_WORLD and MPI_COMM_SELF after the lower half started. */
+void ckpt_communicators_open(void);
+
+/* Drops the application's reference (MPI_Comm_free). */
+void ckpt_communicator_release(MPI_Comm communicator);
+
+/* Makes the communicator in a new lower half; in order of id over all of
+ * them. Context: quiesced. Returns 0 or an MPI error code. */
+int ckpt_communicator_rebuild(MPI_Comm communicator);
+
+/* Points all clocks into the current rank page. Context: quiesced. */
+void ckpt_communicators_rebind(void);
+
+/* Sums the counters of all communicators, per rank of MPI_COMM_WORLD. */
+void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count);
+
+/* 1 if it is a communicator of ours that is not null. */
+static inline int ckpt_communicator_valid(MPI_Comm communicator)
+{
+    return communicator != NULL && communicator->clock != NULL;
+}
+
+#endif

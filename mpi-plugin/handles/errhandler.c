@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * errhandler.c - error handlers live in the upper half (MPI 3.1, 8.3): the
+ * lower half always returns its errors, and the wrapper tells the handler.
+ */
+#include "handles/communicator.h"
+#include "handles/kinds.h"
+#include "runtime/runtime.h"
+#include "wrap/wrapper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static MPI_Errhandler *handler_slot(void *object)
+{
+    struct ckpt_handle *handle = object;
+
+    switch (handle->kind) {
+    case CKPT_COMM:
+        return &((MPI_Comm)object)->errhandler;
+    case CKPT_WIN:
+        return &((MPI_Win)object)->errhandler;
+    default:
+        return &((MPI_File)object)->errhandler;
+    }
+}
+
+static MPI_Errhandler handler_of(void *object)
+{
+    struct ckpt_handle *handle = object;
+    MPI_Errhandler handler = *handler_slot(object);
+
+    if (handler != NULL) {
+        return handler;
+    }
+    return handle->kind == CKPT_FILE ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL;
+}
+
+__attribute__((noreturn)) static void end_job(void *object, int code,
+                                              const char *function)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0, result;
+    MPI_Comm comm = MPI_COMM_WORLD;
+
+    if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
+        fprintf(stderr,
+                "*** The %s() function was called %s.\n"
+                "*** This is disallowed by the MPI standard.\n"
+                "*** Your MPI job will now abort.\n",
+                function,
+                ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE
+                    ? "before MPI_INIT was invoked"
+                    : "after MPI_FINALIZE was invoked");
+        exit(1);
+    }
+    if (object != NULL && ((struct ckpt_handle *)object)->kind == CKPT_COMM) {
+        comm = object;
+    }
+    result = PMPI_Error_string(code, text, &length);
+    fprintf(stderr,
+            "*** An error occurred in %s\n*** reported by rank %d\n*** %s\n"
+            "*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now "
+            "abort)\n",
+            function, MPI_COMM_WORLD->rank, text);
+    fflush(stderr);
+    CKPT_CALL(result, Abort, CKPT_LOWER(comm), code);
+    (void)result;
+    abort();
+}
+
+static int invoke(void *object, MPI_Errhandler handler, int code,
+                  const char *function)
+{
+    if (handler == MPI_ERRORS_RETURN) {
+        return code;
+    }
+    if (handler->function == NULL) {
+        end_job(object, code, function);
+    }
+    switch (handler->object_kind) {
+    case CKPT_COMM:
+        ((MPI_Comm_errhandler_function *)handler->function)(
+            (MPI_Comm *)&object, &code, function);
+        break;
+    case CKPT_WIN:
+        ((MPI_Win_errhandler_function *)handler->function)((MPI_Win *)&object,
+                                                           &code, function);
+        break;
+    default:
+        ((MPI_File_errhandler_function *)handler->function)((MPI_File *)&object,
+                                                            &code, function);
+        break;
+    }
+    return code;
+}
+
+int ckpt_error(void *object, int code, const char *function)
+{
+    if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
+        end_job(NULL, code, function);
+    }
+    if (object == NULL) {
+        object = MPI_COMM_WORLD;
+    }
+    return invoke(object, handler_of(object), code, function);
+}
+
+static int create(uint32_t kind, void *function, MPI_Errhandler *handler_p,
+                  const char *creator, void *site)
+{
+    MPI_Errhandler handler;
+
+    ckpt_begin();
+    handler = ckpt_handle_create(CKPT_ERRHANDLER, sizeof(*handler), NULL,
+                                 creator, site);
+    if (handler != NULL) {
+        handler->function = function;
+        handler->object_kind = kind;
+        *handler_p = handler;
+    }
+    CKPT_RETURN(NULL, handler == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS, creator);
+}
+
+static int set(void *object, MPI_Errhandler handler, const char *name)
+{
+    MPI_Errhandler *slot;
+
+    if (object == NULL) {
+        return ckpt_error(NULL, MPI_ERR_ARG, name);
+    }
+    if (handler == NULL || handler == MPI_ERRHANDLER_NULL) {
+        return ckpt_error(object, MPI_ERR_ARG, name);
+    }
+    slot = handler_slot(object);
+    ckpt_begin();
+    ckpt_retain(handler);
+    if (*slot != NULL) {
+        ckpt_drop(*slot);
+    }
+    *slot = handler;
+    ckpt_end();
+    return MPI_SUCCESS;
+}
+
+/* The caller gets a reference of its own, to be freed. */
+static int get(void *object, MPI_Errhandler *handler, const char *name)
+{
+    if (object == NULL) {
+        return ckpt_error(NULL, MPI_ERR_ARG, name);
+    }
+    *handler = handler_of(object);
+    ckpt_retain(*handler);
+    return MPI_SUCCESS;
+}
+
+static int call(void *object, int code, const char *name)
+{
+    (void)invoke(object, handler_of(object), code, name);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
+                                MPI_Errhandler *handler)
+{
+    return create(CKPT_COMM, (void *)function, handler,
+                  "MPI_Comm_create_errhandler", CKPT_SITE);
+}
+CKPT_ALIAS(Comm_create_errhandler);
+
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *function,
+                               MPI_Errhandler *handler)
+{
+    return create(CKPT_WIN, (void *)function, handler,
+                  "MPI_Win_create_errhandler", CKPT_SITE);
+}
+CKPT_ALIAS(Win_create_errhandler);
+
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *function,
+                                MPI_Errhandler *handler)
+{
+    return create(CKPT_FILE, (void *)function, handler,
+                  "MPI_File_create_errhandler", CKPT_SITE);
+}
+CKPT_ALIAS(File_create_errhandler);
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
+{
+    return set(comm, handler, "MPI_Comm_set_errhandler");
+}
+CKPT_ALIAS(Comm_set_errhandler);
+
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler)
+{
+    return set(win, handler, "MPI_Win_set_errhandler");
+}
+CKPT_ALIAS(Win_set_errhandler);
+
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler handler)
+{
+    return set(file, handler, "MPI_File_set_errhandler");
+}
+CKPT_ALIAS(File_set_errhandler);
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
+{
+    return get(comm, handler, "MPI_Comm_get_errhandler");
+}
+CKPT_ALIAS(Comm_get_errhandler);
+
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *handler)
+{
+    return get(win, handler, "MPI_Win_get_errhandler");
+}
+CKPT_ALIAS(Win_get_errhandler);
+
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *handler)
+{
+    return get(file, handler, "MPI_File_get_errhandler");
+}
+CKPT_ALIAS(File_get_errhandler);
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int code)
+{
+    return call(comm, code, "MPI_Comm_call_errhandler");
+}
+CKPT_ALIAS(Comm_call_errhandler);
+
+int PMPI_Win_call_errhandler(MPI_Win win, int code)
+{
+    return call(win, code, "MPI_Win_call_errhandler");
+}
+CKPT_ALIAS(Win_call_errhandler);
+
+int PMPI_File_call_errhandler(MPI_File file, int code)
+{
+    return call(file, code, "MPI_File_call_errhandler");
+}
+CKPT_ALIAS(File_call_errhandler);
+
+int PMPI_Errhandler_free(MPI_Errhandler *handler)
+{
+    if (*handler == NULL || *handler == MPI_ERRHANDLER_NULL) {
+        return ckpt_error(NULL, MPI_ERR_ARG, "MPI_Errhandler_free");
+    }
+    ckpt_begin();
+    ckpt_drop(*handler);
+    *handler = MPI_ERRHANDLER_NULL;
+    ckpt_end();
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Errhandler_free);
+
+/* The names of MPI-1. */
+
+int PMPI_Errhandler_create(MPI_Handler_function *function,
+                           MPI_Errhandler *handler)
+{
+    return PMPI_Comm_create_errhandler(function, handler);
+}
+CKPT_ALIAS(Errhandler_create);
+
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler)
+{
+    return PMPI_Comm_set_errhandler(comm, handler);
+}
+CKPT_ALIAS(Errhandler_set);
+
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *handler)
+{
+    return PMPI_Comm_get_errhandler(comm, handler);
+}
+CKPT_ALIAS(Errhandler_get);

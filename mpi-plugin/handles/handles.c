@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * handles.c - making, finding, counting and freeing MPI objects.
+ */
+#include "handles/handles.h"
+
+#include "base/arena.h"
+#include "handles/attribute.h"
+#include "handles/kinds.h"
+#include "runtime/crossing.h"
+
+#include <stdlib.h>
+
+/* Heads of the circular live lists. */
+static struct ckpt_handle live[CKPT_KIND_COUNT];
+
+/* From lower handle to predefined object: open addressing, rebuilt whenever a
+ * lower half is loaded. */
+#define TABLE_SIZE 1024u
+static struct {
+    void *lower;
+    void *object;
+} table[TABLE_SIZE];
+
+static uint32_t slot_of(const void *lower)
+{
+    return (uint32_t)(((uintptr_t)lower >> 5) * 2654435761u) % TABLE_SIZE;
+}
+
+void *ckpt_predefined_find(const void *lower)
+{
+    uint32_t i;
+
+    for (i = slot_of(lower); table[i].lower != NULL; i = (i + 1) % TABLE_SIZE) {
+        if (table[i].lower == lower) {
+            return table[i].object;
+        }
+    }
+    return NULL;
+}
+
+void ckpt_predefined_bind(void)
+{
+    uint32_t i, slot;
+
+    for (i = 0; i < TABLE_SIZE; i++) {
+        table[i].lower = NULL;
+    }
+    for (i = 0; i < ckpt_predefined_count; i++) {
+        const struct ckpt_predefined *entry = &ckpt_predefined[i];
+        struct ckpt_handle *handle = entry->object;
+
+        if (entry->kind == 0) {
+            continue;
+        }
+        handle->lower = ckpt_lower.object[i];
+        handle->kind = entry->kind;
+        handle->flags |= CKPT_HANDLE_PREDEFINED | CKPT_HANDLE_COMMITTED;
+        handle->references = 1;
+        handle->creator = entry->symbol;
+        if (handle->lower == NULL) {
+            continue;
+        }
+        for (slot = slot_of(handle->lower); table[slot].lower != NULL;
+             slot = (slot + 1) % TABLE_SIZE) {
+        }
+        table[slot].lower = handle->lower;
+        table[slot].object = handle;
+    }
+}
+
+static struct ckpt_handle *live_head(enum ckpt_kind kind)
+{
+    struct ckpt_handle *head = &live[kind];
+
+    if (head->next == NULL) {
+        head->next = head;
+        head->previous = head;
+    }
+    return head;
+}
+
+struct ckpt_handle *ckpt_live(enum ckpt_kind kind)
+{
+    struct ckpt_handle *head = live_head(kind);
+
+    return head->next == head ? NULL : head->next;
+}
+
+struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle)
+{
+    return handle->next == &live[handle->kind] ? NULL : handle->next;
+}
+
+void ckpt_handle_link(struct ckpt_handle *handle)
+{
+    struct ckpt_handle *head = live_head(handle->kind);
+
+    handle->next = head;
+    handle->previous = head->previous;
+    head->previous->next = handle;
+    head->previous = handle;
+}
+
+void ckpt_handle_unlink(struct ckpt_handle *handle)
+{
+    handle->previous->next = handle->next;
+    handle->next->previous = handle->previous;
+}
+
+void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
+                         const char *creator, void *site)
+{
+    struct ckpt_handle *handle = calloc(1, size);
+
+    if (handle == NULL) {
+        return NULL;
+    }
+    handle->lower = lower;
+    handle->kind = kind;
+    handle->references = 1;
+    handle->creator = creator;
+    handle->site = site;
+    ckpt_handle_link(handle);
+    return handle;
+}
+
+void ckpt_handle_destroy(struct ckpt_handle *handle)
+{
+    ckpt_handle_unlink(handle);
+    ckpt_number_forget(handle);
+    if (handle->recipe != NULL) {
+        ckpt_memory_free(handle->recipe, handle->recipe_size);
+    }
+    free(handle->name);
+    free(handle);
+}
+
+static size_t object_size(enum ckpt_kind kind)
+{
+    switch (kind) {
+    case CKPT_OP:
+        return sizeof(struct ompi_op_t);
+    case CKPT_ERRHANDLER:
+        return sizeof(struct ompi_errhandler_t);
+    case CKPT_WIN:
+        return sizeof(struct ompi_win_t);
+    case CKPT_FILE:
+        return sizeof(struct ompi_file_t);
+    default:
+        return sizeof(struct ckpt_handle);
+    }
+}
+
+void *ckpt_adopt(enum ckpt_kind kind, void *lower, const char *creator,
+                 void *site)
+{
+    void *object = ckpt_predefined_find(lower);
+
+    return object != NULL ? object
+                          : ckpt_handle_create(kind, object_size(kind), lower,
+                                               creator, site);
+}
+
+/* Frees the lower object of a kind whose lower handle may outlive the
+ * application's free call. */
+static void free_lower(struct ckpt_handle *handle)
+{
+    int code = MPI_SUCCESS;
+
+    if (handle->lower == NULL) {
+        return;
+    }
+    switch (handle->kind) {
+    case CKPT_DATATYPE:
+        CKPT_CALL(code, Type_free, (MPI_Datatype *)&handle->lower);
+        break;
+    case CKPT_OP:
+        CKPT_CALL(code, Op_free, (MPI_Op *)&handle->lower);
+        break;
+    case CKPT_COMM:
+        CKPT_CALL(code, Comm_free, (MPI_Comm *)&handle->lower);
+        break;
+    default:
+        break; /* the wrapper has freed it */
+    }
+    (void)code; /* nobody is left to tell */
+}
+
+void ckpt_drop(void *object)
+{
+    struct ckpt_handle *handle = object;
+
+    if ((handle->flags & CKPT_HANDLE_PREDEFINED) != 0 ||
+        --handle->references > 0) {
+        return;
+    }
+    free_lower(handle);
+    if (handle->kind == CKPT_OP) {
+        ckpt_op_close((MPI_Op)handle);
+    }
+    if (handle->kind == CKPT_COMM) {
+        ckpt_communicator_destroy((MPI_Comm)handle);
+    } else {
+        ckpt_handle_destroy(handle);
+    }
+}
+
+void ckpt_release(void *object)
+{
+    struct ckpt_handle *handle = object;
+
+    if ((handle->flags & CKPT_HANDLE_PREDEFINED) == 0) {
+        handle->flags |= CKPT_HANDLE_FREED;
+        ckpt_drop(handle);
+    }
+}
+
+void **ckpt_translate(int count, void *const objects[], void **buffer,
+                      int capacity)
+{
+    void **lower = buffer;
+    int i;
+
+    if (count > capacity) {
+        lower = malloc((size_t)count * sizeof(*lower));
+        if (lower == NULL) {
+            return NULL;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        lower[i] = CKPT_LOWER(objects[i]);
+    }
+    return lower;
+}
+
+void ckpt_translated_done(int count, void **lower, void **buffer)
+{
+    (void)count;
+    if (lower != buffer) {
+        free(lower);
+    }
+}

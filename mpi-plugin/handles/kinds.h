@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kinds.h - what each kind of object does at a checkpoint and at a restart.
+ *
+ * record: writes down the recipe while the old lower half still lives; called
+ *     at a place where lower-half calls are allowed. Records only what has no
+ *     recipe yet. Returns 0 or -errno.
+ * rebuild: makes the object in a new lower half. Context: quiesced (no malloc).
+ *     Returns 0 or an MPI error code.
+ */
+#ifndef CKPT_KINDS_H
+#define CKPT_KINDS_H
+
+#include "handles/communicator.h"
+#include "handles/handles.h"
+#include "handles/request.h"
+
+int ckpt_group_record(MPI_Group group);
+int ckpt_group_rebuild(MPI_Group group);
+
+int ckpt_datatype_record(MPI_Datatype datatype);
+int ckpt_datatype_rebuild(MPI_Datatype datatype);
+
+int ckpt_info_record(MPI_Info info);
+int ckpt_info_rebuild(MPI_Info info);
+
+int ckpt_op_rebuild(MPI_Op op);
+/* Gives back the lower-half entry point of a freed operation. */
+void ckpt_op_close(MPI_Op op);
+
+/* Attaches the buffer of MPI_Buffer_attach to a new lower half. */
+int ckpt_buffer_rebuild(void);
+
+/* Frees what hangs on a communicator's object, and the object. */
+void ckpt_communicator_destroy(MPI_Comm communicator);
+
+/* The live lists (handles.c). */
+struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle);
+void ckpt_handle_link(struct ckpt_handle *handle);
+void ckpt_handle_unlink(struct ckpt_handle *handle);
+
+/* Records all recipes that are missing. Returns 0 or -errno and a reason. */
+struct ckpt_failure;
+int ckpt_recipes_record(struct ckpt_failure *failure);
+/* 1 if ckpt_recipes_record has nothing to do. Context: any. */
+int ckpt_recipes_complete(void);
+/* Rebuilds everything but requests, in order. 0 or -errno and a reason. */
+int ckpt_recipes_rebuild(struct ckpt_failure *failure);
+
+/* The first live object that cannot be made again, or NULL. Context: any. */
+struct ckpt_handle *ckpt_first_unsavable(void);
+
+#endif

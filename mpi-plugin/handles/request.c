@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.c - life of a request: made, active, complete, retired.
+ */
+#include "handles/request.h"
+
+#include "handles/communicator.h"
+#include "handles/kinds.h"
+#include "runtime/crossing.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#define BATCH 64
+
+const MPI_Status ckpt_empty_status = {.MPI_SOURCE = MPI_ANY_SOURCE,
+                                      .MPI_TAG = MPI_ANY_TAG};
+
+static MPI_Request free_list;
+
+static int refill(void)
+{
+    struct ompi_request_t *batch = calloc(BATCH, sizeof(*batch));
+
+    if (batch == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < BATCH; i++) {
+        batch[i].handle.kind = CKPT_REQUEST;
+        batch[i].next_free = free_list;
+        free_list = &batch[i];
+    }
+    return 1;
+}
+
+MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
+                             void *site)
+{
+    MPI_Request request = free_list;
+
+    if (__builtin_expect(request == NULL, 0)) {
+        if (!refill()) {
+            return NULL;
+        }
+        request = free_list;
+    }
+    free_list = request->next_free;
+    request->kept[0] = NULL;
+    request->kept[1] = NULL;
+    request->memory = NULL;
+    request->handle.lower = NULL;
+    request->handle.flags = 0;
+    request->handle.creator = creator;
+    request->handle.site = site;
+    request->request_kind = kind;
+    request->active = 0;
+    request->complete = 0;
+    request->persistent = 0;
+    return request;
+}
+
+void ckpt_request_activate(MPI_Request request)
+{
+    request->active = 1;
+    ckpt_handle_link(&request->handle);
+}
+
+static void drop_used(MPI_Request request)
+{
+    if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->persistent) {
+        ckpt_drop(request->datatype);
+        ckpt_drop(request->communicator);
+    }
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        for (int i = 0; i < 2; i++) {
+            if (request->kept[i] != NULL) {
+                ckpt_drop(request->kept[i]);
+            }
+        }
+        free(request->memory);
+    }
+}
+
+void ckpt_request_retire(MPI_Request request)
+{
+    if (request->active) {
+        ckpt_handle_unlink(&request->handle);
+        request->active = 0;
+        drop_used(request);
+    }
+    request->complete = 0;
+    if (!request->persistent) {
+        ckpt_number_forget(&request->handle);
+        request->next_free = free_list;
+        free_list = request;
+    }
+}
+
+void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
+                            int code)
+{
+    MPI_Comm comm = request->communicator;
+
+    request->handle.lower = NULL;
+    request->complete = 1;
+    request->status = *status;
+    request->code = code;
+    if (request->request_kind == CKPT_REQUEST_RECEIVE && !status->_cancelled &&
+        status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
+        comm->received[status->MPI_SOURCE]++;
+    }
+}
+
+int ckpt_request_progress(MPI_Request request)
+{
+    MPI_Status status;
+    int code, flag = 0;
+
+    if (!request->complete && request->handle.lower != NULL) {
+        CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
+                  &status);
+        if (flag || code != MPI_SUCCESS) {
+            ckpt_request_completed(request, &status, code);
+        }
+    }
+    return request->complete;
+}
+
+int ckpt_request_wait(MPI_Request request)
+{
+    MPI_Status status;
+    uintptr_t upper;
+    int code;
+
+    while (!request->complete) {
+        if (request->handle.lower == NULL) { /* a generalized request */
+            ckpt_end();
+            sched_yield();
+            ckpt_begin();
+            continue;
+        }
+        ckpt_state = CKPT_STATE_WAITING;
+        upper = ckpt_enter();
+        code = ckpt_lower.wait(&request->handle.lower, &status);
+        ckpt_leave(upper);
+        ckpt_state = CKPT_STATE_CRITICAL;
+        if (__builtin_expect(code != CKPT_INTERRUPTED, 1)) {
+            ckpt_request_completed(request, &status, code);
+            break;
+        }
+        ckpt_end(); /* serves */
+        ckpt_wait_in_vain();
+        ckpt_begin();
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_wait_over();
+    }
+    return request->code;
+}
+
+int ckpt_request_rebuild(MPI_Request request)
+{
+    int code = MPI_SUCCESS;
+
+    if (request->complete) {
+        return code;
+    }
+    switch (request->request_kind) {
+    case CKPT_REQUEST_RECEIVE:
+        CKPT_CALL(code, Irecv, request->buffer, request->count,
+                  CKPT_LOWER(request->datatype), request->peer, request->tag,
+                  CKPT_LOWER(request->communicator),
+                  (MPI_Request *)&request->handle.lower);
+        break;
+    case CKPT_REQUEST_SEND: /* its message is in the receiver's log */
+        ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
+        break;
+    default: /* generalized: nothing below; collectives: complete at a cut */
+        break;
+    }
+    return code;
+}
+
+MPI_Request ckpt_request_collective(MPI_Request lower, MPI_Comm communicator,
+                                    MPI_Datatype first, MPI_Datatype second,
+                                    const char *creator, void *site)
+{
+    MPI_Request request =
+        ckpt_request_new(CKPT_REQUEST_COLLECTIVE, creator, site);
+
+    if (request == NULL) {
+        return MPI_REQUEST_NULL;
+    }
+    request->handle.lower = lower;
+    request->communicator = communicator;
+    request->kept[0] = first;
+    request->kept[1] = second;
+    for (int i = 0; i < 2; i++) {
+        if (request->kept[i] != NULL) {
+            ckpt_retain(request->kept[i]);
+        }
+    }
+    ckpt_request_activate(request);
+    return request;
+}
+
+MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
+                                 void *site)
+{
+    MPI_Request request = ckpt_request_new(CKPT_REQUEST_FOREIGN, creator, site);
+
+    if (request == NULL) {
+        return MPI_REQUEST_NULL;
+    }
+    request->handle.lower = lower;
+    request->communicator = NULL;
+    ckpt_request_activate(request);
+    return request;
+}

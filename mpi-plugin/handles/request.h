@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request.h - requests of the application.
+ *
+ * Active requests stand in the live list in the order in which they were
+ * started: a restart posts receives again in that order.
+ */
+#ifndef CKPT_REQUEST_H
+#define CKPT_REQUEST_H
+
+#include "handles/handles.h"
+
+enum ckpt_request_kind {
+    CKPT_REQUEST_SEND = 1,
+    CKPT_REQUEST_RECEIVE,
+    CKPT_REQUEST_COLLECTIVE,  /* nonblocking collective */
+    CKPT_REQUEST_GENERALIZED, /* MPI_Grequest_start */
+    CKPT_REQUEST_FOREIGN, /* one that cannot be made again: windows, files ... */
+};
+
+enum ckpt_send_mode {
+    CKPT_SEND_STANDARD = 0, /* also the ready mode: a correct standard send */
+    CKPT_SEND_BUFFERED,
+    CKPT_SEND_SYNCHRONOUS,
+};
+
+struct ckpt_generalized {
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *extra;
+};
+
+struct ompi_request_t {
+    struct ckpt_handle handle; /* lower == NULL: not in the lower half */
+    uint32_t request_kind;     /* enum ckpt_request_kind */
+    uint32_t mode;             /* enum ckpt_send_mode */
+    int active;                /* started, and not yet seen complete */
+    int complete;              /* 1: `status` and `code` are valid */
+    int persistent;
+    int count;
+    int peer;
+    int tag;
+    int code; /* MPI error code of the completed operation */
+    void *buffer;
+    MPI_Datatype datatype;
+    MPI_Comm communicator;
+    MPI_Status status;
+    union {
+        struct ompi_request_t *next_free;
+        struct ckpt_generalized *generalized;
+        struct {
+            void *kept[2]; /* datatypes in use by a collective, or NULL */
+            void *memory;  /* see ckpt_request_keep, or NULL */
+        };
+    };
+};
+
+/* What completion calls say of a null or inactive request and of a send. */
+extern const MPI_Status ckpt_empty_status;
+
+/* A request from the free list; inactive, not linked. NULL: out of memory. */
+MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
+                             void *site);
+
+/* Puts a started request at the end of the live list. */
+void ckpt_request_activate(MPI_Request request);
+
+/* Takes a request that is complete off the live list and drops what it used;
+ * frees it unless it is persistent. */
+void ckpt_request_retire(MPI_Request request);
+
+/* Records the completion of a request in the lower half: status, code and the
+ * count of received messages. */
+void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
+                            int code);
+
+/* Tests a request once, in the lower half if need be; 1 if it is complete.
+ * Context: any place for lower-half calls. */
+int ckpt_request_progress(MPI_Request request);
+
+/* Waits until the request is complete; a checkpoint may be taken meanwhile.
+ * Between begin and end. Returns its code. */
+int ckpt_request_wait(MPI_Request request);
+
+/* Posts an active receive in a new lower half; other kinds are complete.
+ * Context: quiesced. Returns an MPI error code. */
+int ckpt_request_rebuild(MPI_Request request);
+
+/* While the gate is closed: a test or wait that was in vain, or not. The agent
+ * learns after many in vain that this rank waits. */
+void ckpt_wait_in_vain(void);
+void ckpt_wait_over(void);
+
+/*
+ * A request for a nonblocking collective that the lower half has started.
+ * first, second: datatypes in use, kept until it completes (or NULL).
+ */
+MPI_Request ckpt_request_collective(MPI_Request lower, MPI_Comm communicator,
+                                    MPI_Datatype first, MPI_Datatype second,
+                                    const char *creator, void *site);
+
+/* Memory from malloc that the lower half reads until the collective is
+ * complete; it is freed then. */
+static inline void ckpt_request_keep(MPI_Request request, void *memory)
+{
+    request->memory = memory;
+}
+
+/* A request that the lower half made and that no restart can make again. */
+MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
+                                 void *site);
+
+#endif

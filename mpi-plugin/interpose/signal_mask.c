@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signal_mask.c - the checkpoint signal stays out of masks and waits.
+ *
+ * Every call that takes a set of signals to block or to wait for gets it
+ * without the checkpoint signal, then goes to libc. sigfillset and the like
+ * only handle sets and are left alone.
+ *
+ * Context of all functions: normal; those that only change the mask also in
+ * signal handlers.
+ */
+#include "config.h"
+
+#include "interpose/next.h"
+#include "task/signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+
+/* Already threads that start before MPI_Init must leave the signal open. */
+static __attribute__((constructor)) void reserve_signal(void)
+{
+    ckpt_signals_reserve(ckpt_signals_number(getenv("CKPT_SIGNAL")));
+}
+
+/* `set` without the checkpoint signal, in `copy`; NULL stays NULL. */
+static const sigset_t *without(const sigset_t *set, sigset_t *copy)
+{
+    if (set == NULL) {
+        return NULL;
+    }
+    *copy = *set;
+    ckpt_signals_strip(copy);
+    return copy;
+}
+
+CKPT_INTERPOSE int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(sigprocmask)(how, without(set, &copy), old);
+}
+
+CKPT_INTERPOSE int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(pthread_sigmask)(how, without(set, &copy), old);
+}
+
+CKPT_INTERPOSE int sighold(int signal)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    if (sigaddset(&set, signal) != 0) {
+        return -1;
+    }
+    return sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* The BSD calls know signals 1 to 32 only. */
+static int change_bsd_mask(int how, int mask)
+{
+    sigset_t set;
+    sigset_t old;
+    unsigned before = 0;
+
+    sigemptyset(&set);
+    for (int signal = 1; signal <= 31; signal++) {
+        if (((unsigned)mask >> (signal - 1) & 1) != 0) {
+            sigaddset(&set, signal);
+        }
+    }
+    if (sigprocmask(how, &set, &old) != 0) {
+        return -1;
+    }
+    for (int signal = 1; signal <= 31; signal++) {
+        before |= (unsigned)(sigismember(&old, signal) == 1) << (signal - 1);
+    }
+    return (int)before;
+}
+
+CKPT_INTERPOSE int sigblock(int mask)
+{
+    return change_bsd_mask(SIG_BLOCK, mask);
+}
+
+CKPT_INTERPOSE int sigsetmask(int mask)
+{
+    return change_bsd_mask(SIG_SETMASK, mask);
+}
+
+CKPT_INTERPOSE int sigsuspend(const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(sigsuspend)(without(set, &copy));
+}
+
+CKPT_INTERPOSE int ppoll(struct pollfd *files, nfds_t count,
+                         const struct timespec *timeout, const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(ppoll)(files, count, timeout, without(set, &copy));
+}
+
+CKPT_INTERPOSE int pselect(int count, fd_set *read_files, fd_set *write_files,
+                           fd_set *exception_files,
+                           const struct timespec *timeout, const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(pselect)(count, read_files, write_files, exception_files,
+                              timeout, without(set, &copy));
+}
+
+CKPT_INTERPOSE int epoll_pwait(int epoll, struct epoll_event *events,
+                               int capacity, int timeout, const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(epoll_pwait)(epoll, events, capacity, timeout,
+                                  without(set, &copy));
+}
+
+CKPT_INTERPOSE int epoll_pwait2(int epoll, struct epoll_event *events,
+                                int capacity, const struct timespec *timeout,
+                                const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(epoll_pwait2)(epoll, events, capacity, timeout,
+                                   without(set, &copy));
+}
+
+CKPT_INTERPOSE int sigwait(const sigset_t *set, int *signal_p)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(sigwait)(without(set, &copy), signal_p);
+}
+
+CKPT_INTERPOSE int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(sigwaitinfo)(without(set, &copy), info);
+}
+
+CKPT_INTERPOSE int sigtimedwait(const sigset_t *set, siginfo_t *info,
+                                const struct timespec *timeout)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(sigtimedwait)(without(set, &copy), info, timeout);
+}
+
+CKPT_INTERPOSE int signalfd(int fd, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(signalfd)(fd, without(set, &copy), flags);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckpt_host.c - the program of the lower half.
+ *
+ * Opens the real MPI library, enters its functions into the table of the upper
+ * half and jumps back there. It never ends by itself: its main thread's stack
+ * is left for ever in the middle of main().
+ *
+ * The functions that the host_*.c files export win over libc's for everything
+ * in the lower half.
+ */
+#include "config.h"
+#include "lower/start.h"
+
+#include "lower/host_descriptors.h"
+#include "lower/host_memory.h"
+#include "lower/host_process.h"
+#include "lower/host_threads.h"
+#include "lower/services.h"
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void fill(void *library, const char *const *names, void **addresses,
+                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        addresses[i] = dlsym(library, names[i]);
+    }
+}
+
+static int open_library(struct ckpt_lower *table)
+{
+    void *library;
+
+    ckpt_host_loading(table);
+    library = dlopen(table->library, RTLD_NOW | RTLD_GLOBAL);
+    ckpt_host_loading(NULL);
+    if (library == NULL) {
+        snprintf(table->failure.text, sizeof(table->failure.text),
+                 "cannot load the MPI library: %s", dlerror());
+        return -ENOENT;
+    }
+    fill(library, table->function_names, table->function,
+         table->function_count);
+    fill(library, table->object_names, table->object, table->object_count);
+    return ckpt_services_open(library, table);
+}
+
+int main(int argc, char **argv)
+{
+    struct ckpt_lower_start *start;
+    struct ckpt_lower *table;
+
+    if (argc != 2) {
+        fprintf(stderr, "ckpt-host is started by ckpt inside an MPI program, "
+                        "not by hand\n");
+        return 2;
+    }
+    start = (struct ckpt_lower_start *)strtoull(argv[1], NULL, 16);
+    table = start->table;
+    ckpt_host_memory_open(start);
+    ckpt_thread_pointer_open();
+    if (table->version != CKPT_LOWER_VERSION) {
+        snprintf(table->failure.text, sizeof(table->failure.text),
+                 "ckpt-host is of another version than the program's library");
+        table->status = -EPROTO;
+    } else {
+        table->status = open_library(table);
+    }
+    table->ranges = ckpt_host_ranges;
+    table->owns_thread = ckpt_host_owns_thread;
+    table->owns_descriptor = ckpt_host_owns_descriptor;
+    table->thread_pointer = ckpt_thread_pointer_get();
+    table->back(table);
+    abort(); /* back() does not return */
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_threads.h - which threads are the lower half's.
+ *
+ * Also exports to the lower half: pthread_create, pthread_join, pthread_detach.
+ */
+#ifndef CKPT_HOST_THREADS_H
+#define CKPT_HOST_THREADS_H
+
+/* See struct ckpt_lower. */
+int ckpt_host_owns_thread(int tid);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * library.c - which MPI library the lower half uses.
+ *
+ * The library and the launcher have to fit together, so the launcher's own is
+ * the first choice, whatever the program was built with.
+ */
+#include "config.h"
+#include "lower/library.h"
+
+#include "base/text.h"
+#include "lower/environment.h"
+#include "sys/syscall.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#define SONAME "libmpi.so.40"
+#define PATH_SIZE 4096
+#define ANCESTORS_MAX 32
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const launchers[] = {
+    "orterun", "mpirun", "mpiexec", "orted", "prterun", "prte", "prted",
+};
+
+static const char *const library_directories[] = {
+    "lib", "lib64", "lib/x86_64-linux-gnu",
+};
+
+struct path {
+    char text[PATH_SIZE];
+};
+
+static int exists(const char *path)
+{
+    struct stat status;
+
+    return ckpt_sys_stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Cuts a path before its last slash; returns what follows the slash. */
+static const char *split(char *path)
+{
+    char *slash = NULL;
+
+    for (char *c = path; *c != '\0'; c++) {
+        if (*c == '/') {
+            slash = c;
+        }
+    }
+    if (slash == NULL) {
+        return path;
+    }
+    *slash = '\0';
+    return slash + 1;
+}
+
+/* The target of a symbolic link. Returns 1 if it could be read. */
+static int read_link(const char *link, struct path *target)
+{
+    long size = ckpt_sys_readlink(link, target->text, sizeof(target->text) - 1);
+
+    if (size <= 0) {
+        return 0;
+    }
+    target->text[size] = '\0';
+    return 1;
+}
+
+/* The parent of a process, or 0. */
+static uint64_t parent_of(uint64_t pid)
+{
+    char path[64], line[512];
+    const char *c, *name_end = NULL;
+    uint64_t parent = 0;
+    long fd, size;
+
+    ckpt_text_format(path, sizeof(path), "/proc/%l/stat", (long)pid);
+    fd = ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        return 0;
+    }
+    size = ckpt_sys_read((int)fd, line, sizeof(line) - 1);
+    ckpt_sys_close((int)fd);
+    if (size <= 0) {
+        return 0;
+    }
+    line[size] = '\0';
+    /* "pid (name) state parent ...": the name may hold anything. */
+    for (c = line; *c != '\0'; c++) {
+        if (*c == ')') {
+            name_end = c;
+        }
+    }
+    if (name_end != NULL && name_end + 4 < line + size) {
+        ckpt_text_decimal(name_end + 4, &parent);
+    }
+    return parent;
+}
+
+static int is_launcher(const char *name)
+{
+    for (size_t i = 0; i < COUNT(launchers); i++) {
+        if (ckpt_text_equal(name, launchers[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The library installed with the launcher whose program file is `program`,
+ * PREFIX/bin/NAME. Returns 1 if there is one. */
+static int find_beside(struct path *program, struct path *found)
+{
+    if (!is_launcher(split(program->text))) {
+        return 0;
+    }
+    split(program->text);
+    for (size_t i = 0; i < COUNT(library_directories); i++) {
+        ckpt_text_format(found->text, sizeof(found->text), "%s/%s/" SONAME,
+                         program->text, library_directories[i]);
+        if (exists(found->text)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int find_by_launcher(struct path *found)
+{
+    uint64_t pid = (uint64_t)ckpt_sys_getpid();
+    struct path program;
+    char link[64];
+
+    for (int i = 0; i < ANCESTORS_MAX; i++) {
+        pid = parent_of(pid);
+        if (pid == 0) {
+            break;
+        }
+        ckpt_text_format(link, sizeof(link), "/proc/%l/exe", (long)pid);
+        if (read_link(link, &program) && find_beside(&program, found)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The application's run path as its linker has it in memory, or NULL. */
+static const char *run_path(void)
+{
+    const Elf64_Phdr *segment = (const Elf64_Phdr *)getauxval(AT_PHDR);
+    unsigned long count = getauxval(AT_PHNUM);
+    const Elf64_Dyn *entry = NULL;
+    const char *strings = NULL;
+    uint64_t bias = UINT64_MAX, offset = UINT64_MAX;
+
+    for (unsigned long i = 0; segment != NULL && i < count; i++) {
+        if (segment[i].p_type == PT_PHDR) {
+            bias = (uint64_t)segment - segment[i].p_vaddr;
+        } else if (segment[i].p_type == PT_DYNAMIC && bias != UINT64_MAX) {
+            entry = (const Elf64_Dyn *)(bias + segment[i].p_vaddr);
+        }
+    }
+    for (; entry != NULL && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_STRTAB) {
+            strings = (const char *)entry->d_un.d_ptr;
+        } else if (entry->d_tag == DT_RUNPATH) {
+            offset = entry->d_un.d_val;
+        } else if (entry->d_tag == DT_RPATH && offset == UINT64_MAX) {
+            offset = entry->d_un.d_val;
+        }
+    }
+    return strings != NULL && offset != UINT64_MAX ? strings + offset : NULL;
+}
+
+/* Looks in one directory of a run path; $ORIGIN stands for the program's. */
+static int find_in(const char *directory, size_t length, struct path *found)
+{
+    static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
+    struct path origin;
+    size_t skipped = 0;
+
+    origin.text[0] = '\0';
+    for (size_t i = 0; i < COUNT(origins); i++) {
+        if (ckpt_text_starts(directory, origins[i])) {
+            if (!read_link("/proc/self/exe", &origin)) {
+                return 0;
+            }
+            split(origin.text);
+            skipped = ckpt_text_length(origins[i]);
+        }
+    }
+    if (length == 0 || length < skipped) {
+        return 0;
+    }
+    length = ckpt_text_length(origin.text) + length - skipped;
+    if (length + sizeof("/" SONAME) > sizeof(found->text)) {
+        return 0;
+    }
+    ckpt_text_format(found->text, sizeof(found->text), "%s%s", origin.text,
+                     directory + skipped);
+    ckpt_text_copy(found->text + length, sizeof(found->text) - length,
+                   "/" SONAME);
+    return exists(found->text);
+}
+
+static int find_by_run_path(struct path *found)
+{
+    const char *directory = run_path();
+    size_t length;
+
+    while (directory != NULL && *directory != '\0') {
+        length = 0;
+        while (directory[length] != ':' && directory[length] != '\0') {
+            length++;
+        }
+        if (find_in(directory, length, found)) {
+            return 1;
+        }
+        directory += length + (directory[length] == ':');
+    }
+    return 0;
+}
+
+int ckpt_lower_library(char *const environment[], char *path, size_t size)
+{
+    const char *choice = ckpt_environment_value(environment, "CKPT_LIBMPI");
+    struct path found;
+
+    if (choice == NULL || *choice == '\0') {
+        choice = SONAME;
+        if (find_by_launcher(&found) || find_by_run_path(&found)) {
+            choice = found.text;
+        }
+    }
+    if (ckpt_text_length(choice) >= size) {
+        return -ENAMETOOLONG;
+    }
+    ckpt_text_copy(path, size, choice);
+    return 0;
+}

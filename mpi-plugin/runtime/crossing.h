@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * crossing.h - a call from the upper half into the lower half.
+ *
+ * Two thread-pointer writes around one indirect call. Every wrapper runs
+ * between ckpt_begin() and ckpt_end(): a checkpoint signal that arrives in
+ * between only sets ckpt_pending, and ckpt_end() looks at it, so no handle of
+ * the lower half is ever lost between its making and its recording.
+ */
+#ifndef CKPT_CROSSING_H
+#define CKPT_CROSSING_H
+
+#include "lower/lower.h"
+#include "sys/thread_pointer.h"
+
+#include "functions.h" /* generated: enum ckpt_function { CKPT_FN_Send, ... } */
+
+#pragma GCC visibility push(hidden) /* one load, not two */
+
+extern struct ckpt_lower ckpt_lower;
+extern void *ckpt_lower_function[]; /* by enum ckpt_function; never NULL: one
+                                       that is missing returns an error code */
+
+/* What the MPI thread is doing, for the handler of the checkpoint signal. */
+enum ckpt_state {
+    CKPT_STATE_IDLE = 0,   /* in the application */
+    CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be stopped half-way */
+    CKPT_STATE_WAITING,    /* in a wait loop of ckpt-host, which polls pending */
+    CKPT_STATE_COLLECTIVE, /* see cut/collective.h */
+    CKPT_STATE_SERVICE,    /* taking part in a checkpoint */
+};
+extern volatile int ckpt_state;
+
+/* Non-zero while the agent has something to say or the gate is closed. Polled
+ * by the wait loops of ckpt-host. */
+extern volatile int ckpt_pending;
+
+/* 1 if several threads may call MPI (SERIALIZED). */
+extern int ckpt_threaded;
+void ckpt_begin_threaded(void);
+void ckpt_end_threaded(void);
+
+/* Looks at the agent's connection; may take part in a checkpoint. Called with
+ * state IDLE or in the signal handler. */
+void ckpt_service(void);
+
+#pragma GCC visibility pop
+
+static inline __attribute__((always_inline)) void ckpt_begin(void)
+{
+    if (__builtin_expect(ckpt_threaded, 0)) {
+        ckpt_begin_threaded();
+    } else {
+        ckpt_state = CKPT_STATE_CRITICAL;
+    }
+}
+
+static inline __attribute__((always_inline)) void ckpt_end(void)
+{
+    if (__builtin_expect(ckpt_threaded, 0)) {
+        ckpt_end_threaded();
+    } else {
+        ckpt_state = CKPT_STATE_IDLE;
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_service();
+    }
+}
+
+/* As ckpt_end, without a look at ckpt_pending. */
+static inline void ckpt_end_quietly(void)
+{
+    if (ckpt_threaded) {
+        ckpt_end_threaded();
+    } else {
+        ckpt_state = CKPT_STATE_IDLE;
+    }
+}
+
+/* Sets the lower thread pointer; code up to ckpt_leave must not use TLS. */
+static inline __attribute__((always_inline)) uintptr_t ckpt_enter(void)
+{
+    uintptr_t upper = ckpt_thread_pointer_get();
+
+    ckpt_halves.upper = upper;
+    ckpt_thread_pointer_set(ckpt_halves.lower);
+    return upper;
+}
+
+static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
+{
+    ckpt_thread_pointer_set(upper);
+}
+
+/* The lower half's PMPI_<name>, with its type from mpi.h. */
+#define CKPT_FUNCTION(name)                                                    \
+    ((__typeof__(&PMPI_##name))ckpt_lower_function[CKPT_FN_##name])
+
+/* Calls PMPI_<name> of the lower half; the result is assigned to `result`.
+ * Between ckpt_begin and ckpt_end only. */
+#define CKPT_CALL(result, name, ...)                                           \
+    do {                                                                       \
+        uintptr_t upper_ = ckpt_enter();                                       \
+        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
+        ckpt_leave(upper_);                                                    \
+    } while (0)
+
+#endif

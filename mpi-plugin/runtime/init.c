@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * init.c - MPI_Init, MPI_Finalize and what may be asked around them
+ * (MPI 3.1, sections 8.6, 8.7 and 12.4).
+ */
+#include "config.h"
+#include "runtime/init.h"
+
+#include "cut/agent_link.h"
+#include "cut/rank_page.h"
+#include "cut/service.h"
+#include "cut/message_log.h"
+#include "files/files.h"
+#include "handles/attribute.h"
+#include "handles/communicator.h"
+#include "memory/regions.h"
+#include "runtime/runtime.h"
+#include "task/signals.h"
+#include "task/threads.h"
+#include "wrap/wrapper.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <errno.h>
+#include <link.h>
+
+static enum ckpt_runtime_phase phase;
+static int thread_level = MPI_THREAD_SINGLE;
+static pthread_t main_thread;
+
+int ckpt_threaded;
+
+enum ckpt_runtime_phase ckpt_runtime_phase(void)
+{
+    return phase;
+}
+
+int ckpt_init_lower(struct ckpt_failure *failure)
+{
+    int code, provided;
+
+    CKPT_CALL(code, Init_thread, NULL, NULL, thread_level, &provided);
+    if (code != MPI_SUCCESS) {
+        return ckpt_fail(failure, -EIO,
+                         "MPI_Init_thread of the MPI library failed, code %d",
+                         code);
+    }
+    if (provided < thread_level) {
+        thread_level = provided;
+    }
+    CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(MPI_COMM_WORLD),
+              CKPT_LOWER(MPI_ERRORS_RETURN));
+    CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(MPI_COMM_SELF),
+              CKPT_LOWER(MPI_ERRORS_RETURN));
+    code = ckpt_log_open();
+    return code == MPI_SUCCESS
+               ? 0
+               : ckpt_fail(failure, -EIO, "MPI_Comm_dup failed, code %d", code);
+}
+
+__attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure)
+{
+    fprintf(stderr, "ckpt: cannot start MPI: %s\n", failure->text);
+    exit(1);
+}
+
+static int name_other_mpi(struct dl_phdr_info *object, size_t size, void *found)
+{
+    const char *slash = strrchr(object->dlpi_name, '/');
+    const char *name = slash != NULL ? slash + 1 : object->dlpi_name;
+
+    (void)size;
+    if ((strncmp(name, "libmpi.so.", 10) == 0 &&
+         strcmp(name, "libmpi.so.40") != 0) ||
+        strncmp(name, "libmpich.so", 11) == 0) {
+        *(const char **)found = object->dlpi_name;
+        return 1;
+    }
+    return 0;
+}
+
+/* A program compiled for another MPI has other handles and constants: it must
+ * not go on with ours. */
+static void refuse_other_mpi(void)
+{
+    struct ckpt_failure failure = {""};
+    const char *found = NULL;
+
+    if (dl_iterate_phdr(name_other_mpi, &found) != 0) {
+        (void)ckpt_fail(&failure, -ENOTSUP,
+                        "this program needs %s, which belongs to another MPI; "
+                        "only programs for Open MPI (libmpi.so.40) can be run",
+                        found);
+        give_up(&failure);
+    }
+}
+
+/* A threaded program may call MPI from any thread, one at a time; several at
+ * once (MULTIPLE) are not offered. */
+static int offered_level(int required)
+{
+    return required > MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED : required;
+}
+
+static void start(int required)
+{
+    extern char **environ;
+    struct ckpt_failure failure = {""};
+    int rank, size, code, page;
+
+    refuse_other_mpi();
+    ckpt_thread_pointer_open();
+    ckpt_regions_open();
+    ckpt_files_open();
+    main_thread = pthread_self();
+    thread_level = offered_level(required);
+    if (ckpt_runtime_load(environ, getauxval(AT_SYSINFO_EHDR), &failure) != 0) {
+        give_up(&failure);
+    }
+    CKPT_CALL(code, Comm_rank, CKPT_LOWER(MPI_COMM_WORLD), &rank);
+    CKPT_CALL(code, Comm_size, CKPT_LOWER(MPI_COMM_WORLD), &size);
+    page = ckpt_rank_page_open(rank, size);
+    if (code != MPI_SUCCESS || page < 0) {
+        (void)ckpt_fail(&failure, page, "no memory for the rank page");
+        give_up(&failure);
+    }
+    ckpt_communicators_open();
+    ckpt_threaded = thread_level >= MPI_THREAD_SERIALIZED;
+    phase = CKPT_RUNTIME_ACTIVE;
+    ckpt_service_open(page);
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)argc, (void)argv;
+    if (phase != CKPT_RUNTIME_BEFORE) {
+        return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init_thread");
+    }
+    start(required);
+    *provided = thread_level;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Init_thread);
+
+int PMPI_Init(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    if (phase != CKPT_RUNTIME_BEFORE) {
+        return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init");
+    }
+    start(MPI_THREAD_SINGLE);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Init);
+
+int PMPI_Initialized(int *flag)
+{
+    *flag = phase != CKPT_RUNTIME_BEFORE;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Initialized);
+
+int PMPI_Finalized(int *flag)
+{
+    *flag = phase == CKPT_RUNTIME_FINALIZED;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Finalized);
+
+int PMPI_Finalize(void)
+{
+    int code;
+
+    if (phase != CKPT_RUNTIME_ACTIVE) {
+        return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Finalize");
+    }
+    /* First of all, the attributes of MPI_COMM_SELF (MPI 3.1, 8.7.1). */
+    code = ckpt_attributes_delete(&MPI_COMM_SELF->handle);
+    if (code == MPI_SUCCESS) {
+        code = ckpt_attributes_delete(&MPI_COMM_WORLD->handle);
+    }
+    if (code != MPI_SUCCESS) {
+        return ckpt_error(NULL, code, "MPI_Finalize");
+    }
+    ckpt_service_close();
+    ckpt_begin();
+    CKPT_CALL(code, Finalize);
+    phase = CKPT_RUNTIME_FINALIZED;
+    ckpt_state = CKPT_STATE_CRITICAL; /* nothing is served any more */
+    return code;
+}
+CKPT_ALIAS(Finalize);
+
+int PMPI_Abort(MPI_Comm comm, int code)
+{
+    int result;
+
+    if (phase != CKPT_RUNTIME_ACTIVE) {
+        return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Abort");
+    }
+    ckpt_begin();
+    CKPT_CALL(result, Abort,
+              CKPT_LOWER(ckpt_communicator_valid(comm) ? comm : MPI_COMM_WORLD),
+              code);
+    return result;
+}
+CKPT_ALIAS(Abort);
+
+int PMPI_Query_thread(int *provided)
+{
+    *provided = thread_level;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Query_thread);
+
+int PMPI_Is_thread_main(int *flag)
+{
+    *flag = pthread_equal(pthread_self(), main_thread);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Is_thread_main);
+
+int PMPI_Get_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Get_version);
+
+int PMPI_Get_library_version(char *version, int *length)
+{
+    int code;
+
+    if (phase == CKPT_RUNTIME_BEFORE) { /* allowed; no library is loaded yet */
+        strcpy(version, "ckpt " PACKAGE_VERSION " for Open MPI");
+        *length = (int)strlen(version);
+        return MPI_SUCCESS;
+    }
+    CKPT_CALL(code, Get_library_version, version, length);
+    return code;
+}
+CKPT_ALIAS(Get_library_version);
+
+int PMPI_Pcontrol(const int level, ...)
+{
+    (void)level; /* for profiling tools, which wrap us */
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Pcontrol);
+
+/* Seconds by which a restart has set MPI_Wtime back, so that the time between
+ * checkpoint and restart does not count. */
+static double wtime_offset;
+static double wtime_stopped;
+
+static double monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double PMPI_Wtime(void)
+{
+    return monotonic() + wtime_offset;
+}
+CKPT_ALIAS(Wtime);
+
+double PMPI_Wtick(void)
+{
+    struct timespec resolution;
+
+    clock_getres(CLOCK_MONOTONIC, &resolution);
+    return (double)resolution.tv_sec + 1e-9 * (double)resolution.tv_nsec;
+}
+CKPT_ALIAS(Wtick);
+
+void ckpt_wtime_stop(void)
+{
+    wtime_stopped = PMPI_Wtime();
+}
+
+void ckpt_wtime_continue(void)
+{
+    wtime_offset = wtime_stopped - monotonic();
+}

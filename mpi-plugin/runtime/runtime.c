@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * runtime.c - load the lower half and start its MPI.
+ */
+#include "runtime/runtime.h"
+
+#include "handles/communicator.h"
+#include "handles/handles.h"
+#include "runtime/crossing.h"
+#include "runtime/init.h"
+#include "lower/library.h"
+#include "sys/syscall.h"
+#include "task/threads.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+
+struct ckpt_lower ckpt_lower;
+volatile int ckpt_state;
+volatile int ckpt_pending;
+
+extern const char *const ckpt_function_names[];
+void *ckpt_lower_function[CKPT_FN_COUNT];
+
+#define OBJECT_CAPACITY 512
+static const char *object_names[OBJECT_CAPACITY];
+static void *objects[OBJECT_CAPACITY];
+
+/* The launcher's environment, copied: the application may change its own, and
+ * after a restart the original is in memory that goes away. */
+#define ENVIRONMENT_ENTRIES 8192
+static char *launch_environment[ENVIRONMENT_ENTRIES];
+static char environment_text[1024 * 1024];
+
+/* Stands in for a function that this MPI library lacks. No TLS is used: it
+ * runs with the lower thread pointer. */
+static int missing_function(void)
+{
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+char *const *ckpt_runtime_environment(void)
+{
+    return launch_environment;
+}
+
+const char *ckpt_runtime_getenv(const char *name)
+{
+    size_t length = strlen(name);
+    char *const *entry = launch_environment;
+
+    for (; *entry != NULL; entry++) {
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+            return *entry + length + 1;
+        }
+    }
+    return NULL;
+}
+
+static void copy_environment(char *const *from)
+{
+    size_t count = 0, used = 0;
+
+    for (; *from != NULL && count + 1 < ENVIRONMENT_ENTRIES; from++) {
+        size_t length = strlen(*from) + 1;
+
+        if (length <= sizeof(environment_text) - used) {
+            launch_environment[count] = environment_text + used;
+            memcpy(launch_environment[count++], *from, length);
+            used += length;
+        }
+    }
+    launch_environment[count] = NULL;
+}
+
+static void fill_table(const char *library)
+{
+    uint32_t i;
+
+    memset(&ckpt_lower, 0, sizeof(ckpt_lower));
+    for (i = 0; i < ckpt_predefined_count; i++) {
+        object_names[i] = ckpt_predefined[i].symbol;
+        objects[i] = NULL;
+    }
+    ckpt_lower.version = CKPT_LOWER_VERSION;
+    ckpt_lower.function_count = CKPT_FN_COUNT;
+    ckpt_lower.object_count = ckpt_predefined_count;
+    ckpt_lower.library = library;
+    ckpt_lower.function_names = ckpt_function_names;
+    ckpt_lower.object_names = object_names;
+    ckpt_lower.function = ckpt_lower_function;
+    ckpt_lower.object = objects;
+    ckpt_lower.interrupt = &ckpt_pending;
+}
+
+/* Where ckpt-host and ckptd are: beside this library, or CKPT_LIBDIR. */
+static void library_directory(char *path, size_t size)
+{
+    const char *directory = ckpt_runtime_getenv("CKPT_LIBDIR");
+
+    if (directory == NULL) {
+        directory = CKPT_LIBRARY_DIRECTORY; /* as configured */
+    }
+    strncpy(path, directory, size - 1);
+    path[size - 1] = '\0';
+}
+
+void ckpt_runtime_tool(char *path, size_t size, const char *name)
+{
+    library_directory(path, size);
+    if (strlen(path) + strlen(name) + 2 <= size) {
+        strcat(path, "/");
+        strcat(path, name);
+    }
+}
+
+int ckpt_runtime_load(char *const environment[], uint64_t vdso,
+                      struct ckpt_failure *failure)
+{
+    static char library[4096], host[4096];
+    int error, i;
+
+    copy_environment(environment);
+    if (ckpt_predefined_count > OBJECT_CAPACITY) {
+        return ckpt_fail(failure, -E2BIG, "too many predefined MPI objects");
+    }
+    error = ckpt_lower_library(launch_environment, library,
+                               sizeof(library));
+    if (error != 0) {
+        return ckpt_fail(failure, error, "no MPI library found");
+    }
+    fill_table(library);
+    ckpt_runtime_tool(host, sizeof(host), "ckpt-host");
+    ckpt_threads_record_leader();
+    error = ckpt_lower_load(&ckpt_lower, host, launch_environment, vdso, failure);
+    ckpt_threads_repair_leader();
+    if (error != 0) {
+        return error;
+    }
+    ckpt_halves.lower = ckpt_lower.thread_pointer;
+    for (i = 0; i < CKPT_FN_COUNT; i++) {
+        if (ckpt_lower_function[i] == NULL) {
+            ckpt_lower_function[i] = (void *)missing_function;
+        }
+    }
+    ckpt_predefined_bind();
+    return ckpt_init_lower(failure);
+}
+
+/* Several threads may call MPI, one at a time: ckpt_state is also the lock. */
+
+static int waiters;
+
+void ckpt_begin_threaded(void)
+{
+    int seen = CKPT_STATE_IDLE;
+
+    while (!__atomic_compare_exchange_n(&ckpt_state, &seen, CKPT_STATE_CRITICAL,
+                                        0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&waiters, 1, __ATOMIC_SEQ_CST);
+        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAIT_PRIVATE,
+                             (uint32_t)seen, NULL);
+        __atomic_fetch_sub(&waiters, 1, __ATOMIC_SEQ_CST);
+        seen = CKPT_STATE_IDLE;
+    }
+}
+
+void ckpt_end_threaded(void)
+{
+    __atomic_store_n(&ckpt_state, CKPT_STATE_IDLE, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) != 0) {
+        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAKE_PRIVATE, 1,
+                             NULL);
+    }
+}
+
+int ckpt_require_lower(const char *function)
+{
+    (void)function;
+    return ckpt_halves.lower != 0 ? 0 : MPI_T_ERR_NOT_INITIALIZED;
+}
+
+int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
+{
+    uintptr_t upper = ckpt_enter();
+    int count = ckpt_lower.ranges(ranges, capacity);
+
+    ckpt_leave(upper);
+    if (count < 0) {
+        return count;
+    }
+    return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
+}
+
+/* Before MPI_Init every entry of the table leads here. */
+__attribute__((constructor)) static void fill_with_missing(void)
+{
+    for (int i = 0; i < CKPT_FN_COUNT; i++) {
+        ckpt_lower_function[i] = (void *)missing_function;
+    }
+}

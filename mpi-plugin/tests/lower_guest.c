@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lower_guest.c - stands for the MPI library and tries what the lower half may
+ * and may not do. Each function returns NULL, or what went wrong.
+ *
+ * Loaded by lower_subject; with GUEST_ENDS set it ends while it is loaded.
+ */
+#include "config.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GUEST __attribute__((visibility("default")))
+#define TEXT(x) #x
+#define LINE(x) TEXT(x)
+#define TRY(condition)                                                         \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            return "lower_guest.c:" LINE(__LINE__) ": " #condition;            \
+        }                                                                      \
+    } while (0)
+
+#define MIB ((size_t)1 << 20)
+
+/* What ckpt-host looks up; never called here. */
+GUEST int PMPI_Isend(void) { return 1; }
+GUEST int PMPI_Issend(void) { return 1; }
+GUEST int PMPI_Irecv(void) { return 1; }
+GUEST int PMPI_Test(void) { return 1; }
+
+__attribute__((constructor)) static void end(void)
+{
+    const char *how = getenv("GUEST_ENDS");
+
+    if (how != NULL && strcmp(how, "exit") == 0) {
+        exit(3);
+    }
+    if (how != NULL && strcmp(how, "abort") == 0) {
+        abort();
+    }
+}
+
+static char *map(size_t size, int fd)
+{
+    return mmap(NULL, size, PROT_READ | PROT_WRITE,
+                fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, fd, 0);
+}
+
+/* 1 if every page is mapped, by whomever. */
+static int is_occupied(char *address, size_t size)
+{
+    unsigned char resident;
+
+    for (size_t i = 0; i < size; i += 4096) {
+        if (mincore(address + i, 1, &resident) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+GUEST const char *guest_memory(int (*is_lower)(const void *, size_t))
+{
+    char *a, *b, *file;
+    int fd, id;
+
+    a = map(8 * MIB, -1);
+    TRY(a != MAP_FAILED && is_lower(a, 8 * MIB));
+    a[4 * MIB] = 7;
+    /* What is unmapped is lower still: nobody else can get the address. */
+    TRY(munmap(a + MIB, MIB) == 0 && is_lower(a, 8 * MIB));
+    TRY(is_occupied(a + MIB, MIB) && a[4 * MIB] == 7);
+    b = map(MIB, -1);
+    TRY(b != MAP_FAILED && is_lower(b, MIB) && b[0] == 0);
+    /* Shrinks in place; does not grow. */
+    TRY(mremap(a + 3 * MIB, 2 * MIB, MIB, 0) == a + 3 * MIB);
+    TRY(mremap(a + 3 * MIB, MIB, 64 * MIB, MREMAP_MAYMOVE) == MAP_FAILED);
+    TRY(munmap(a, 8 * MIB) == 0 && munmap(b, MIB) == 0);
+    TRY(is_occupied(a, 8 * MIB) && is_occupied(b, MIB));
+    TRY(munmap(a + 1, MIB) == -1);
+    /* More than one reservation holds. */
+    a = map(3000 * MIB, -1);
+    TRY(a != MAP_FAILED && is_lower(a, 3000 * MIB));
+    a[2999 * MIB] = 1;
+    TRY(munmap(a, 3000 * MIB) == 0);
+
+    fd = memfd_create("guest", 0);
+    TRY(fd >= 0 && ftruncate(fd, MIB) == 0);
+    file = map(MIB, fd);
+    TRY(file != MAP_FAILED && is_lower(file, MIB));
+    b = map(MIB, fd);
+    TRY(b != MAP_FAILED && b != file);
+    file[5] = 'x';
+    TRY(b[5] == 'x');
+    TRY(map(MIB, 1000) == MAP_FAILED); /* no such descriptor */
+    TRY(munmap(file, MIB) == 0 && munmap(b, MIB) == 0 && close(fd) == 0);
+    TRY(is_occupied(file, MIB));
+
+    id = shmget(IPC_PRIVATE, MIB, 0600);
+    TRY(id >= 0);
+    a = shmat(id, NULL, 0);
+    TRY(shmctl(id, IPC_RMID, NULL) == 0);
+    TRY(a != (char *)-1 && is_lower(a, MIB));
+    a[0] = 1;
+    TRY(shmdt(a) == 0 && shmdt(a) == -1 && is_occupied(a, MIB));
+
+    TRY(sbrk(4096) == (void *)-1 && brk(a) == -1 && sbrk(0) != (void *)-1);
+    for (size_t size = 1; size < 64 * MIB; size *= 3) {
+        a = malloc(size);
+        TRY(a != NULL && is_lower(a, size));
+        free(a);
+    }
+    return NULL;
+}
+
+static int expected_flags(int fd, int flags)
+{
+    return fd >= 192 && fcntl(fd, F_GETFD) == flags;
+}
+
+/* A program started by the lower half gets what it was meant to. */
+static const char *inheritance(void)
+{
+    char command[128];
+    int given[2], kept[2], status;
+    pid_t child;
+
+    TRY(pipe(given) == 0 && pipe2(kept, O_CLOEXEC) == 0);
+    TRY(expected_flags(given[0], 0) && expected_flags(kept[0], FD_CLOEXEC));
+    snprintf(command, sizeof(command),
+             "test -e /proc/self/fd/%d && test ! -e /proc/self/fd/%d", given[0],
+             kept[0]);
+    child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    TRY(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    TRY(fcntl(given[0], F_SETFD, FD_CLOEXEC) == 0);
+    TRY(expected_flags(given[0], FD_CLOEXEC));
+    TRY(close(given[0]) == 0 && close(given[1]) == 0 && close(given[1]) == -1);
+    TRY(close(kept[0]) == 0 && close(kept[1]) == 0);
+    return NULL;
+}
+
+/* A descriptor that comes in a message. */
+static const char *passed(void)
+{
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    char byte = 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int ends[2], fd;
+
+    memset(&control, 0, sizeof(control));
+    TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    TRY(expected_flags(ends[0], 0) && expected_flags(ends[1], 0));
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&control.header), &ends[0], sizeof(int));
+    TRY(sendmsg(ends[0], &message, 0) == 1);
+    TRY(recvmsg(ends[1], &message, 0) == 1);
+    memcpy(&fd, CMSG_DATA(&control.header), sizeof(int));
+    TRY(fd != ends[0] && expected_flags(fd, 0));
+    TRY(close(fd) == 0 && close(ends[0]) == 0 && close(ends[1]) == 0);
+    return NULL;
+}
+
+GUEST const char *guest_descriptors(void)
+{
+    int fds[8], count = 0;
+    const char *wrong;
+    FILE *file;
+    DIR *directory;
+    char name[] = "/tmp/guest-XXXXXX";
+
+    fds[count++] = open("/dev/null", O_RDWR);
+    fds[count++] = dup(fds[0]);
+    fds[count++] = fcntl(fds[0], F_DUPFD, 3);
+    fds[count++] = epoll_create1(0);
+    fds[count++] = eventfd(0, 0);
+    fds[count++] = socket(AF_UNIX, SOCK_STREAM, 0);
+    fds[count++] = mkstemp(name);
+    unlink(name);
+    for (int i = 0; i < count; i++) {
+        TRY(expected_flags(fds[i], 0));
+        TRY(close(fds[i]) == 0);
+    }
+    TRY(open("/nonexistent/file", O_RDONLY) == -1);
+    file = fopen("/dev/null", "w+e");
+    TRY(file != NULL && expected_flags(fileno(file), FD_CLOEXEC));
+    TRY(fclose(file) == 0);
+    TRY(fopen("/dev/null", "z") == NULL);
+    directory = opendir("/");
+    TRY(directory != NULL && expected_flags(dirfd(directory), FD_CLOEXEC));
+    TRY(readdir(directory) != NULL && closedir(directory) == 0);
+    wrong = inheritance();
+    return wrong != NULL ? wrong : passed();
+}
+
+static const void *stack_seen;
+static uint64_t mask_seen;
+
+static void *look(void *argument)
+{
+    sigset_t set;
+    int here;
+
+    stack_seen = &here;
+    /* The lower half believes that nothing is blocked. */
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    mask_seen = sigismember(&set, SIGUSR1) ? 1 : 0;
+    return argument;
+}
+
+GUEST const char *guest_threads(int (*is_lower)(const void *, size_t))
+{
+    const void *first;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *result;
+
+    TRY(pthread_create(&thread, NULL, look, &attributes) == 0);
+    TRY(pthread_join(thread, &result) == 0 && result == &attributes);
+    TRY(is_lower(stack_seen, 1) && mask_seen == 0);
+    first = stack_seen;
+    /* A stack is used again, however many threads come and go. */
+    for (int i = 0; i < 3000; i++) {
+        TRY(pthread_create(&thread, NULL, look, NULL) == 0);
+        TRY(pthread_join(thread, NULL) == 0 && stack_seen == first);
+    }
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 256 * 1024);
+    for (int i = 0; i < 3000; i++) {
+        TRY(pthread_create(&thread, &attributes, look, NULL) == 0);
+    }
+    pthread_attr_destroy(&attributes);
+    return NULL;
+}
+
+GUEST const char *guest_signals(void)
+{
+    struct itimerval timer = {{0, 0}, {1, 0}};
+    struct sigaction action, old;
+    sigset_t set, seen;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_IGN;
+    TRY(sigaction(SIGTERM, &action, NULL) == 0);
+    TRY(sigaction(SIGTERM, NULL, &old) == 0 && old.sa_handler == SIG_IGN);
+    TRY(signal(SIGTERM, SIG_DFL) == SIG_IGN);
+    TRY(sigaction(0, &action, NULL) == -1 && sigaction(65, NULL, &old) == -1);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    TRY(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+    TRY(sigprocmask(SIG_SETMASK, NULL, &seen) == 0);
+    TRY(sigismember(&seen, SIGTERM) == 1 && sigismember(&seen, SIGINT) == 0);
+    TRY(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
+    TRY(sigprocmask(SIG_SETMASK, NULL, &seen) == 0);
+    TRY(sigismember(&seen, SIGTERM) == 0);
+    TRY(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+    return NULL;
+}

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lower_subject.c - a program that loads a lower half and looks at itself.
+ *
+ * usage: lower_subject HOST MODE. Exits with 0 if all is as it should be; else
+ * says what is not.
+ */
+#include "config.h"
+
+#include "lower/library.h"
+#include "lower/lower.h"
+#include "lower/mappings.h"
+#include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RANGES 4096
+#define RESIDUE_MAX (256 * 1024)
+
+#define CHECK(condition, ...)                                                  \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);    \
+            fprintf(stderr, __VA_ARGS__);                                      \
+            fprintf(stderr, "\n");                                             \
+            exit(1);                                                           \
+        }                                                                      \
+    } while (0)
+
+enum function {
+    INIT, FINALIZE, RANK, SIZE, BARRIER, SEND, RECV, NONE,
+    GUEST_MEMORY, GUEST_DESCRIPTORS, GUEST_THREADS, GUEST_SIGNALS, FUNCTIONS,
+};
+static const char *const function_names[] = {
+    "PMPI_Init", "PMPI_Finalize", "PMPI_Comm_rank", "PMPI_Comm_size",
+    "PMPI_Barrier", "PMPI_Send", "PMPI_Recv", "PMPI_No_such_function",
+    "guest_memory", "guest_descriptors", "guest_threads", "guest_signals",
+};
+static const char *const object_names[] = {"ompi_mpi_comm_world",
+                                           "ompi_mpi_byte"};
+static void *function[FUNCTIONS], *object[2];
+static volatile int interrupt;
+static struct ckpt_lower lower;
+static const char *host;
+
+/* Evaluates a call with the lower half's thread pointer. */
+#define BELOW(call)                                                            \
+    ({                                                                         \
+        uintptr_t upper_ = ckpt_thread_pointer_get();                          \
+        ckpt_thread_pointer_set(lower.thread_pointer);                         \
+        __typeof__(call) result_ = (call);                                     \
+        ckpt_thread_pointer_set(upper_);                                       \
+        result_;                                                               \
+    })
+#define WORLD object[0]
+#define BYTE object[1]
+
+typedef int (*init_t)(int *, char ***);
+typedef int (*void_t)(void);
+typedef int (*comm_t)(void *);
+typedef int (*number_t)(void *, int *);
+typedef int (*send_t)(const void *, int, void *, int, int, void *);
+typedef int (*recv_t)(void *, int, void *, int, int, void *, void *);
+
+static int load(const char *library, struct ckpt_failure *failure)
+{
+    memset(&lower, 0, sizeof(lower));
+    lower.function_count = FUNCTIONS;
+    lower.object_count = 2;
+    lower.function_names = function_names;
+    lower.object_names = object_names;
+    lower.function = function;
+    lower.object = object;
+    lower.library = library;
+    lower.interrupt = &interrupt;
+    return ckpt_lower_load(&lower, host, environ, getauxval(AT_SYSINFO_EHDR),
+                           failure);
+}
+
+static void load_and_init(void)
+{
+    static char library[4096];
+    struct ckpt_failure failure;
+    int status;
+
+    CHECK(ckpt_lower_library(environ, library, sizeof(library)) == 0,
+          "no library");
+    status = load(library, &failure);
+    CHECK(status == 0, "%s", failure.text);
+    CHECK(lower.thread_pointer != ckpt_thread_pointer_get(), "one half only");
+    CHECK(function[NONE] == NULL, "a function that does not exist");
+    CHECK(BELOW(((init_t)function[INIT])(NULL, NULL)) == 0, "MPI_Init");
+}
+
+static int number(enum function which)
+{
+    int value = -1;
+
+    CHECK(BELOW(((number_t)function[which])(WORLD, &value)) == 0, "error");
+    return value;
+}
+
+static void barrier(void)
+{
+    CHECK(BELOW(((comm_t)function[BARRIER])(WORLD)) == 0, "MPI_Barrier");
+}
+
+static void finalize(void)
+{
+    CHECK(BELOW(((void_t)function[FINALIZE])()) == 0, "MPI_Finalize");
+}
+
+/* Lower memory, as a checkpoint would ask for it. */
+static int lower_ranges(struct ckpt_range *ranges)
+{
+    int count = BELOW(lower.ranges(ranges, RANGES));
+
+    CHECK(count > 0, "ranges: %d", count);
+    for (int i = 0; i < count; i++) {
+        CHECK(ranges[i].start < ranges[i].end, "range %d is empty", i);
+        CHECK(i == 0 || ranges[i - 1].end < ranges[i].start, "not in order");
+    }
+    return count + ckpt_lower_loader_ranges(ranges + count, RANGES - count);
+}
+
+static int overlaps(const struct ckpt_range *ranges, int count, uint64_t start,
+                    uint64_t end)
+{
+    for (int i = 0; i < count; i++) {
+        if (start < ranges[i].end && ranges[i].start < end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Bytes of [start, end) in none of the ranges. */
+static uint64_t outside(const struct ckpt_range *ranges, int count,
+                        uint64_t start, uint64_t end)
+{
+    uint64_t bytes = 0;
+
+    for (uint64_t page = start; page < end; page += 4096) {
+        bytes += overlaps(ranges, count, page, page + 4096) ? 0 : 4096;
+    }
+    return bytes;
+}
+
+/* What is mapped now, was not before, and is not known to be lower. */
+static void check_residue(const struct ckpt_range *before, int before_count)
+{
+    static struct ckpt_range known[2 * RANGES], now[RANGES];
+    uint64_t residue = 0, total = 0;
+    int count = lower_ranges(known);
+    int now_count = ckpt_mappings_read(now, RANGES);
+
+    for (int i = 0; i < count; i++) {
+        CHECK(!overlaps(before, before_count, known[i].start, known[i].end),
+              "%lx-%lx was there before the lower half", known[i].start,
+              known[i].end);
+        total += known[i].end - known[i].start;
+    }
+    memcpy(known + count, before, (size_t)before_count * sizeof(*before));
+    count += before_count;
+    CHECK(now_count > 0, "maps");
+    for (int i = 0; i < now_count; i++) {
+        if (outside(known, count, now[i].start, now[i].end) > 0) {
+            uint64_t bytes = outside(known, count, now[i].start, now[i].end);
+
+            residue += bytes;
+            printf("not known as lower: %lu bytes in %lx-%lx\n", bytes,
+                   now[i].start, now[i].end);
+        }
+    }
+    printf("lower address space %lu MiB in %d ranges, residue %lu bytes\n",
+           total >> 20, count - before_count, residue);
+    CHECK(residue < RESIDUE_MAX, "residue %lu bytes", residue);
+}
+
+struct open_file {
+    int open;
+    dev_t device;
+    ino_t inode;
+};
+#define DESCRIPTORS 4096
+
+static void read_descriptors(struct open_file *files)
+{
+    struct stat status;
+
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        files[fd].open = fstat(fd, &status) == 0;
+        if (files[fd].open) {
+            files[fd].device = status.st_dev;
+            files[fd].inode = status.st_ino;
+        }
+    }
+}
+
+/* What was open is the application's and as before; all else is the lower
+ * half's, far up and closed at exec. */
+static void check_descriptors(const struct open_file *before)
+{
+    static struct open_file files[DESCRIPTORS];
+    int count = 0;
+
+    read_descriptors(files);
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        if (before[fd].open) {
+            CHECK(files[fd].open && files[fd].inode == before[fd].inode &&
+                      files[fd].device == before[fd].device,
+                  "the application's descriptor %d is another file", fd);
+            CHECK(lower.owns_descriptor(fd) == 0, "descriptor %d", fd);
+        } else if (files[fd].open) {
+            CHECK(lower.owns_descriptor(fd) == 1, "descriptor %d has no owner",
+                  fd);
+            CHECK(fd >= 192, "the lower half has descriptor %d", fd);
+            CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC,
+                  "descriptor %d is inherited", fd);
+            count++;
+        }
+    }
+    CHECK(count > 0, "the lower half has no descriptor at all");
+    printf("lower descriptors: %d\n", count);
+}
+
+/* upper: a thread of the application besides the main one, or 0. */
+static void check_threads(int upper)
+{
+    DIR *directory = opendir("/proc/self/task");
+    struct dirent *entry;
+    char path[64], line[256];
+    unsigned long blocked;
+    int count = 0;
+    FILE *file;
+
+    CHECK(directory != NULL, "no /proc");
+    while ((entry = readdir(directory)) != NULL) {
+        int tid = atoi(entry->d_name);
+
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        if (tid == getpid() || tid == upper) {
+            CHECK(lower.owns_thread(tid) == 0, "thread %d", tid);
+            continue;
+        }
+        CHECK(lower.owns_thread(tid) == 1, "thread %d has no owner", tid);
+        snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+        file = fopen(path, "r");
+        CHECK(file != NULL, "%s", path);
+        blocked = 0;
+        while (fgets(line, sizeof(line), file) != NULL) {
+            sscanf(line, "SigBlk: %lx", &blocked);
+        }
+        fclose(file);
+        /* All but KILL, STOP and libc's own 32. */
+        CHECK(blocked == (~0ul & ~(1ul << 8 | 1ul << 18 | 1ul << 31)),
+              "thread %d blocks %lx", tid, blocked);
+        count++;
+    }
+    closedir(directory);
+    CHECK(lower.owns_thread(1) == 0, "thread 1");
+    printf("lower threads: %d\n", count);
+}
+
+struct signal_state {
+    struct ckpt_sigaction action[65];
+    uint64_t mask;
+    char name[16];
+};
+
+static void read_signals(struct signal_state *state)
+{
+    memset(state, 0, sizeof(*state));
+    for (int i = 1; i <= 64; i++) {
+        ckpt_sys_sigaction(i, NULL, &state->action[i]);
+    }
+    ckpt_sys_sigprocmask(SIG_BLOCK, NULL, &state->mask);
+    prctl(PR_GET_NAME, state->name);
+}
+
+static void handler(int signal)
+{
+    (void)signal;
+}
+
+/* A receive that is left half-way, and what becomes of it. */
+static void check_services(void)
+{
+    struct status {
+        int source, tag, error, cancelled;
+        size_t size;
+    } status = {0};
+    char in[8] = "", out[8] = "message";
+    void *request = NULL, *unused;
+    int self = number(RANK), error;
+
+    interrupt = 1;
+    error = BELOW(lower.receive(in, 8, BYTE, self, 7, WORLD, &status,
+                                &request));
+    CHECK(error == CKPT_INTERRUPTED, "receive of nothing: %d", error);
+    CHECK(request != NULL, "no request");
+    error = BELOW(lower.wait(&request, &status));
+    CHECK(error == CKPT_INTERRUPTED, "wait for nothing: %d", error);
+    /* A call that can complete does, interrupt or not. */
+    error = BELOW(lower.send(out, 8, BYTE, self, 7, WORLD, &unused));
+    CHECK(error == 0, "send: %d", error);
+    interrupt = 0;
+    error = BELOW(lower.wait(&request, &status));
+    CHECK(error == 0, "wait: %d", error);
+    CHECK(strcmp(in, out) == 0, "received \"%.8s\"", in);
+    CHECK(status.source == self && status.tag == 7 && status.size == 8,
+          "status %d %d %zu", status.source, status.tag, status.size);
+    interrupt = 1;
+    error = BELOW(lower.ssend(out, 8, BYTE, self, 8, WORLD, &request));
+    CHECK(error == CKPT_INTERRUPTED, "ssend nobody receives: %d", error);
+    interrupt = 0;
+    error = BELOW(lower.receive(in, 8, BYTE, self, 8, WORLD, NULL, &unused));
+    CHECK(error == 0, "receive: %d", error);
+    error = BELOW(lower.wait(&request, NULL));
+    CHECK(error == 0, "wait for ssend: %d", error);
+}
+
+/* One process, one thread: everything the lower half brings is known. */
+static void mode_alone(void)
+{
+    static struct ckpt_range before[RANGES];
+    static struct open_file files[DESCRIPTORS];
+    struct signal_state signals, signals_now;
+    void *heap_end;
+    int count;
+
+    CHECK(open("/proc/self/maps", O_RDONLY) >= 0, "open");
+    read_descriptors(files);
+    signal(SIGUSR1, handler);
+    signal(SIGSEGV, handler);
+    read_signals(&signals);
+    free(malloc(100000));
+    heap_end = sbrk(0);
+    count = ckpt_mappings_read(before, RANGES);
+    CHECK(count > 0, "maps: %d", count);
+
+    load_and_init();
+    CHECK(number(RANK) == 0 && number(SIZE) == 1, "not one rank");
+    barrier();
+    CHECK(sbrk(0) == heap_end, "the program break has moved");
+    check_residue(before, count);
+    check_descriptors(files);
+    check_threads(0);
+    read_signals(&signals_now);
+    for (int i = 1; i <= 64; i++) {
+        CHECK(memcmp(&signals.action[i], &signals_now.action[i],
+                     sizeof(signals.action[i])) == 0,
+              "the disposition of signal %d has changed", i);
+    }
+    CHECK(signals.mask == signals_now.mask, "signal mask %lx", signals.mask);
+    CHECK(strcmp(signals.name, signals_now.name) == 0, "thread name %s",
+          signals_now.name);
+    heap_end = sbrk(0); /* the checks above use the application's malloc */
+    check_services();
+    finalize();
+    CHECK(sbrk(0) == heap_end, "the program break has moved");
+}
+
+/* Called by the guest, with the lower half's thread pointer. */
+static int is_lower(const void *address, size_t size)
+{
+    static struct ckpt_range ranges[RANGES];
+    int count = lower.ranges(ranges, RANGES);
+
+    return outside(ranges, count, (uint64_t)address & ~UINT64_C(4095),
+                   (uint64_t)address + size) == 0;
+}
+
+/* A library that tries everything. */
+static void mode_guest(void)
+{
+    typedef const char *(*guest_t)(int (*)(const void *, size_t));
+    static struct open_file files[DESCRIPTORS];
+    struct signal_state signals, signals_now;
+    struct ckpt_failure failure;
+    const char *wrong;
+    void *heap_end;
+
+    read_descriptors(files);
+    heap_end = sbrk(0);
+    CHECK(load("./lower_guest.so", &failure) == 0, "%s", failure.text);
+    read_signals(&signals);
+    for (int i = GUEST_MEMORY; i <= GUEST_SIGNALS; i++) {
+        CHECK(function[i] != NULL, "no %s", function_names[i]);
+        wrong = BELOW(((guest_t)function[i])(is_lower));
+        CHECK(wrong == NULL, "%s: %s", function_names[i], wrong);
+    }
+    CHECK(sbrk(0) == heap_end, "the program break has moved");
+    read_signals(&signals_now);
+    CHECK(memcmp(&signals, &signals_now, sizeof(signals)) == 0, "signals");
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        CHECK((fcntl(fd, F_GETFD) >= 0) == files[fd].open,
+              "descriptor %d is %s", fd, files[fd].open ? "closed" : "open");
+    }
+
+    setenv("GUEST_ENDS", "exit", 1);
+    CHECK(load("./lower_guest.so", &failure) == -ENOTSUP, "no failure");
+    CHECK(strstr(failure.text, "exit()") != NULL, "%s", failure.text);
+    setenv("GUEST_ENDS", "abort", 1);
+    CHECK(load("./lower_guest.so", &failure) == -ENOTSUP, "no failure");
+    CHECK(strstr(failure.text, "abort()") != NULL, "%s", failure.text);
+}
+
+/* An application's thread that maps and unmaps while the lower half comes. */
+#define UPPER_BLOCKS 512
+#define UPPER_SIZE (64 * 1024)
+static char *volatile upper_blocks[UPPER_BLOCKS];
+static volatile int upper_stop, upper_tid;
+
+static void *map_and_unmap(void *argument)
+{
+    unsigned turn = 0;
+
+    upper_tid = ckpt_sys_gettid();
+    while (!upper_stop) {
+        int i = turn++ % UPPER_BLOCKS;
+
+        if (upper_blocks[i] != NULL) {
+            munmap(upper_blocks[i], UPPER_SIZE);
+        }
+        upper_blocks[i] = mmap(NULL, UPPER_SIZE, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (upper_blocks[i] == MAP_FAILED) {
+            abort();
+        }
+        upper_blocks[i][0] = 1;
+    }
+    return argument;
+}
+
+static void mode_busy(void)
+{
+    static struct ckpt_range known[RANGES];
+    pthread_t thread;
+    int count;
+
+    pthread_create(&thread, NULL, map_and_unmap, NULL);
+    while (upper_tid == 0) {
+        sched_yield();
+    }
+    load_and_init();
+    barrier();
+    check_threads(upper_tid);
+    upper_stop = 1;
+    pthread_join(thread, NULL);
+
+    count = lower_ranges(known);
+    for (int i = 0; i < UPPER_BLOCKS; i++) {
+        uint64_t start = (uint64_t)upper_blocks[i];
+
+        CHECK(start == 0 || !overlaps(known, count, start, start + UPPER_SIZE),
+              "memory of the application at %lx is claimed", start);
+    }
+    finalize();
+}
+
+/* What cannot be loaded says why, and the program goes on. */
+static void mode_failures(void)
+{
+    struct ckpt_failure failure = {{0}};
+    const char *good = host;
+    int status;
+
+    status = load("/nonexistent/libmpi.so.40", &failure);
+    CHECK(status == -ENOENT, "%d", status);
+    CHECK(strstr(failure.text, "/nonexistent/libmpi.so.40") != NULL, "%s",
+          failure.text);
+    status = load("libm.so.6", &failure);
+    CHECK(status == -ENOTSUP, "%d", status);
+    CHECK(strstr(failure.text, "PMPI_Isend") != NULL, "%s", failure.text);
+    host = "/nonexistent/ckpt-host";
+    status = load("libmpi.so.40", &failure);
+    CHECK(status == -ENOENT, "%d", status);
+    CHECK(strstr(failure.text, host) != NULL, "%s", failure.text);
+    host = "/proc/self/maps";
+    status = load("libmpi.so.40", &failure);
+    CHECK(status == -ENOEXEC, "%d", status);
+    host = good;
+    load_and_init(); /* after all of that */
+    finalize();
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+#define ROUND_TRIPS 2000
+#define REPEATS 30
+
+static void ping_pong(char *buffer, int size, int first)
+{
+    int peer = first ? 1 : 0;
+    void *request;
+
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        if (first) {
+            BELOW(lower.send(buffer, size, BYTE, peer, 0, WORLD, &request));
+        }
+        BELOW(lower.receive(buffer, size, BYTE, peer, 0, WORLD, NULL,
+                            &request));
+        if (!first) {
+            buffer[0]++;
+            BELOW(lower.send(buffer, size, BYTE, peer, 0, WORLD, &request));
+        }
+    }
+}
+
+/* The same by the library's own blocking calls, below all the time. */
+static void ping_pong_native(char *buffer, int size, int first)
+{
+    uintptr_t upper = ckpt_thread_pointer_get();
+    int peer = first ? 1 : 0;
+
+    ckpt_thread_pointer_set(lower.thread_pointer);
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        if (first) {
+            ((send_t)function[SEND])(buffer, size, BYTE, peer, 0, WORLD);
+        }
+        ((recv_t)function[RECV])(buffer, size, BYTE, peer, 0, WORLD, NULL);
+        if (!first) {
+            buffer[0]++;
+            ((send_t)function[SEND])(buffer, size, BYTE, peer, 0, WORLD);
+        }
+    }
+    ckpt_thread_pointer_set(upper);
+}
+
+static double shortest(void (*trip)(char *, int, int), int size, int first)
+{
+    double best = 1e9, time;
+    char buffer[1024] = {0};
+
+    for (int i = 0; i < REPEATS; i++) {
+        buffer[0] = 0;
+        barrier();
+        time = now();
+        trip(buffer, size, first);
+        time = now() - time;
+        best = time < best ? time : best;
+        CHECK((unsigned char)buffer[0] == ROUND_TRIPS % 256,
+              "%d round trips counted %d", ROUND_TRIPS,
+              (unsigned char)buffer[0]);
+    }
+    return best / ROUND_TRIPS / 2 * 1e9;
+}
+
+static void mode_pair(void)
+{
+    int rank;
+
+    load_and_init();
+    rank = number(RANK);
+    CHECK(number(SIZE) == 2, "two ranks, not %d", number(SIZE));
+    check_services();
+    for (int size = 8; size <= 512; size *= 8) {
+        double ours = shortest(ping_pong, size, rank == 0);
+        double native = shortest(ping_pong_native, size, rank == 0);
+
+        if (rank == 0) {
+            printf("%4d bytes one way: %.1f ns, native %.1f ns, added %.1f\n",
+                   size, ours, native, ours - native);
+        }
+    }
+    finalize();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } modes[] = {{"alone", mode_alone},
+                 {"busy", mode_busy},
+                 {"failures", mode_failures},
+                 {"guest", mode_guest},
+                 {"pair", mode_pair}};
+
+    CHECK(argc == 3, "usage: lower_subject HOST MODE");
+    host = argv[1];
+    ckpt_thread_pointer_open();
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(argv[2], modes[i].name) == 0) {
+            modes[i].run();
+            return 0;
+        }
+    }
+    CHECK(0, "no mode %s", argv[2]);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_interpose.cpp - what the application gets from signal and thread calls.
+ *
+ * The interposers are linked into this program and so take the place of
+ * libc's. Threads are ended for real and made again, as by a restart; then
+ * libc remembers ids that the kernel has forgotten.
+ */
+extern "C" {
+#include "sys/thread_pointer.h"
+#include "task/signals.h"
+#include "task/threads.h"
+}
+
+#include "tests/thread_reaper.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <functional>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace
+{
+
+void in_child(std::function<void()> body, std::function<void()> meanwhile)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        body();
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    meanwhile();
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "status " << status;
+}
+
+void ignore_notice(int)
+{
+}
+
+void open_all()
+{
+    int signal = ckpt_signals_number(nullptr);
+    ckpt_thread_pointer_open();
+    ASSERT_EQ(ckpt_threads_open(signal, ignore_notice, nullptr), 0);
+    ASSERT_EQ(ckpt_signals_open(signal), 0);
+}
+
+std::atomic<int> handled_by;
+
+void handler(int)
+{
+    handled_by = gettid();
+}
+
+bool blocks(int signal)
+{
+    sigset_t set;
+    pthread_sigmask(SIG_BLOCK, nullptr, &set);
+    return sigismember(&set, signal) == 1;
+}
+
+TEST(Interpose, masks_leave_the_checkpoint_signal_open)
+{
+    in_child(
+        [] {
+            int signal = ckpt_signals_number(nullptr);
+            sigset_t all;
+            sigset_t none;
+            sigfillset(&all);
+            sigemptyset(&none);
+            EXPECT_EQ(sigismember(&all, signal), 1);
+            for (auto call : {sigprocmask, pthread_sigmask}) {
+                call(SIG_SETMASK, &all, nullptr); /* before MPI_Init, too */
+                EXPECT_FALSE(blocks(signal));
+                EXPECT_TRUE(blocks(SIGUSR1));
+                call(SIG_SETMASK, &none, nullptr);
+                EXPECT_FALSE(blocks(SIGUSR1));
+            }
+            sighold(signal);
+            EXPECT_FALSE(blocks(signal));
+        },
+        [] {});
+}
+
+TEST(Interpose, old_and_new_calls_agree_on_the_handler)
+{
+    in_child(
+        [] {
+            struct sigaction action;
+            EXPECT_EQ(signal(SIGHUP, handler), SIG_DFL);
+            open_all();
+            sigaction(SIGHUP, nullptr, &action);
+            EXPECT_EQ(action.sa_handler, handler);
+
+            EXPECT_EQ(signal(SIGUSR1, handler), SIG_DFL);
+            EXPECT_EQ(signal(SIGUSR1, handler), handler);
+            sigaction(SIGUSR1, nullptr, &action);
+            EXPECT_EQ(action.sa_handler, handler);
+            EXPECT_EQ(action.sa_flags, SA_RESTART);
+            siginterrupt(SIGUSR1, 1);
+            sigaction(SIGUSR1, nullptr, &action);
+            EXPECT_EQ(action.sa_flags, 0);
+
+            EXPECT_EQ(sysv_signal(SIGUSR2, handler), SIG_DFL);
+            raise(SIGUSR2);
+            EXPECT_EQ(handled_by, gettid());
+            EXPECT_EQ(signal(SIGUSR2, SIG_IGN), SIG_DFL);
+
+            EXPECT_EQ(sigset(SIGTERM, SIG_HOLD), SIG_DFL);
+            EXPECT_TRUE(blocks(SIGTERM));
+            EXPECT_EQ(sigset(SIGTERM, handler), SIG_HOLD);
+            EXPECT_FALSE(blocks(SIGTERM));
+            EXPECT_EQ(sigset(SIGTERM, SIG_IGN), handler);
+
+            EXPECT_EQ(signal(SIGKILL, handler), SIG_ERR);
+            EXPECT_EQ(errno, EINVAL);
+        },
+        [] {});
+}
+
+struct Pipes {
+    int request[2];
+    int answer[2];
+
+    Pipes()
+    {
+        EXPECT_EQ(pipe(request), 0);
+        EXPECT_EQ(pipe(answer), 0);
+    }
+};
+
+/* In the child: one thread dies and comes back. */
+void die_and_come_back(Pipes &pipes)
+{
+    ckpt_failure failure{};
+    const ckpt_thread *threads;
+    char done = 'n';
+
+    ASSERT_EQ(ckpt_threads_freeze(10000, &failure), 0) << failure.text;
+    ckpt_threads_record_leader();
+    bool one = ckpt_threads_list(&threads) == 1;
+    bool ended = one &&
+                 write(pipes.request[1], &threads->tid, sizeof(pid_t)) ==
+                     sizeof(pid_t) &&
+                 read(pipes.answer[0], &done, 1) == 1 && done == 'y';
+    while (ended &&
+           syscall(SYS_tgkill, getpid(), threads->tid, 0) == 0) {
+    }
+    int status = ended ? ckpt_threads_recreate(&failure) : -1;
+    ckpt_threads_thaw();
+    ASSERT_TRUE(one);
+    ASSERT_TRUE(ended);
+    ASSERT_EQ(status, 0) << failure.text;
+}
+
+/* In the parent. */
+void reap_one(Pipes &pipes)
+{
+    pid_t tid;
+    close(pipes.request[1]);
+    if (read(pipes.request[0], &tid, sizeof(tid)) == sizeof(tid)) {
+        std::string error = reap_threads({tid});
+        EXPECT_EQ(error, "");
+        EXPECT_EQ(write(pipes.answer[1], error.empty() ? "y" : "n", 1), 1);
+    }
+}
+
+std::atomic<int> kernel_tid;
+std::atomic<int> stop_reading;
+
+void *publish_tid_until_stopped(void *)
+{
+    while (!stop_reading) {
+        kernel_tid = gettid();
+        sched_yield();
+    }
+    return &stop_reading;
+}
+
+void expect_signals_arrive(pthread_t thread)
+{
+    signal(SIGUSR1, handler);
+    handled_by = 0;
+    ASSERT_EQ(pthread_kill(thread, SIGUSR1), 0);
+    while (handled_by == 0) {
+        sched_yield();
+    }
+    EXPECT_EQ(handled_by, kernel_tid);
+    handled_by = 0;
+    ASSERT_EQ(pthread_sigqueue(thread, SIGUSR1, sigval{}), 0);
+    while (handled_by == 0) {
+        sched_yield();
+    }
+    EXPECT_EQ(handled_by, kernel_tid);
+    EXPECT_EQ(pthread_kill(thread, 0), 0);
+    EXPECT_EQ(pthread_kill(thread, 32), EINVAL);
+}
+
+void expect_properties_work(pthread_t thread)
+{
+    char name[16] = "";
+    EXPECT_EQ(pthread_setname_np(thread, "born again"), 0);
+    EXPECT_EQ(pthread_getname_np(thread, name, sizeof(name)), 0);
+    EXPECT_STREQ(name, "born again");
+    EXPECT_EQ(pthread_setname_np(thread, "sixteen letters!"), ERANGE);
+
+    cpu_set_t mine;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    EXPECT_EQ(pthread_setaffinity_np(thread, sizeof(set), &set), 0);
+    EXPECT_EQ(pthread_getaffinity_np(thread, sizeof(mine), &mine), 0);
+    EXPECT_TRUE(CPU_EQUAL(&mine, &set));
+    EXPECT_EQ(sched_getaffinity(kernel_tid, sizeof(mine), &mine), 0);
+    EXPECT_TRUE(CPU_EQUAL(&mine, &set));
+
+    int policy = -1;
+    sched_param parameter{};
+    EXPECT_EQ(pthread_getschedparam(thread, &policy, &parameter), 0);
+    EXPECT_EQ(policy, SCHED_OTHER);
+    EXPECT_EQ(pthread_setschedparam(thread, SCHED_BATCH, &parameter), 0);
+    EXPECT_EQ(sched_getscheduler(kernel_tid), SCHED_BATCH);
+    EXPECT_EQ(pthread_setschedprio(thread, 0), 0);
+
+    clockid_t clock;
+    timespec time{};
+    EXPECT_EQ(pthread_getcpuclockid(thread, &clock), 0);
+    EXPECT_EQ(clock_gettime(clock, &time), 0);
+    EXPECT_GT(time.tv_sec * 1000000000 + time.tv_nsec, 0);
+
+    pthread_attr_t attributes;
+    ASSERT_EQ(pthread_getattr_np(thread, &attributes), 0);
+    pthread_attr_destroy(&attributes);
+}
+
+void come_back_and_work(Pipes &pipes)
+{
+    pthread_t thread;
+    void *result = nullptr;
+
+    open_all();
+    ASSERT_EQ(pthread_create(&thread, nullptr, publish_tid_until_stopped,
+                             nullptr),
+              0);
+    while (kernel_tid == 0) {
+        sched_yield();
+    }
+    int first = kernel_tid;
+    die_and_come_back(pipes);
+    while (kernel_tid == first) {
+        sched_yield();
+    }
+    EXPECT_EQ(ckpt_threads_kernel_tid(thread, nullptr), kernel_tid);
+    expect_signals_arrive(thread);
+    expect_properties_work(thread);
+    stop_reading = 1;
+    EXPECT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, &stop_reading);
+}
+
+TEST(Interpose, calls_reach_a_thread_that_was_made_again)
+{
+    Pipes pipes;
+    in_child([&] { come_back_and_work(pipes); }, [&] { reap_one(pipes); });
+}
+
+int blocked_pipe[2];
+
+void *read_for_ever(void *)
+{
+    char byte;
+    kernel_tid = gettid();
+    return read(blocked_pipe[0], &byte, 1) == 1 ? &blocked_pipe : nullptr;
+}
+
+void come_back_and_be_cancelled(Pipes &pipes)
+{
+    pthread_t thread;
+    void *result = nullptr;
+
+    open_all();
+    ASSERT_EQ(pipe(blocked_pipe), 0);
+    ASSERT_EQ(pthread_create(&thread, nullptr, read_for_ever, nullptr), 0);
+    while (kernel_tid == 0) {
+        sched_yield();
+    }
+    die_and_come_back(pipes);
+    std::int32_t *word = nullptr;
+    ASSERT_NE(ckpt_threads_kernel_tid(thread, &word), 0);
+    std::int32_t remembered = *word;
+    EXPECT_EQ(remembered, kernel_tid);
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    EXPECT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
+TEST(Interpose, a_thread_that_was_made_again_can_be_cancelled)
+{
+    Pipes pipes;
+    in_child([&] { come_back_and_be_cancelled(pipes); },
+             [&] { reap_one(pipes); });
+}
+
+} // namespace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * test_lower.cpp - a lower half is loaded, works, and keeps to itself.
+ *
+ * The work is done by lower_subject, a process of its own for each test. The
+ * launcher is the one found by configure, or CKPT_TEST_MPIRUN. Run as root, it
+ * needs OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM set to 1.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+
+namespace {
+
+// The command that runs lower_subject on a number of ranks.
+std::string subject(int ranks, const std::string &mode)
+{
+    const char *given = std::getenv("CKPT_TEST_MPIRUN");
+    const std::string launcher = given != nullptr ? given : MPIRUN;
+
+    return "timeout 60 " + launcher + " -np " + std::to_string(ranks) +
+           " ./lower_subject ./ckpt-host " + mode;
+}
+
+// The exit status of a shell command; its output goes to `output`.
+int run(const std::string &command, std::string &output)
+{
+    std::FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+    char part[4096];
+    std::size_t size;
+
+    if (pipe == nullptr) {
+        return -1;
+    }
+    while ((size = std::fread(part, 1, sizeof(part), pipe)) > 0) {
+        output.append(part, size);
+    }
+    int status = pclose(pipe);
+    std::fputs(output.c_str(), stdout);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Lower, KeepsToItself)
+{
+    std::string output;
+
+    EXPECT_EQ(run(subject(1, "alone"), output), 0);
+    EXPECT_NE(output.find("residue"), std::string::npos);
+}
+
+TEST(Lower, ClaimsNothingOfABusyApplication)
+{
+    std::string output;
+
+    EXPECT_EQ(run(subject(1, "busy"), output), 0);
+}
+
+TEST(Lower, SaysWhatCannotBeLoaded)
+{
+    std::string output;
+
+    EXPECT_EQ(run(subject(1, "failures"), output), 0);
+}
+
+TEST(Lower, KeepsAnyLibraryToItself)
+{
+    std::string output;
+
+    EXPECT_EQ(run("timeout 60 ./lower_subject ./ckpt-host guest", output), 0);
+}
+
+TEST(Lower, TwoRanksExchangeMessages)
+{
+    std::string output;
+
+    EXPECT_EQ(run(subject(2, "pair"), output), 0);
+    EXPECT_NE(output.find("bytes one way"), std::string::npos);
+}
+
+TEST(Lower, HostRefusesToBeStartedByHand)
+{
+    std::string output;
+
+    EXPECT_EQ(run("./ckpt-host", output), 2);
+    EXPECT_NE(output.find("not by hand"), std::string::npos);
+}
+
+} // namespace

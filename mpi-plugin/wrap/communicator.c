@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * communicator.c - making and freeing communicators (MPI 3.1, chapter 6).
+ *
+ * Making one is a collective on its parent: the lower-half calls that make it
+ * and agree on its id run inside the clocked section, the bookkeeping follows
+ * when it has been left.
+ */
+#include "cut/collective.h"
+#include "handles/attribute.h"
+#include "handles/communicator.h"
+#include "handles/kinds.h"
+#include "handles/request.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Runs the lower call `name` and the agreement on the id inside a clocked
+ * collective on `parent`; `fresh` and `code` are local variables.
+ */
+#define MAKE(code, fresh, parent, name, ...)                                   \
+    do {                                                                       \
+        uintptr_t upper_;                                                      \
+        CKPT_COLLECTIVE_ENTRY();                                               \
+        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
+        upper_ = ckpt_enter();                                                 \
+        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
+        if ((code) == MPI_SUCCESS) {                                           \
+            (code) = ckpt_communicator_agree(&(fresh));                        \
+        }                                                                      \
+        (parent)->clock->left++;                                               \
+        ckpt_leave(upper_);                                                    \
+        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+    } while (0)
+
+static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
+                 const char *creator, void *site, MPI_Comm *comm_p)
+{
+    MPI_Comm comm = ckpt_communicator_adopt(fresh, parent, creator, site);
+
+    if (comm == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    *comm_p = comm;
+    return MPI_SUCCESS;
+}
+
+/* Copies what MPI_Comm_dup copies: attributes and topology. */
+static int copy_contents(MPI_Comm from, MPI_Comm to)
+{
+    if (from->topology != NULL) {
+        size_t size = from->topology->size;
+
+        to->topology = malloc(size);
+        if (to->topology == NULL) {
+            return MPI_ERR_NO_MEM;
+        }
+        memcpy(to->topology, from->topology, size);
+    }
+    return ckpt_attributes_copy(&from->handle, &to->handle);
+}
+
+/* Ends a wrapper that duplicates: callbacks run outside the critical part. */
+static int finish_dup(int code, MPI_Comm from, MPI_Comm to, const char *name)
+{
+    ckpt_end();
+    if (code == MPI_SUCCESS) {
+        code = copy_contents(from, to);
+    }
+    return code == MPI_SUCCESS ? code : ckpt_error(from, code, name);
+}
+
+#define REQUIRE(comm, name)                                                    \
+    do {                                                                       \
+        if (!ckpt_communicator_valid(comm)) {                                  \
+            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
+        }                                                                      \
+    } while (0)
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_dup");
+    MAKE(code, fresh, comm, Comm_dup, CKPT_LOWER(comm));
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_dup", CKPT_SITE, new_comm);
+    }
+    return finish_dup(code, comm, *new_comm, "MPI_Comm_dup");
+}
+CKPT_ALIAS(Comm_dup);
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_dup_with_info");
+    MAKE(code, fresh, comm, Comm_dup_with_info, CKPT_LOWER(comm),
+         CKPT_LOWER(info));
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_dup_with_info", CKPT_SITE, new_comm);
+    }
+    return finish_dup(code, comm, *new_comm, "MPI_Comm_dup_with_info");
+}
+CKPT_ALIAS(Comm_dup_with_info);
+
+/* The duplicate is made at once, which the standard allows; the request is
+ * complete when the call returns. Members that call it at different times
+ * wait for one another here. */
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request_p)
+{
+    int code = PMPI_Comm_dup(comm, new_comm);
+    MPI_Request request;
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    ckpt_begin();
+    request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, "MPI_Comm_idup",
+                               CKPT_SITE);
+    if (request == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Comm_idup");
+    }
+    memset(&request->status, 0, sizeof(request->status));
+    request->communicator = comm;
+    request->code = MPI_SUCCESS;
+    request->complete = 1;
+    ckpt_request_activate(request);
+    *request_p = request;
+    CKPT_RETURN(comm, MPI_SUCCESS, "MPI_Comm_idup");
+}
+CKPT_ALIAS(Comm_idup);
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_create");
+    MAKE(code, fresh, comm, Comm_create, CKPT_LOWER(comm), CKPT_LOWER(group));
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_create", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_create");
+}
+CKPT_ALIAS(Comm_create);
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_split");
+    MAKE(code, fresh, comm, Comm_split, CKPT_LOWER(comm), color, key);
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_split", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_split");
+}
+CKPT_ALIAS(Comm_split);
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                         MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_split_type");
+    MAKE(code, fresh, comm, Comm_split_type, CKPT_LOWER(comm), type, key,
+         CKPT_LOWER(info));
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_split_type", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_split_type");
+}
+CKPT_ALIAS(Comm_split_type);
+
+/* Calls that are collective over some members only have no clock: a rank found
+ * inside one is waited for (CKPT_STATE_CRITICAL in the lower half). */
+#define MAKE_UNCLOCKED(code, fresh, name, ...)                                 \
+    do {                                                                       \
+        uintptr_t upper_;                                                      \
+        ckpt_begin();                                                          \
+        upper_ = ckpt_enter();                                                 \
+        (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
+        if ((code) == MPI_SUCCESS) {                                           \
+            (code) = ckpt_communicator_agree(&(fresh));                        \
+        }                                                                      \
+        ckpt_leave(upper_);                                                    \
+    } while (0)
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag,
+                           MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_create_group");
+    MAKE_UNCLOCKED(code, fresh, Comm_create_group, CKPT_LOWER(comm),
+                   CKPT_LOWER(group), tag);
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Comm_create_group", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_create_group");
+}
+CKPT_ALIAS(Comm_create_group);
+
+int PMPI_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer,
+                          int remote_leader, int tag, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(local, "MPI_Intercomm_create");
+    MAKE_UNCLOCKED(code, fresh, Intercomm_create, CKPT_LOWER(local),
+                   local_leader, CKPT_LOWER(peer), remote_leader, tag);
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, local, "MPI_Intercomm_create", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(local, code, "MPI_Intercomm_create");
+}
+CKPT_ALIAS(Intercomm_create);
+
+int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *new_comm)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    REQUIRE(comm, "MPI_Intercomm_merge");
+    MAKE(code, fresh, comm, Intercomm_merge, CKPT_LOWER(comm), high);
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, "MPI_Intercomm_merge", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(comm, code, "MPI_Intercomm_merge");
+}
+CKPT_ALIAS(Intercomm_merge);
+
+static int free_communicator(MPI_Comm *comm_p, const char *name)
+{
+    MPI_Comm comm = *comm_p;
+    int code;
+
+    REQUIRE(comm, name);
+    if (comm->handle.flags & CKPT_HANDLE_PREDEFINED) {
+        return ckpt_error(comm, MPI_ERR_COMM, name);
+    }
+    code = ckpt_attributes_delete(&comm->handle);
+    if (code != MPI_SUCCESS) {
+        return ckpt_error(comm, code, name);
+    }
+    ckpt_begin();
+    ckpt_release(comm);
+    *comm_p = MPI_COMM_NULL;
+    ckpt_end();
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return free_communicator(comm, "MPI_Comm_free");
+}
+CKPT_ALIAS(Comm_free);
+
+int PMPI_Comm_disconnect(MPI_Comm *comm_p)
+{
+    MPI_Comm comm = *comm_p;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_disconnect");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_disconnect, (MPI_Comm *)&comm->handle.lower);
+    if (code != MPI_SUCCESS) {
+        CKPT_RETURN(comm, code, "MPI_Comm_disconnect");
+    }
+    comm->handle.lower = NULL; /* free_communicator finds nothing to free */
+    ckpt_end();
+    return free_communicator(comm_p, "MPI_Comm_disconnect");
+}
+CKPT_ALIAS(Comm_disconnect);
+
+/* What the upper half can answer never crosses. */
+
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    REQUIRE(comm, "MPI_Comm_rank");
+    *rank = comm->rank;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Comm_rank);
+
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    REQUIRE(comm, "MPI_Comm_size");
+    *size = comm->size;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Comm_size);
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    REQUIRE(comm, "MPI_Comm_remote_size");
+    if (!comm->inter) {
+        return ckpt_error(comm, MPI_ERR_COMM, "MPI_Comm_remote_size");
+    }
+    *size = comm->peers;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Comm_remote_size);
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    REQUIRE(comm, "MPI_Comm_test_inter");
+    *flag = comm->inter;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Comm_test_inter);
+
+int PMPI_Comm_compare(MPI_Comm first, MPI_Comm second, int *result)
+{
+    int code;
+
+    REQUIRE(first, "MPI_Comm_compare");
+    REQUIRE(second, "MPI_Comm_compare");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_compare, CKPT_LOWER(first), CKPT_LOWER(second), result);
+    CKPT_RETURN(first, code, "MPI_Comm_compare");
+}
+CKPT_ALIAS(Comm_compare);
+
+static int group_of(MPI_Comm comm, int remote, MPI_Group *group, const char *name,
+                    void *site)
+{
+    MPI_Group lower = NULL;
+    int code;
+
+    REQUIRE(comm, name);
+    ckpt_begin();
+    if (remote) {
+        CKPT_CALL(code, Comm_remote_group, CKPT_LOWER(comm), &lower);
+    } else {
+        CKPT_CALL(code, Comm_group, CKPT_LOWER(comm), &lower);
+    }
+    if (code == MPI_SUCCESS) {
+        *group = ckpt_adopt(CKPT_GROUP, lower, name, site);
+    }
+    CKPT_RETURN(comm, code, name);
+}
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    return group_of(comm, 0, group, "MPI_Comm_group", CKPT_SITE);
+}
+CKPT_ALIAS(Comm_group);
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return group_of(comm, 1, group, "MPI_Comm_remote_group", CKPT_SITE);
+}
+CKPT_ALIAS(Comm_remote_group);
+
+/* Dynamic processes (MPI 3.1, chapter 10): their communicators work, and make
+ * the job not checkpointable while they live. */
+
+static int adopt_foreign(MPI_Comm lower, const char *creator, void *site,
+                         MPI_Comm *comm_p)
+{
+    const struct ckpt_new_communicator fresh = {.lower = lower, .id = 0};
+    int code;
+
+    if (lower != CKPT_LOWER(MPI_COMM_NULL)) {
+        CKPT_CALL(code, Comm_set_errhandler, lower,
+                  CKPT_LOWER(MPI_ERRORS_RETURN));
+        (void)code;
+    }
+    return adopt(&fresh, NULL, creator, site, comm_p);
+}
+
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    static MPI_Comm known; /* the same handle at every call */
+    MPI_Comm lower = NULL;
+    int code;
+
+    if (known != NULL) {
+        *parent = known;
+        return MPI_SUCCESS;
+    }
+    ckpt_begin();
+    CKPT_CALL(code, Comm_get_parent, &lower);
+    if (code == MPI_SUCCESS) {
+        code = adopt_foreign(lower, "MPI_Comm_get_parent", CKPT_SITE, parent);
+    }
+    if (code == MPI_SUCCESS) {
+        known = *parent;
+    }
+    CKPT_RETURN(NULL, code, "MPI_Comm_get_parent");
+}
+CKPT_ALIAS(Comm_get_parent);
+
+int PMPI_Comm_spawn(const char *command, char *argv[], int count, MPI_Info info,
+                    int root, MPI_Comm comm, MPI_Comm *inter, int errors[])
+{
+    MPI_Comm lower = NULL;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_spawn");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_spawn, command, argv, count, CKPT_LOWER(info), root,
+              CKPT_LOWER(comm), &lower, errors);
+    if (code == MPI_SUCCESS) {
+        code = adopt_foreign(lower, "MPI_Comm_spawn", CKPT_SITE, inter);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_spawn");
+}
+CKPT_ALIAS(Comm_spawn);
+
+int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
+                             const int counts[], const MPI_Info infos[],
+                             int root, MPI_Comm comm, MPI_Comm *inter,
+                             int errors[])
+{
+    void *few[16];
+    void **lower_infos = ckpt_translate(count, (void *const *)infos, few, 16);
+    MPI_Comm lower = NULL;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_spawn_multiple");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_spawn_multiple, count, commands, argvs, counts,
+              (MPI_Info *)lower_infos, root, CKPT_LOWER(comm), &lower, errors);
+    ckpt_translated_done(count, lower_infos, few);
+    if (code == MPI_SUCCESS) {
+        code = adopt_foreign(lower, "MPI_Comm_spawn_multiple", CKPT_SITE, inter);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_spawn_multiple");
+}
+CKPT_ALIAS(Comm_spawn_multiple);
+
+static int rendezvous(int accept, const char *port, MPI_Info info, int root,
+                      MPI_Comm comm, MPI_Comm *new_comm, const char *name,
+                      void *site)
+{
+    MPI_Comm lower = NULL;
+    int code;
+
+    REQUIRE(comm, name);
+    ckpt_begin();
+    if (accept) {
+        CKPT_CALL(code, Comm_accept, port, CKPT_LOWER(info), root,
+                  CKPT_LOWER(comm), &lower);
+    } else {
+        CKPT_CALL(code, Comm_connect, port, CKPT_LOWER(info), root,
+                  CKPT_LOWER(comm), &lower);
+    }
+    if (code == MPI_SUCCESS) {
+        code = adopt_foreign(lower, name, site, new_comm);
+    }
+    CKPT_RETURN(comm, code, name);
+}
+
+int PMPI_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                     MPI_Comm *new_comm)
+{
+    return rendezvous(1, port, info, root, comm, new_comm, "MPI_Comm_accept",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Comm_accept);
+
+int PMPI_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                      MPI_Comm *new_comm)
+{
+    return rendezvous(0, port, info, root, comm, new_comm, "MPI_Comm_connect",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Comm_connect);
+
+int PMPI_Comm_join(int fd, MPI_Comm *new_comm)
+{
+    MPI_Comm lower = NULL;
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Comm_join, fd, &lower);
+    if (code == MPI_SUCCESS) {
+        code = adopt_foreign(lower, "MPI_Comm_join", CKPT_SITE, new_comm);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Comm_join");
+}
+CKPT_ALIAS(Comm_join);
+
+/* Names and hints. */
+
+static int set_name(struct ckpt_handle *handle, const char *name)
+{
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+
+    if (copy == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    free(handle->name);
+    handle->name = copy;
+    return MPI_SUCCESS;
+}
+
+static void get_name(const struct ckpt_handle *handle, const char *standard,
+                     char *name, int *length)
+{
+    const char *text = handle->name != NULL ? handle->name : standard;
+
+    strcpy(name, text);
+    *length = (int)strlen(text);
+}
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
+{
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_set_name");
+    code = set_name(&comm->handle, name);
+    return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_set_name");
+}
+CKPT_ALIAS(Comm_set_name);
+
+int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *length)
+{
+    const char *standard = comm == MPI_COMM_WORLD  ? "MPI_COMM_WORLD"
+                           : comm == MPI_COMM_SELF ? "MPI_COMM_SELF"
+                                                   : "";
+
+    if (comm == MPI_COMM_NULL) {
+        strcpy(name, "MPI_COMM_NULL");
+        *length = (int)strlen(name);
+        return MPI_SUCCESS;
+    }
+    REQUIRE(comm, "MPI_Comm_get_name");
+    get_name(&comm->handle, standard, name, length);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Comm_get_name);
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_set_info");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_set_info, CKPT_LOWER(comm), CKPT_LOWER(info));
+    CKPT_RETURN(comm, code, "MPI_Comm_set_info");
+}
+CKPT_ALIAS(Comm_set_info);
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
+{
+    MPI_Info lower = NULL;
+    int code;
+
+    REQUIRE(comm, "MPI_Comm_get_info");
+    ckpt_begin();
+    CKPT_CALL(code, Comm_get_info, CKPT_LOWER(comm), &lower);
+    if (code == MPI_SUCCESS) {
+        *info = ckpt_adopt(CKPT_INFO, lower, "MPI_Comm_get_info", CKPT_SITE);
+    }
+    CKPT_RETURN(comm, code, "MPI_Comm_get_info");
+}
+CKPT_ALIAS(Comm_get_info);

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
+ */
+#include "handles/kinds.h"
+#include "handles/request.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+
+static inline int is_active(MPI_Request request)
+{
+    return request != MPI_REQUEST_NULL && request->active;
+}
+
+static void give_status(MPI_Status *to, const MPI_Status *from)
+{
+    if (to != MPI_STATUS_IGNORE) {
+        int error = to->MPI_ERROR;
+
+        *to = *from;
+        to->MPI_ERROR = error;
+    }
+}
+
+static void close_generalized(MPI_Request request)
+{
+    struct ckpt_generalized *functions = request->generalized;
+
+    request->code = functions->query(functions->extra, &request->status);
+    if (functions->free != NULL) {
+        (void)functions->free(functions->extra);
+    }
+    free(functions);
+}
+
+/* Hands a complete request's outcome to the application. */
+static int collect(MPI_Request *request_p, MPI_Status *status)
+{
+    MPI_Request request = *request_p;
+    int code;
+
+    if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
+        close_generalized(request);
+    }
+    code = request->code;
+    give_status(status, &request->status);
+    if (!request->persistent) {
+        *request_p = MPI_REQUEST_NULL;
+    }
+    ckpt_request_retire(request);
+    return code;
+}
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    MPI_Comm comm;
+    int code;
+
+    if (!is_active(*request)) {
+        give_status(status, &ckpt_empty_status);
+        return MPI_SUCCESS;
+    }
+    comm = (*request)->communicator;
+    ckpt_begin();
+    (void)ckpt_request_wait(*request);
+    code = collect(request, status);
+    CKPT_RETURN(comm, code, "MPI_Wait");
+}
+CKPT_ALIAS(Wait);
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    MPI_Comm comm;
+    int code = MPI_SUCCESS;
+
+    if (!is_active(*request)) {
+        *flag = 1;
+        give_status(status, &ckpt_empty_status);
+        return MPI_SUCCESS;
+    }
+    comm = (*request)->communicator;
+    ckpt_begin();
+    *flag = ckpt_request_progress(*request);
+    if (*flag) {
+        code = collect(request, status);
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+    }
+    CKPT_RETURN(comm, code, "MPI_Test");
+}
+CKPT_ALIAS(Test);
+
+/* Completes as many requests of a batch in one crossing as are not held up. */
+static void wait_batch(int count, MPI_Request requests[])
+{
+    uintptr_t upper;
+
+    ckpt_state = CKPT_STATE_WAITING;
+    upper = ckpt_enter();
+    for (int i = 0; i < count; i++) {
+        MPI_Request request = requests[i];
+        MPI_Status status;
+        int code;
+
+        if (!is_active(request) || request->complete ||
+            request->handle.lower == NULL) {
+            continue;
+        }
+        code = ckpt_lower.wait(&request->handle.lower, &status);
+        if (code == CKPT_INTERRUPTED) {
+            break;
+        }
+        ckpt_request_completed(request, &status, code);
+    }
+    ckpt_leave(upper);
+    ckpt_state = CKPT_STATE_CRITICAL;
+}
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    int result = MPI_SUCCESS;
+
+    ckpt_begin();
+    wait_batch(count, requests);
+    for (int i = 0; i < count; i++) {
+        MPI_Status *status =
+            statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        int code = MPI_SUCCESS;
+
+        if (is_active(requests[i])) {
+            (void)ckpt_request_wait(requests[i]);
+            code = collect(&requests[i], status);
+        } else {
+            give_status(status, &ckpt_empty_status);
+        }
+        if (code != MPI_SUCCESS) {
+            result = MPI_ERR_IN_STATUS;
+        }
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = code;
+        }
+    }
+    CKPT_RETURN(NULL, result, "MPI_Waitall");
+}
+CKPT_ALIAS(Waitall);
+
+/* One pass over the requests: at most one progress of the library, then what
+ * is complete is marked. Returns how many active ones there are. */
+static int progress_all(int count, MPI_Request requests[])
+{
+    int active = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (is_active(requests[i])) {
+            active++;
+            (void)ckpt_request_progress(requests[i]);
+        }
+    }
+    return active;
+}
+
+static int first_complete(int count, MPI_Request requests[])
+{
+    for (int i = 0; i < count; i++) {
+        if (is_active(requests[i]) && requests[i]->complete) {
+            return i;
+        }
+    }
+    return MPI_UNDEFINED;
+}
+
+/* Waits until progress has completed something; returns the number of active
+ * requests, 0 if there is nothing to wait for. */
+static int wait_for_some(int count, MPI_Request requests[])
+{
+    int active;
+
+    for (;;) {
+        active = progress_all(count, requests);
+        if (active == 0 || first_complete(count, requests) != MPI_UNDEFINED) {
+            break;
+        }
+        if (__builtin_expect(ckpt_pending, 0)) {
+            ckpt_end();
+            ckpt_wait_in_vain();
+            ckpt_begin();
+        }
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_wait_over();
+    }
+    return active;
+}
+
+int PMPI_Waitany(int count, MPI_Request requests[], int *index,
+                 MPI_Status *status)
+{
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    if (wait_for_some(count, requests) == 0) {
+        *index = MPI_UNDEFINED;
+        give_status(status, &ckpt_empty_status);
+    } else {
+        *index = first_complete(count, requests);
+        code = collect(&requests[*index], status);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Waitany");
+}
+CKPT_ALIAS(Waitany);
+
+int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
+                 MPI_Status *status)
+{
+    int code = MPI_SUCCESS, active;
+
+    ckpt_begin();
+    active = progress_all(count, requests);
+    *index = first_complete(count, requests);
+    *flag = active == 0 || *index != MPI_UNDEFINED;
+    if (*index != MPI_UNDEFINED) {
+        code = collect(&requests[*index], status);
+    } else if (active == 0) {
+        give_status(status, &ckpt_empty_status);
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+    }
+    CKPT_RETURN(NULL, code, "MPI_Testany");
+}
+CKPT_ALIAS(Testany);
+
+int PMPI_Testall(int count, MPI_Request requests[], int *flag,
+                 MPI_Status statuses[])
+{
+    int result = MPI_SUCCESS, done = 1;
+
+    ckpt_begin();
+    progress_all(count, requests);
+    for (int i = 0; i < count; i++) {
+        done = done && (!is_active(requests[i]) || requests[i]->complete);
+    }
+    *flag = done;
+    for (int i = 0; done && i < count; i++) {
+        MPI_Status *status =
+            statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        int code = MPI_SUCCESS;
+
+        if (is_active(requests[i])) {
+            code = collect(&requests[i], status);
+        } else {
+            give_status(status, &ckpt_empty_status);
+        }
+        if (code != MPI_SUCCESS) {
+            result = MPI_ERR_IN_STATUS;
+        }
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = code;
+        }
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        done ? ckpt_wait_over() : ckpt_wait_in_vain();
+    }
+    CKPT_RETURN(NULL, result, "MPI_Testall");
+}
+CKPT_ALIAS(Testall);
+
+/* Collects all that are complete (MPI_Waitsome, MPI_Testsome). */
+static int collect_some(int count, MPI_Request requests[], int *out_count,
+                        int indices[], MPI_Status statuses[])
+{
+    int result = MPI_SUCCESS;
+
+    *out_count = 0;
+    for (int i = 0; i < count; i++) {
+        MPI_Status *status;
+        int code;
+
+        if (!is_active(requests[i]) || !requests[i]->complete) {
+            continue;
+        }
+        status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE
+                                                 : &statuses[*out_count];
+        code = collect(&requests[i], status);
+        if (code != MPI_SUCCESS) {
+            result = MPI_ERR_IN_STATUS;
+        }
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = code;
+        }
+        indices[(*out_count)++] = i;
+    }
+    return result;
+}
+
+int PMPI_Waitsome(int count, MPI_Request requests[], int *out_count,
+                  int indices[], MPI_Status statuses[])
+{
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    if (wait_for_some(count, requests) == 0) {
+        *out_count = MPI_UNDEFINED;
+    } else {
+        code = collect_some(count, requests, out_count, indices, statuses);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Waitsome");
+}
+CKPT_ALIAS(Waitsome);
+
+int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
+                  int indices[], MPI_Status statuses[])
+{
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    if (progress_all(count, requests) == 0) {
+        *out_count = MPI_UNDEFINED;
+    } else {
+        code = collect_some(count, requests, out_count, indices, statuses);
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        *out_count != 0 ? ckpt_wait_over() : ckpt_wait_in_vain();
+    }
+    CKPT_RETURN(NULL, code, "MPI_Testsome");
+}
+CKPT_ALIAS(Testsome);
+
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    if (!is_active(request)) {
+        *flag = 1;
+        give_status(status, &ckpt_empty_status);
+        return MPI_SUCCESS;
+    }
+    ckpt_begin();
+    *flag = ckpt_request_progress(request);
+    if (*flag) {
+        give_status(status, &request->status);
+    }
+    if (__builtin_expect(ckpt_pending, 0)) {
+        *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
+    }
+    CKPT_RETURN(request->communicator, MPI_SUCCESS, "MPI_Request_get_status");
+}
+CKPT_ALIAS(Request_get_status);
+
+int PMPI_Request_free(MPI_Request *request_p)
+{
+    MPI_Request request = *request_p;
+
+    if (request == MPI_REQUEST_NULL) {
+        return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Request_free");
+    }
+    ckpt_begin();
+    if (request->persistent) {
+        request->persistent = 0;
+        if (!(request->active &&
+              request->request_kind == CKPT_REQUEST_RECEIVE)) {
+            ckpt_drop(request->datatype); /* else when it is retired */
+            ckpt_drop(request->communicator);
+        }
+    }
+    if (request->active && !ckpt_request_progress(request)) {
+        /* It goes on without the application; the next drain collects it. */
+        request->handle.flags |= CKPT_HANDLE_FREED;
+    } else {
+        ckpt_request_retire(request);
+    }
+    *request_p = MPI_REQUEST_NULL;
+    CKPT_RETURN(NULL, MPI_SUCCESS, "MPI_Request_free");
+}
+CKPT_ALIAS(Request_free);
+
+int PMPI_Cancel(MPI_Request *request_p)
+{
+    MPI_Request request = *request_p;
+    int code = MPI_SUCCESS;
+
+    if (!is_active(request)) {
+        return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Cancel");
+    }
+    ckpt_begin();
+    if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
+        code = request->generalized->cancel(request->generalized->extra,
+                                            request->complete);
+    } else if (request->handle.lower != NULL) {
+        CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Cancel");
+}
+CKPT_ALIAS(Cancel);
+
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    *flag = status->_cancelled;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Test_cancelled);
+
+/* Generalized requests (MPI 3.1, section 12.2): nothing of them is below. */
+
+int PMPI_Grequest_start(MPI_Grequest_query_function *query,
+                        MPI_Grequest_free_function *free_function,
+                        MPI_Grequest_cancel_function *cancel, void *extra,
+                        MPI_Request *request_p)
+{
+    struct ckpt_generalized *functions = malloc(sizeof(*functions));
+    MPI_Request request;
+
+    ckpt_begin();
+    request = ckpt_request_new(CKPT_REQUEST_GENERALIZED, "MPI_Grequest_start",
+                               CKPT_SITE);
+    if (functions == NULL || request == NULL) {
+        free(functions);
+        CKPT_RETURN(NULL, MPI_ERR_NO_MEM, "MPI_Grequest_start");
+    }
+    *functions =
+        (struct ckpt_generalized){query, free_function, cancel, extra};
+    request->generalized = functions;
+    request->communicator = NULL;
+    request->status = ckpt_empty_status;
+    request->status._cancelled = 0;
+    ckpt_request_activate(request);
+    *request_p = request;
+    CKPT_RETURN(NULL, MPI_SUCCESS, "MPI_Grequest_start");
+}
+CKPT_ALIAS(Grequest_start);
+
+int PMPI_Grequest_complete(MPI_Request request)
+{
+    if (!is_active(request) ||
+        request->request_kind != CKPT_REQUEST_GENERALIZED) {
+        return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Grequest_complete");
+    }
+    request->code = MPI_SUCCESS;
+    request->complete = 1;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Grequest_complete);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * error_codes.c - error classes and codes (MPI 3.1, section 8.4 and 8.5).
+ *
+ * Those that the application adds are kept in the upper half alone, where
+ * they survive a restart; they begin after the last code of the library.
+ */
+#include "wrap/error_codes.h"
+
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct added_code {
+    int class;
+    char text[MPI_MAX_ERROR_STRING];
+};
+
+static struct added_code *added;
+static int added_count;
+
+int ckpt_error_last_used(void)
+{
+    return MPI_ERR_LASTCODE + added_count;
+}
+
+/* The entry of a code that the application added, or NULL. */
+static struct added_code *find(int code)
+{
+    int index = code - MPI_ERR_LASTCODE - 1;
+
+    return index >= 0 && index < added_count ? &added[index] : NULL;
+}
+
+/* A new entry; a class of its own if `class` is 0. Returns an error code. */
+static int add(int class, int *code_p)
+{
+    struct added_code *larger =
+        realloc(added, (size_t)(added_count + 1) * sizeof(*added));
+
+    if (larger == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    added = larger;
+    memset(&added[added_count], 0, sizeof(*added));
+    added_count++;
+    *code_p = ckpt_error_last_used();
+    added[added_count - 1].class = class == 0 ? *code_p : class;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Add_error_class(int *errorclass)
+{
+    int code;
+
+    ckpt_begin();
+    code = add(0, errorclass);
+    CKPT_RETURN(NULL, code, "MPI_Add_error_class");
+}
+CKPT_ALIAS(Add_error_class);
+
+int PMPI_Add_error_code(int errorclass, int *errorcode)
+{
+    const struct added_code *class = find(errorclass);
+    int code = MPI_ERR_ARG;
+
+    ckpt_begin();
+    if ((errorclass > 0 && errorclass <= MPI_ERR_LASTCODE) ||
+        (class != NULL && class->class == errorclass)) {
+        code = add(errorclass, errorcode);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Add_error_code");
+}
+CKPT_ALIAS(Add_error_code);
+
+int PMPI_Add_error_string(int errorcode, const char *string)
+{
+    struct added_code *entry = find(errorcode);
+    int code = MPI_ERR_ARG;
+
+    ckpt_begin();
+    if (entry != NULL && strlen(string) < sizeof(entry->text)) {
+        strcpy(entry->text, string);
+        code = MPI_SUCCESS;
+    }
+    CKPT_RETURN(NULL, code, "MPI_Add_error_string");
+}
+CKPT_ALIAS(Add_error_string);
+
+int PMPI_Error_class(int errorcode, int *errorclass)
+{
+    const struct added_code *entry = find(errorcode);
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    if (entry != NULL) {
+        *errorclass = entry->class;
+    } else {
+        CKPT_CALL(code, Error_class, errorcode, errorclass);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Error_class");
+}
+CKPT_ALIAS(Error_class);
+
+int PMPI_Error_string(int errorcode, char *string, int *resultlen)
+{
+    const struct added_code *entry = find(errorcode);
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    if (entry != NULL) {
+        strcpy(string, entry->text);
+        *resultlen = (int)strlen(string);
+    } else {
+        CKPT_CALL(code, Error_string, errorcode, string, resultlen);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Error_string");
+}
+CKPT_ALIAS(Error_string);

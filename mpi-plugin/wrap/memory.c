@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * memory.c - memory and addresses (MPI 3.1, sections 8.2 and 4.1.5).
+ *
+ * MPI_Alloc_mem gives memory of the upper half: that of the lower half would
+ * be gone after a restart.
+ */
+#include "wrap/wrapper.h"
+
+/* mpi.h has macros of these names. */
+#undef MPI_Aint_add
+#undef PMPI_Aint_add
+#undef MPI_Aint_diff
+#undef PMPI_Aint_diff
+
+#include <stdlib.h>
+
+#define ALIGNMENT 64 /* a cache line */
+
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    void *memory = NULL;
+
+    (void)info; /* hints */
+    if (size < 0) {
+        return ckpt_error(NULL, MPI_ERR_SIZE, "MPI_Alloc_mem");
+    }
+    if (posix_memalign(&memory, ALIGNMENT, (size_t)size) != 0) {
+        return ckpt_error(NULL, MPI_ERR_NO_MEM, "MPI_Alloc_mem");
+    }
+    *(void **)baseptr = memory;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Alloc_mem);
+
+int PMPI_Free_mem(void *base)
+{
+    free(base);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Free_mem);
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Get_address);
+
+int PMPI_Address(void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Address);
+
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
+{
+    return base + disp;
+}
+CKPT_ALIAS(Aint_add);
+
+MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+{
+    return addr1 - addr2;
+}
+CKPT_ALIAS(Aint_diff);

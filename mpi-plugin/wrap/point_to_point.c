@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * point_to_point.c - sends and receives (MPI 3.1, chapter 3).
+ *
+ * A blocking call is a nonblocking one and a wait loop in the lower half, in
+ * one crossing; a rank that waits can be checkpointed. Every message is
+ * counted, at the sender when it is sent and at the receiver when it has
+ * arrived or was logged.
+ */
+#include "cut/message_log.h"
+#include "handles/communicator.h"
+#include "handles/kinds.h"
+#include "handles/request.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+static inline void count_sent(MPI_Comm comm, int peer)
+{
+    if (LIKELY((unsigned)peer < (unsigned)comm->peers)) {
+        comm->sent[peer]++;
+    }
+}
+
+static inline void count_received(MPI_Comm comm, const MPI_Status *status)
+{
+    if (LIKELY((unsigned)status->MPI_SOURCE < (unsigned)comm->peers &&
+               !status->_cancelled)) {
+        comm->received[status->MPI_SOURCE]++;
+    }
+}
+
+static inline void give_status(MPI_Status *to, const MPI_Status *from)
+{
+    if (to != MPI_STATUS_IGNORE) {
+        int error = to->MPI_ERROR; /* not ours to set in a single completion */
+
+        *to = *from;
+        to->MPI_ERROR = error;
+    }
+}
+
+/* A blocking call that was interrupted goes on as a request on the stack. */
+static void suspended(MPI_Request request, enum ckpt_request_kind kind,
+                      void *lower, MPI_Comm comm, const char *creator)
+{
+    *request = (struct ompi_request_t){
+        .handle = {.lower = lower, .kind = CKPT_REQUEST, .creator = creator},
+        .request_kind = kind,
+        .communicator = comm,
+        .persistent = 1, /* its memory is not from the free list */
+    };
+    ckpt_request_activate(request);
+}
+
+static int finish_send(void *lower, MPI_Comm comm, const char *creator)
+{
+    struct ompi_request_t request;
+    int code;
+
+    ckpt_state = CKPT_STATE_CRITICAL;
+    suspended(&request, CKPT_REQUEST_SEND, lower, comm, creator);
+    code = ckpt_request_wait(&request);
+    ckpt_request_retire(&request);
+    return code;
+}
+
+static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
+                          int source, int tag, MPI_Comm comm, void *lower,
+                          MPI_Status *status, const char *creator)
+{
+    struct ompi_request_t request;
+    int code;
+
+    ckpt_state = CKPT_STATE_CRITICAL;
+    suspended(&request, CKPT_REQUEST_RECEIVE, lower, comm, creator);
+    request.buffer = buffer;
+    request.count = count;
+    request.datatype = datatype;
+    request.peer = source;
+    request.tag = tag;
+    code = ckpt_request_wait(&request);
+    give_status(status, &request.status);
+    ckpt_request_retire(&request);
+    return code;
+}
+
+static inline __attribute__((always_inline)) int
+blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
+              int tag, MPI_Comm comm, int synchronous, const char *name)
+{
+    void *lower = NULL;
+    uintptr_t upper;
+    int code;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, name);
+    }
+    ckpt_begin();
+    ckpt_state = CKPT_STATE_WAITING;
+    count_sent(comm, peer);
+    upper = ckpt_enter();
+    code = (synchronous ? ckpt_lower.ssend : ckpt_lower.send)(
+        buffer, count, CKPT_LOWER(datatype), peer, tag, CKPT_LOWER(comm),
+        &lower);
+    ckpt_leave(upper);
+    if (!LIKELY(code == MPI_SUCCESS)) {
+        if (code == CKPT_INTERRUPTED) {
+            code = finish_send(lower, comm, name);
+        } else if ((unsigned)peer < (unsigned)comm->peers) {
+            comm->sent[peer]--; /* it was never sent */
+        }
+    }
+    CKPT_RETURN(comm, code, name);
+}
+
+int PMPI_Send(const void *buffer, int count, MPI_Datatype datatype, int dest,
+              int tag, MPI_Comm comm)
+{
+    return blocking_send(buffer, count, datatype, dest, tag, comm, 0,
+                         "MPI_Send");
+}
+CKPT_ALIAS(Send);
+
+int PMPI_Ssend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+               int tag, MPI_Comm comm)
+{
+    return blocking_send(buffer, count, datatype, dest, tag, comm, 1,
+                         "MPI_Ssend");
+}
+CKPT_ALIAS(Ssend);
+
+/* A ready send is a promise, not a duty: a standard send keeps it, also when
+ * a restart has posted the receive anew. */
+int PMPI_Rsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+               int tag, MPI_Comm comm)
+{
+    return blocking_send(buffer, count, datatype, dest, tag, comm, 0,
+                         "MPI_Rsend");
+}
+CKPT_ALIAS(Rsend);
+
+int PMPI_Bsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+               int tag, MPI_Comm comm)
+{
+    int code;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Bsend");
+    }
+    ckpt_begin();
+    CKPT_CALL(code, Bsend, buffer, count, CKPT_LOWER(datatype), dest, tag,
+              CKPT_LOWER(comm));
+    if (code == MPI_SUCCESS) {
+        count_sent(comm, dest);
+    }
+    CKPT_RETURN(comm, code, "MPI_Bsend");
+}
+CKPT_ALIAS(Bsend);
+
+int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
+              int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct ckpt_log_entry *entry;
+    void *lower = NULL;
+    MPI_Status own;
+    uintptr_t upper;
+    int code;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Recv");
+    }
+    ckpt_begin();
+    if (!LIKELY(comm->log_first == NULL) &&
+        (entry = ckpt_log_match(comm, source, tag)) != NULL) {
+        ckpt_log_take(comm, entry);
+        code = ckpt_log_deliver(entry, buffer, count, datatype, &own);
+        give_status(status, &own);
+        CKPT_RETURN(comm, code, "MPI_Recv");
+    }
+    ckpt_state = CKPT_STATE_WAITING;
+    upper = ckpt_enter();
+    code = ckpt_lower.receive(buffer, count, CKPT_LOWER(datatype), source, tag,
+                              CKPT_LOWER(comm), &own, &lower);
+    ckpt_leave(upper);
+    if (LIKELY(code == MPI_SUCCESS)) {
+        count_received(comm, &own);
+        give_status(status, &own);
+    } else if (code == CKPT_INTERRUPTED) {
+        code = finish_receive(buffer, count, datatype, source, tag, comm, lower,
+                              status, "MPI_Recv");
+    } else if (code == MPI_ERR_TRUNCATE) { /* the message is gone all the same */
+        count_received(comm, &own);
+        give_status(status, &own);
+    }
+    CKPT_RETURN(comm, code, "MPI_Recv");
+}
+CKPT_ALIAS(Recv);
+
+/* Starts the send that `request` describes. */
+static int start_send(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    MPI_Comm lower_comm = CKPT_LOWER(comm);
+    MPI_Datatype type = CKPT_LOWER(request->datatype);
+    MPI_Request *lower = (MPI_Request *)&request->handle.lower;
+    int code;
+
+    switch (request->mode) {
+    case CKPT_SEND_BUFFERED:
+        CKPT_CALL(code, Ibsend, request->buffer, request->count, type,
+                  request->peer, request->tag, lower_comm, lower);
+        break;
+    case CKPT_SEND_SYNCHRONOUS:
+        CKPT_CALL(code, Issend, request->buffer, request->count, type,
+                  request->peer, request->tag, lower_comm, lower);
+        break;
+    default:
+        CKPT_CALL(code, Isend, request->buffer, request->count, type,
+                  request->peer, request->tag, lower_comm, lower);
+        break;
+    }
+    if (LIKELY(code == MPI_SUCCESS)) {
+        count_sent(comm, request->peer);
+        ckpt_request_activate(request);
+        if (request->handle.lower == ckpt_lower.complete_request) {
+            ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
+        }
+    }
+    return code;
+}
+
+/* Starts the receive that `request` describes, from the log or below. */
+static int start_receive(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    struct ckpt_log_entry *entry;
+    int code = MPI_SUCCESS;
+
+    if (!LIKELY(comm->log_first == NULL) &&
+        (entry = ckpt_log_match(comm, request->peer, request->tag)) != NULL) {
+        ckpt_log_take(comm, entry);
+        request->code = ckpt_log_deliver(entry, request->buffer, request->count,
+                                         request->datatype, &request->status);
+        request->complete = 1;
+    } else {
+        CKPT_CALL(code, Irecv, request->buffer, request->count,
+                  CKPT_LOWER(request->datatype), request->peer, request->tag,
+                  CKPT_LOWER(comm), (MPI_Request *)&request->handle.lower);
+    }
+    if (LIKELY(code == MPI_SUCCESS)) {
+        if (!request->persistent) {
+            ckpt_retain(request->datatype);
+            ckpt_retain(comm);
+        }
+        ckpt_request_activate(request);
+    }
+    return code;
+}
+
+/* A request object for the arguments of a nonblocking or persistent call. */
+static inline MPI_Request describe(enum ckpt_request_kind kind, void *buffer,
+                                   int count, MPI_Datatype datatype, int peer,
+                                   int tag, MPI_Comm comm, int mode,
+                                   const char *creator, void *site)
+{
+    MPI_Request request = ckpt_request_new(kind, creator, site);
+
+    if (LIKELY(request != NULL)) {
+        request->buffer = buffer;
+        request->count = count;
+        request->datatype = datatype;
+        request->peer = peer;
+        request->tag = tag;
+        request->communicator = comm;
+        request->mode = (uint32_t)mode;
+    }
+    return request;
+}
+
+static inline __attribute__((always_inline)) int
+nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
+            MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, int mode,
+            MPI_Request *request_p, const char *name, void *site)
+{
+    MPI_Request request;
+    int code;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, name);
+    }
+    ckpt_begin();
+    request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
+                       mode, name, site);
+    if (!LIKELY(request != NULL)) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, name);
+    }
+    code = kind == CKPT_REQUEST_SEND ? start_send(request)
+                                     : start_receive(request);
+    if (LIKELY(code == MPI_SUCCESS)) {
+        *request_p = request;
+    } else {
+        ckpt_request_retire(request);
+    }
+    CKPT_RETURN(comm, code, name);
+}
+
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+               int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return nonblocking(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                       comm, CKPT_SEND_STANDARD, request, "MPI_Isend",
+                       CKPT_SITE);
+}
+CKPT_ALIAS(Isend);
+
+int PMPI_Ibsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+                int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return nonblocking(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                       comm, CKPT_SEND_BUFFERED, request, "MPI_Ibsend",
+                       CKPT_SITE);
+}
+CKPT_ALIAS(Ibsend);
+
+int PMPI_Issend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+                int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return nonblocking(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                       comm, CKPT_SEND_SYNCHRONOUS, request, "MPI_Issend",
+                       CKPT_SITE);
+}
+CKPT_ALIAS(Issend);
+
+int PMPI_Irsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
+                int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return nonblocking(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                       comm, CKPT_SEND_STANDARD, request, "MPI_Irsend",
+                       CKPT_SITE);
+}
+CKPT_ALIAS(Irsend);
+
+int PMPI_Irecv(void *buffer, int count, MPI_Datatype datatype, int source,
+               int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return nonblocking(CKPT_REQUEST_RECEIVE, buffer, count, datatype, source,
+                       tag, comm, 0, request, "MPI_Irecv", CKPT_SITE);
+}
+CKPT_ALIAS(Irecv);
+
+/* Persistent requests live in the upper half: starting one is a nonblocking
+ * call with the arguments kept (MPI 3.1, section 3.9). */
+
+static int persistent(enum ckpt_request_kind kind, const void *buffer, int count,
+                      MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                      int mode, MPI_Request *request_p, const char *name,
+                      void *site)
+{
+    MPI_Request request;
+
+    if (!ckpt_communicator_valid(comm)) {
+        return ckpt_error(NULL, MPI_ERR_COMM, name);
+    }
+    ckpt_begin();
+    request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
+                       mode, name, site);
+    if (request == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, name);
+    }
+    request->persistent = 1;
+    ckpt_retain(datatype);
+    ckpt_retain(comm);
+    *request_p = request;
+    CKPT_RETURN(comm, MPI_SUCCESS, name);
+}
+
+int PMPI_Send_init(const void *buffer, int count, MPI_Datatype datatype,
+                   int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return persistent(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                      comm, CKPT_SEND_STANDARD, request, "MPI_Send_init",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Send_init);
+
+int PMPI_Bsend_init(const void *buffer, int count, MPI_Datatype datatype,
+                    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return persistent(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                      comm, CKPT_SEND_BUFFERED, request, "MPI_Bsend_init",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Bsend_init);
+
+int PMPI_Ssend_init(const void *buffer, int count, MPI_Datatype datatype,
+                    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return persistent(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                      comm, CKPT_SEND_SYNCHRONOUS, request, "MPI_Ssend_init",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Ssend_init);
+
+int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype datatype,
+                    int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return persistent(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
+                      comm, CKPT_SEND_STANDARD, request, "MPI_Rsend_init",
+                      CKPT_SITE);
+}
+CKPT_ALIAS(Rsend_init);
+
+int PMPI_Recv_init(void *buffer, int count, MPI_Datatype datatype, int source,
+                   int tag, MPI_Comm comm, MPI_Request *request)
+{
+    return persistent(CKPT_REQUEST_RECEIVE, buffer, count, datatype, source,
+                      tag, comm, 0, request, "MPI_Recv_init", CKPT_SITE);
+}
+CKPT_ALIAS(Recv_init);
+
+static int start(MPI_Request request)
+{
+    if (request == MPI_REQUEST_NULL || !request->persistent || request->active) {
+        return MPI_ERR_REQUEST;
+    }
+    if (request->request_kind == CKPT_REQUEST_FOREIGN) {
+        int code;
+
+        CKPT_CALL(code, Start, (MPI_Request *)&request->handle.lower);
+        if (code == MPI_SUCCESS) {
+            ckpt_request_activate(request);
+        }
+        return code;
+    }
+    return request->request_kind == CKPT_REQUEST_SEND ? start_send(request)
+                                                      : start_receive(request);
+}
+
+int PMPI_Start(MPI_Request *request)
+{
+    int code;
+
+    ckpt_begin();
+    code = start(*request);
+    CKPT_RETURN(NULL, code, "MPI_Start");
+}
+CKPT_ALIAS(Start);
+
+int PMPI_Startall(int count, MPI_Request requests[])
+{
+    int code = MPI_SUCCESS;
+
+    ckpt_begin();
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
+        code = start(requests[i]);
+    }
+    CKPT_RETURN(NULL, code, "MPI_Startall");
+}
+CKPT_ALIAS(Startall);
+
+/* Sends and receives at once: two requests on the stack. */
+static int exchange(const void *out, int out_count, MPI_Datatype out_type,
+                    int dest, int out_tag, void *in, int in_count,
+                    MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                    MPI_Status *status, const char *name)
+{
+    struct ompi_request_t receive = {
+        .handle = {.kind = CKPT_REQUEST, .creator = name},
+        .request_kind = CKPT_REQUEST_RECEIVE,
+        .persistent = 1,
+        .buffer = in,
+        .count = in_count,
+        .datatype = in_type,
+        .peer = source,
+        .tag = in_tag,
+        .communicator = comm,
+    };
+    struct ompi_request_t send = {
+        .handle = {.kind = CKPT_REQUEST, .creator = name},
+        .request_kind = CKPT_REQUEST_SEND,
+        .persistent = 1,
+        .buffer = (void *)out,
+        .count = out_count,
+        .datatype = out_type,
+        .peer = dest,
+        .tag = out_tag,
+        .communicator = comm,
+    };
+    int code, send_code;
+
+    code = start_receive(&receive);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    send_code = start_send(&send);
+    if (send_code == MPI_SUCCESS) {
+        send_code = ckpt_request_wait(&send);
+        ckpt_request_retire(&send);
+    } else if (receive.handle.lower != NULL) {
+        CKPT_CALL(code, Cancel, (MPI_Request *)&receive.handle.lower);
+    }
+    code = ckpt_request_wait(&receive);
+    give_status(status, &receive.status);
+    ckpt_request_retire(&receive);
+    return send_code == MPI_SUCCESS ? code : send_code;
+}
+
+int PMPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type,
+                  int dest, int out_tag, void *in, int in_count,
+                  MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                  MPI_Status *status)
+{
+    int code;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Sendrecv");
+    }
+    ckpt_begin();
+    code = exchange(out, out_count, out_type, dest, out_tag, in, in_count,
+                    in_type, source, in_tag, comm, status, "MPI_Sendrecv");
+    CKPT_RETURN(comm, code, "MPI_Sendrecv");
+}
+CKPT_ALIAS(Sendrecv);
+
+int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
+                          int dest, int out_tag, int source, int in_tag,
+                          MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Datatype type = CKPT_LOWER(datatype);
+    int code, size = 0, position = 0;
+    char *packed;
+
+    if (!LIKELY(ckpt_communicator_valid(comm))) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Sendrecv_replace");
+    }
+    ckpt_begin();
+    CKPT_CALL(code, Pack_size, count, type, CKPT_LOWER(comm), &size);
+    packed = malloc((size_t)size + 1);
+    if (code == MPI_SUCCESS && packed == NULL) {
+        code = MPI_ERR_NO_MEM;
+    }
+    if (code == MPI_SUCCESS) {
+        CKPT_CALL(code, Pack, buffer, count, type, packed, size, &position,
+                  CKPT_LOWER(comm));
+    }
+    if (code == MPI_SUCCESS) {
+        code = exchange(packed, position, MPI_PACKED, dest, out_tag, buffer,
+                        count, datatype, source, in_tag, comm, status,
+                        "MPI_Sendrecv_replace");
+    }
+    free(packed);
+    CKPT_RETURN(comm, code, "MPI_Sendrecv_replace");
+}
+CKPT_ALIAS(Sendrecv_replace);
+
+/* The attached buffer is the application's memory; a new lower half gets it
+ * attached again, empty: every buffered message was received or logged. */
+static struct {
+    void *buffer;
+    int size;
+} attached;
+
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Buffer_attach, buffer, size);
+    if (code == MPI_SUCCESS) {
+        attached.buffer = buffer;
+        attached.size = size;
+    }
+    CKPT_RETURN(NULL, code, "MPI_Buffer_attach");
+}
+CKPT_ALIAS(Buffer_attach);
+
+int PMPI_Buffer_detach(void *buffer, int *size)
+{
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Buffer_detach, buffer, size);
+    if (code == MPI_SUCCESS) {
+        attached.buffer = NULL;
+    }
+    CKPT_RETURN(NULL, code, "MPI_Buffer_detach");
+}
+CKPT_ALIAS(Buffer_detach);
+
+int ckpt_buffer_rebuild(void)
+{
+    int code = MPI_SUCCESS;
+
+    if (attached.buffer != NULL) {
+        CKPT_CALL(code, Buffer_attach, attached.buffer, attached.size);
+    }
+    return code;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * topology.c - communicators with a topology (MPI 3.1, chapter 7).
+ *
+ * The lower half keeps the structure; we keep what it takes to make it again.
+ */
+#include "cut/collective.h"
+#include "handles/communicator.h"
+#include "wrap/wrapper.h"
+
+#include <stdlib.h>
+
+static struct ckpt_topology *topology_new(int kind, int first, int second,
+                                          int words)
+{
+    size_t size = sizeof(struct ckpt_topology) + (size_t)words * sizeof(int);
+    struct ckpt_topology *topology = calloc(1, size);
+
+    if (topology != NULL) {
+        topology->kind = kind;
+        topology->counts[0] = first;
+        topology->counts[1] = second;
+        topology->size = size;
+    }
+    return topology;
+}
+
+static int read_cart(MPI_Comm comm)
+{
+    struct ckpt_topology *topology;
+    int code, dimensions;
+    int *coords;
+
+    CKPT_CALL(code, Cartdim_get, CKPT_LOWER(comm), &dimensions);
+    topology = topology_new(MPI_CART, dimensions, 0, 3 * dimensions);
+    if (code != MPI_SUCCESS || topology == NULL) {
+        free(topology);
+        return code != MPI_SUCCESS ? code : MPI_ERR_NO_MEM;
+    }
+    coords = topology->data + 2 * dimensions; /* asked for, not needed */
+    CKPT_CALL(code, Cart_get, CKPT_LOWER(comm), dimensions, topology->data,
+              topology->data + dimensions, coords);
+    comm->topology = topology;
+    return code;
+}
+
+static int read_graph(MPI_Comm comm)
+{
+    struct ckpt_topology *topology;
+    int code, nodes, edges;
+
+    CKPT_CALL(code, Graphdims_get, CKPT_LOWER(comm), &nodes, &edges);
+    topology = topology_new(MPI_GRAPH, nodes, edges, nodes + edges);
+    if (code != MPI_SUCCESS || topology == NULL) {
+        free(topology);
+        return code != MPI_SUCCESS ? code : MPI_ERR_NO_MEM;
+    }
+    CKPT_CALL(code, Graph_get, CKPT_LOWER(comm), nodes, edges, topology->data,
+              topology->data + nodes);
+    comm->topology = topology;
+    return code;
+}
+
+static int read_dist_graph(MPI_Comm comm)
+{
+    struct ckpt_topology *topology;
+    int code, in, out, weighted;
+    int *data;
+
+    CKPT_CALL(code, Dist_graph_neighbors_count, CKPT_LOWER(comm), &in, &out,
+              &weighted);
+    topology = topology_new(MPI_DIST_GRAPH, in, out, 2 * (in + out));
+    if (code != MPI_SUCCESS || topology == NULL) {
+        free(topology);
+        return code != MPI_SUCCESS ? code : MPI_ERR_NO_MEM;
+    }
+    topology->weighted = weighted;
+    data = topology->data;
+    CKPT_CALL(code, Dist_graph_neighbors, CKPT_LOWER(comm), in, data,
+              weighted ? data + in : MPI_UNWEIGHTED, out, data + 2 * in,
+              weighted ? data + 2 * in + out : MPI_UNWEIGHTED);
+    comm->topology = topology;
+    return code;
+}
+
+/* Adopts a communicator that a topology call has made. */
+static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
+                 int (*read)(MPI_Comm), const char *creator, void *site,
+                 MPI_Comm *comm_p)
+{
+    MPI_Comm comm = ckpt_communicator_adopt(fresh, parent, creator, site);
+
+    if (comm == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    *comm_p = comm;
+    return comm == MPI_COMM_NULL ? MPI_SUCCESS : read(comm);
+}
+
+/* A wrapper for a topology constructor: `call` is its lower call. */
+#define TOPOLOGY_WRAPPER(parent, call, name, read, new_comm)                   \
+    do {                                                                       \
+        struct ckpt_new_communicator fresh_;                                   \
+        uintptr_t upper_;                                                      \
+        int code_;                                                             \
+        if (!ckpt_communicator_valid(parent)) {                                \
+            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
+        }                                                                      \
+        CKPT_COLLECTIVE_ENTRY();                                               \
+        ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
+        upper_ = ckpt_enter();                                                 \
+        code_ = call;                                                          \
+        if (code_ == MPI_SUCCESS) {                                            \
+            code_ = ckpt_communicator_agree(&fresh_);                          \
+        }                                                                      \
+        (parent)->clock->left++;                                               \
+        ckpt_leave(upper_);                                                    \
+        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+        if (code_ == MPI_SUCCESS) {                                            \
+            code_ = adopt(&fresh_, (parent), (read), (name), CKPT_SITE,        \
+                          (new_comm));                                         \
+        }                                                                      \
+        CKPT_RETURN((parent), code_, (name));                                  \
+    } while (0)
+
+int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int dims[],
+                     const int periods[], int reorder, MPI_Comm *new_comm)
+{
+    TOPOLOGY_WRAPPER(comm,
+                     CKPT_FUNCTION(Cart_create)(CKPT_LOWER(comm), dimensions,
+                                                dims, periods, reorder,
+                                                &fresh_.lower),
+                     "MPI_Cart_create", read_cart, new_comm);
+}
+CKPT_ALIAS(Cart_create);
+
+int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *new_comm)
+{
+    TOPOLOGY_WRAPPER(
+        comm, CKPT_FUNCTION(Cart_sub)(CKPT_LOWER(comm), remain, &fresh_.lower),
+        "MPI_Cart_sub", read_cart, new_comm);
+}
+CKPT_ALIAS(Cart_sub);
+
+int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[],
+                      const int edges[], int reorder, MPI_Comm *new_comm)
+{
+    TOPOLOGY_WRAPPER(comm,
+                     CKPT_FUNCTION(Graph_create)(CKPT_LOWER(comm), nodes, index,
+                                                 edges, reorder, &fresh_.lower),
+                     "MPI_Graph_create", read_graph, new_comm);
+}
+CKPT_ALIAS(Graph_create);
+
+int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int nodes[],
+                           const int degrees[], const int targets[],
+                           const int weights[], MPI_Info info, int reorder,
+                           MPI_Comm *new_comm)
+{
+    TOPOLOGY_WRAPPER(comm,
+                     CKPT_FUNCTION(Dist_graph_create)(
+                         CKPT_LOWER(comm), count, nodes, degrees, targets,
+                         weights, CKPT_LOWER(info), reorder, &fresh_.lower),
+                     "MPI_Dist_graph_create", read_dist_graph, new_comm);
+}
+CKPT_ALIAS(Dist_graph_create);
+
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[],
+                                    const int in_weights[], int out,
+                                    const int destinations[],
+                                    const int out_weights[], MPI_Info info,
+                                    int reorder, MPI_Comm *new_comm)
+{
+    TOPOLOGY_WRAPPER(comm,
+                     CKPT_FUNCTION(Dist_graph_create_adjacent)(
+                         CKPT_LOWER(comm), in, sources, in_weights, out,
+                         destinations, out_weights, CKPT_LOWER(info), reorder,
+                         &fresh_.lower),
+                     "MPI_Dist_graph_create_adjacent", read_dist_graph,
+                     new_comm);
+}
+CKPT_ALIAS(Dist_graph_create_adjacent);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wrapper.h - what every hand-written MPI wrapper begins with.
+ */
+#ifndef CKPT_WRAPPER_H
+#define CKPT_WRAPPER_H
+
+#include "handles/handles.h"
+#include "runtime/crossing.h"
+
+/* MPI_<name> as a weak alias of PMPI_<name>, so that profiling tools work. */
+#define CKPT_ALIAS(name)                                                       \
+    extern __typeof__(PMPI_##name) MPI_##name                                  \
+        __attribute__((weak, alias("PMPI_" #name)))
+
+/* Where the application called the wrapper. */
+#define CKPT_SITE __builtin_return_address(0)
+
+/* Ends a wrapper: leaves the critical section, then lets the application's
+ * error handler see a failure. */
+#define CKPT_RETURN(object, code, name)                                        \
+    do {                                                                       \
+        int code_ = (code);                                                    \
+        ckpt_end();                                                            \
+        return __builtin_expect(code_ == MPI_SUCCESS, 1)                       \
+                   ? MPI_SUCCESS                                               \
+                   : ckpt_error((object), code_, (name));                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""campaign.py - options and scratch space of the long test runs."""
+
+import argparse
+import contextlib
+import random
+import shutil
+import tempfile
+from pathlib import Path
+
+from . import table
+
+
+def options(description, numbers):
+    """Parses the command line: numbers with defaults, a seed, a place."""
+    parser = argparse.ArgumentParser(description=description)
+    for name, default in numbers.items():
+        parser.add_argument(
+            name, type=int, default=default, help=f"[{default}]"
+        )
+    parser.add_argument(
+        "--seed", type=int, default=None, help="of the random moments [random]"
+    )
+    parser.add_argument("--dir", type=Path, help="where to work [temporary]")
+    parsed = parser.parse_args()
+    if parsed.seed is None:
+        parsed.seed = random.randrange(1000000)
+    print(f"seed {parsed.seed}", flush=True)
+    return parsed
+
+
+@contextlib.contextmanager
+def directory(parsed):
+    """Scratch space; one that was given stays, as all does after a failure."""
+    if parsed.dir is not None:
+        parsed.dir.mkdir(parents=True, exist_ok=True)
+        yield parsed.dir
+        return
+    path = Path(tempfile.mkdtemp(prefix="ckpt-campaign-", dir="/var/tmp"))
+    print(f"working in {path}", flush=True)
+    yield path
+    shutil.rmtree(path)
+
+
+def show_table(header, rows):
+    """Prints the result."""
+    print()
+    print(table.render(header, rows))

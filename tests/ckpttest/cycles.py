@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cycles.py - kills a job at random moments, also in the middle of a
+checkpoint, and restarts it.
+
+One cycle is one run of the self-checking ring: it is started, saved once or
+more, killed with SIGKILL at a random moment, restarted from the newest
+committed checkpoint, perhaps killed again, and comes to its end. Each restart
+must go on where that checkpoint was taken, and each answer must be right.
+"""
+
+import random
+import re
+import subprocess
+import threading
+from collections import Counter
+from dataclasses import dataclass
+
+from . import programs
+from .lab import Lab
+
+LONGEST_WAIT = 0.4  # seconds from one random moment to the next
+STEPS_PER_LINE = 250  # of the ring
+REPORT = re.compile(r"^step (\d+)")
+
+
+@dataclass
+class Known:
+    """The steps between which a checkpoint was taken."""
+
+    after: int  # the last step seen before it was asked for
+    before: int = None  # the last step seen when it was committed
+
+
+def last_step(job):
+    """The newest step that a job has reported, -1 if none."""
+    for line in reversed(job.lines):
+        match = REPORT.match(line)
+        if match:
+            return int(match[1])
+    return -1
+
+
+class Cycle:
+    """One run of a program with kills and restarts."""
+
+    def __init__(self, directory, program, chance):
+        self.lab = Lab(directory, CKPT_NAME="cycle")
+        self.program = program
+        self.chance = chance
+        self.known = {}  # number of a checkpoint -> Known
+        self.unfinished = None  # one that was under way at a kill
+        self.counts = Counter()
+        self.parts = []
+
+    def pause(self):
+        """Lets the job run for a random time. False if it has ended."""
+        return self.parts[-1].run_on(self.chance.uniform(0, LONGEST_WAIT))
+
+    def save(self):
+        """Takes a checkpoint and notes when. False if the job has ended."""
+        job = self.parts[-1]
+        after = last_step(job)
+        done = self.lab.ckpt("checkpoint", job.pid)
+        if done.returncode != 0:
+            ended = not job.run_on(5)
+            assert ended, f"checkpoint: {done.stderr}"
+            return False
+        name = done.stdout.strip()
+        self.known[int(name.rpartition("/")[2])] = Known(after, last_step(job))
+        self.counts["checkpoints"] += 1
+        return True
+
+    def kill(self):
+        """SIGKILL to everything, in one of three cases during a checkpoint."""
+        job = self.parts[-1]
+        if self.chance.random() < 1 / 3:
+            self.kill_in_checkpoint(job)
+        else:
+            job.kill()
+        self.counts["kills"] += 1
+
+    def kill_in_checkpoint(self, job):
+        """Kills while a checkpoint is being asked for, taken or written."""
+        after = last_step(job)
+        request = threading.Thread(
+            target=self.lab.ckpt, args=("checkpoint", job.pid)
+        )
+        request.start()
+        job.run_on(self.chance.expovariate(1 / 0.03))
+        in_time = request.is_alive()
+        job.kill()
+        request.join()
+        self.counts["kills during a checkpoint"] += in_time
+        self.unfinished = Known(after, last_step(job))
+
+    def restart(self):
+        """Restarts the newest checkpoint and checks that it was that one."""
+        newest = self.lab.checkpoints()[-1]
+        known = self.known.get(newest["number"], self.unfinished)
+        job = self.lab.restart()
+        self.parts.append(job)
+        match = job.wait_for(REPORT.pattern + "|^OK")
+        self.counts["restarts"] += 1
+        if match[1] is not None:
+            step = int(match[1])
+            assert known.after < step <= known.before + STEPS_PER_LINE, (
+                f"checkpoint {newest['name']} was taken after step "
+                f"{known.after} and by step {known.before}, but the restarted "
+                f"job begins at {step}"
+            )
+
+    def run(self):
+        """The whole cycle; the answer."""
+        self.parts.append(self.lab.start(self.program))
+        self.parts[0].wait_for(REPORT.pattern)
+        for _ in range(self.chance.choice([1, 1, 1, 2, 3])):
+            saves = self.chance.choice([1, 1, 2])
+            alive = all(self.pause() and self.save() for _ in range(saves))
+            if not alive or not self.pause():
+                break
+            self.kill()
+            self.restart()
+        job = self.parts[-1]
+        job.succeed()
+        return self.program.answer(job.lines, self.lab.work)
+
+
+def run_cycles(directory, cycles, seed, ranks=2, steps=30000, show=print):
+    """Runs cycles until one fails; what was counted. Raises on a failure."""
+    program = programs.ring(steps, ranks)
+    native = Lab(directory / "native")
+    expected = native.run_native(program).answer
+    totals = Counter()
+    for number in range(cycles):
+        cycle = Cycle(
+            directory / f"cycle{number}", program, random.Random(seed + number)
+        )
+        try:
+            answer = cycle.run()
+            assert answer == expected, f"{answer} instead of {expected}"
+        except Exception as error:
+            raise AssertionError(
+                f"cycle {number} (seed {seed + number}): {error}"
+            ) from error
+        finally:
+            cycle.lab.close()
+        totals += cycle.counts
+        totals["right answers"] += 1
+        subprocess.run(["rm", "-rf", cycle.lab.directory], check=True)
+        if (number + 1) % 10 == 0:
+            show(f"{number + 1} cycles: {dict(totals)}")
+    return totals

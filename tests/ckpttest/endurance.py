@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""endurance.py - many checkpoints in a row of ranks that never pause.
+
+The traffic program detects a message that is lost, doubled, out of order or
+damaged. Now and then the job is killed and goes on from the newest checkpoint,
+which so is shown to be whole.
+"""
+
+from collections import Counter
+
+from . import programs
+from .lab import Lab
+
+RESTART_EVERY = 50  # checkpoints
+VERIFY_EVERY = 25
+KEEP = "2"
+
+
+def run_endurance(directory, checkpoints, ranks=2, show=print):
+    """Takes checkpoints in a row; (times of them in seconds, counts)."""
+    lab = Lab(directory)
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, ranks, stop)
+    counts, totals, stops = Counter(), [], []
+    try:
+        job = lab.start(program)
+        job.wait_for(program.progress)
+        for number in range(1, checkpoints + 1):
+            timings = lab.checkpoint(job)["timings"]
+            totals.append(timings["total"])
+            stops.append(timings["stop"])
+            counts["checkpoints"] += 1
+            if number % VERIFY_EVERY == 0:
+                assert lab.ckpt("verify").returncode == 0
+                counts["verified"] += 1
+                lab.ckpt("gc", "--keep", KEEP)
+            if number % RESTART_EVERY == 0 or number == checkpoints:
+                job.kill()
+                job = lab.restart()
+                job.wait_for(program.progress)
+                counts["restarts"] += 1
+                show(f"{number} checkpoints, {counts['restarts']} restarts")
+        stop.touch()
+        job.succeed()
+        program.answer(job.lines, lab.work)
+    finally:
+        lab.close()
+    return totals, stops, counts

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""job.py - a running mpirun whose output is followed line by line."""
+
+import glob
+import os
+import re
+import subprocess
+import threading
+import time
+
+from . import processes
+from .settings import PATIENCE
+
+
+class JobError(AssertionError):
+    """The job did not do what was expected; carries its last output."""
+
+    def __init__(self, job, text):
+        tail = "\n".join(f"    | {line}" for line in job.lines[-25:])
+        super().__init__(f"{text}\n    $ {' '.join(job.command)}\n{tail}")
+
+
+class Job:
+    """Starts a command; a thread collects its standard output and error."""
+
+    def __init__(self, command, directory, environment):
+        self.command = [str(word) for word in command]
+        self.lines = []
+        self.times = []  # monotonic seconds, one for each line
+        self.started = time.monotonic()
+        self._next = 0  # first line not looked at by wait_for()
+        self._ended = False  # no more output
+        self._news = threading.Condition()
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self):
+        """Process id of mpirun (`ckpt restart` becomes mpirun)."""
+        return self.process.pid
+
+    def _read(self):
+        for line in self.process.stdout:
+            with self._news:
+                self.lines.append(line.rstrip("\n"))
+                self.times.append(time.monotonic())
+                self._news.notify_all()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def wait_for(self, pattern, timeout=PATIENCE, count=1):
+        """Waits for the count-th next line with the pattern; the match."""
+        regex = re.compile(pattern)
+        deadline = time.monotonic() + timeout
+        with self._news:
+            while True:
+                while self._next < len(self.lines):
+                    match = regex.search(self.lines[self._next])
+                    self._next += 1
+                    if match:
+                        count -= 1
+                        if count == 0:
+                            return match
+                if self._ended:
+                    raise JobError(self, f"ended without '{pattern}'")
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise JobError(self, f"no '{pattern}' in {timeout:g} s")
+                self._news.wait(left)
+
+    def run_on(self, seconds):
+        """Lets the job run for a time. False if it ended before."""
+        with self._news:
+            return not self._news.wait_for(lambda: self._ended, seconds)
+
+    def finish(self, timeout=PATIENCE):
+        """Waits for the end; the exit code (negative: killed by a signal)."""
+        with self._news:
+            if not self._news.wait_for(lambda: self._ended, timeout):
+                raise JobError(self, f"still running after {timeout:g} s")
+        self._reader.join()
+        return self.process.wait(timeout)
+
+    def succeed(self, timeout=PATIENCE):
+        """Waits for the end, which must be a good one; all lines."""
+        code = self.finish(timeout)
+        if code != 0:
+            raise JobError(self, f"ended with code {code}")
+        return self.lines
+
+    def ranks(self):
+        """Process ids of the ranks that run now."""
+        return processes.ranks_of(self.pid)
+
+    def kill(self):
+        """SIGKILL to every rank and to mpirun; returns when all are gone."""
+        if self.process.poll() is not None:
+            return
+        ranks = self.ranks()
+        shared = set().union(*(processes.shared_memory_of(p) for p in ranks))
+        for pid in [*ranks, self.pid]:
+            processes.kill(pid)
+        self.process.wait(PATIENCE)
+        if not processes.wait_until_gone(ranks, PATIENCE):
+            raise JobError(self, "a killed rank does not go away")
+        self._reader.join(PATIENCE)
+        self._remove_leftovers(shared)
+
+    def _remove_leftovers(self, shared):
+        """What Open MPI cannot remove when it is killed."""
+        for path in shared:
+            if os.path.exists(path):
+                os.unlink(path)
+        for directory in glob.glob(f"/tmp/ompi.*/pid.{self.pid}"):
+            subprocess.run(["rm", "-rf", directory], check=True)

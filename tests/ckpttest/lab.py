@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lab.py - a scratch place in which jobs are run, saved, killed, restarted."""
+
+import json
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .job import Job
+from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
+
+
+@dataclass
+class Outcome:
+    """How a run ended, over all its parts."""
+
+    answer: object
+    lines: list
+    seconds: float
+
+
+class Lab:
+    """A working directory, a checkpoint directory, and the jobs in them."""
+
+    ckpt_program = INSTALL / "bin/ckpt"
+
+    def __init__(self, directory, mpirun=MPIRUN, **settings):
+        self.directory = Path(directory)
+        self.work = self.directory / "work"
+        self.store = self.directory / "store"
+        self.mpirun = mpirun
+        self.settings = settings  # environment of everything started here
+        self.jobs = []
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def close(self):
+        """Kills what still runs."""
+        for job in self.jobs:
+            job.kill()
+
+    def environment(self, **more):
+        """What jobs and commands of this lab get."""
+        return environment(CKPT_DIR=self.store, **{**self.settings, **more})
+
+    def mpirun_command(self, program, *options):
+        """The command line of a program, without ckpt."""
+        ranks = ["--oversubscribe", "-np", program.ranks]
+        return [self.mpirun, *options, *ranks, *program.argv]
+
+    def _start(self, command, more):
+        job = Job(command, self.work, self.environment(**more))
+        self.jobs.append(job)
+        return job
+
+    def start_native(self, program, **more):
+        """Starts a program under plain mpirun."""
+        program.prepare(self.work)
+        return self._start(self.mpirun_command(program), more)
+
+    def start(self, program, **more):
+        """Starts a program under mpirun with our parameter file."""
+        program.prepare(self.work)
+        return self._start(self.mpirun_command(program, "--tune", TUNE), more)
+
+    def restart(self, checkpoint=None, *, options=(), **more):
+        """Restarts a checkpoint, the newest one unless it is named."""
+        command = [self.ckpt_program, "restart"]
+        command += [checkpoint] if checkpoint else []
+        command += ["--", *options] if options else []
+        return self._start(command, more)
+
+    def ckpt(self, *words, timeout=PATIENCE, **more):
+        """Runs a ckpt command; never raises for its exit code."""
+        return subprocess.run(
+            [self.ckpt_program, *(str(word) for word in words)],
+            cwd=self.work,
+            env=self.environment(**more),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def ckpt_json(self, *words, **more):
+        """Runs a ckpt command that must succeed; what it prints."""
+        done = self.ckpt(*words, "--json", **more)
+        if done.returncode != 0:
+            raise AssertionError(
+                f"ckpt {' '.join(map(str, words))}: code {done.returncode}\n"
+                f"{done.stdout}{done.stderr}"
+            )
+        return json.loads(done.stdout)
+
+    def checkpoint(self, job, **more):
+        """Saves a job; what `ckpt checkpoint` says about the checkpoint."""
+        return self.ckpt_json("checkpoint", job.pid, **more)
+
+    def checkpoints(self):
+        """Committed checkpoints of all jobs here, oldest first."""
+        done = self.ckpt("list", "--json")
+        assert done.returncode in (0, 3), done
+        entries = json.loads(done.stdout)
+        return [entry for entry in entries if entry["state"] == "committed"]
+
+    def run_native(self, program):
+        """A whole run without ckpt."""
+        job = self.start_native(program)
+        lines = job.succeed(5 * PATIENCE)
+        seconds = time.monotonic() - job.started
+        return Outcome(program.answer(lines, self.work), lines, seconds)
+
+    def answer(self, program, *jobs):
+        """The answer of a run made of several parts; all but the last were
+        killed."""
+        lines = [line for job in jobs for line in job.lines]
+        return program.answer(lines, self.work)

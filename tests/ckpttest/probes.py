@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""probes.py - the feature probes of apps/probes and how each must fare."""
+
+from .programs import Program
+from .settings import APPS, SOURCES
+
+# What a checkpoint refuses, and what its message must name.
+REFUSED = {
+    "mpi_file": r"MPI_File_open",
+    "socket": r"(?i)descriptor \d+.*socket",
+    "spawn": r"MPI_Comm_spawn",
+    "window": r"MPI_Win_allocate",
+}
+
+# Nonblocking collectives that not all ranks have begun: saved or refused.
+UNDECIDED = ["pending_ibarrier", "pending_ibcast"]
+
+# Not yet right: a drained synchronous send completes before its receive.
+NOT_YET = ["synchronous_send"]
+
+NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c"))
+SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED, *NOT_YET]]
+
+_RANKS = {
+    "cartesian": 4,
+    "graph": 4,
+    "groups": 4,
+    "intercomm": 4,
+    "neighbours": 4,
+    "spawn": 1,
+}
+_ARGUMENTS = {
+    "arguments": ["two words", "", 'quote"'],
+    "mpi_file": ["shared.bin"],
+}
+ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
+
+
+def probe(name, gate):
+    """The program of a probe; it goes on when the file `gate` exists."""
+    argv = [APPS / "probes" / name, gate, *_ARGUMENTS.get(name, [])]
+    return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
+
+
+def outside_of_mpi(first_gate, last_gate):
+    """Waits before MPI_Init and after MPI_Finalize."""
+    argv = [APPS / "outside", first_gate, last_gate]
+    return Program("outside", argv, 2, "")

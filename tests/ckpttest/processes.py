@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""processes.py - the processes of a job, as /proc shows them."""
+
+import os
+import select
+import signal
+from pathlib import Path
+
+
+def _stat_fields(pid):
+    """Fields of /proc/PID/stat behind the name, or None if it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return text.rpartition(")")[2].split()
+
+
+def is_alive(pid):
+    """False if there is no such process or it is a zombie."""
+    fields = _stat_fields(pid)
+    return fields is not None and fields[0] not in "ZX"
+
+
+def name_of(pid):
+    """The short name of a process, empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def descendants(pid):
+    """All processes below `pid`, children before grandchildren."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            fields = _stat_fields(entry)
+            if fields is not None:
+                children.setdefault(int(fields[1]), []).append(int(entry))
+    found, queue = [], [pid]
+    while queue:
+        below = children.get(queue.pop(0), [])
+        found += below
+        queue += below
+    return found
+
+
+def ranks_of(launcher):
+    """Process ids of the MPI ranks that an mpirun has started here."""
+    return [p for p in descendants(launcher) if name_of(p) != "ckptd"]
+
+
+def shared_memory_of(pid):
+    """Files in /dev/shm that a process has mapped."""
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return set()
+    words = (line.split(maxsplit=5) for line in maps.splitlines())
+    return {w[5] for w in words if len(w) > 5 and w[5].startswith("/dev/shm/")}
+
+
+def kill(pid):
+    """SIGKILL; harmless if the process is gone."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def wait_until_gone(pids, timeout):
+    """Waits for processes that need not be our children. True if all went."""
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if not select.select([handle], [], [], timeout)[0]:
+                return False
+        finally:
+            os.close(handle)
+    return True

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""programs.py - the MPI programs that are run, and how their answers compare.
+
+An answer is a value that is equal for any two right runs of a program, however
+often it was killed and restarted in between.
+"""
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+from .settings import APPS, SOURCES
+
+
+def ok_line(lines, _directory):
+    """Self-checking programs: the one line 'OK CHECKSUM'."""
+    found = [line for line in lines if line.startswith("OK ")]
+    assert len(found) == 1, f"{len(found)} OK lines instead of one"
+    return found[0]
+
+
+def thermo_lines(lines, _directory):
+    """LAMMPS: the text of the thermodynamic output for each time step.
+
+    A restarted run repeats the steps between checkpoint and kill: all lines of
+    a step must be equal in every digit.
+    """
+    number = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+    steps = {}
+    for line in lines:
+        if re.fullmatch(rf"\s*\d+(?:\s+{number}){{5}}\s*", line):
+            step = int(line.split()[0])
+            assert steps.setdefault(step, line) == line, f"two kinds of {line}"
+    assert any(line.startswith("Loop time of") for line in lines), "no end"
+    return steps
+
+
+# Results of HPC Challenge that depend on time or on the host.
+_HPCC_TIMED = re.compile(
+    r"_(time\d*|CheckTime|GBs|GUPs|Tflops|Gflops|usec|GBytes)$|STREAM_|_Wtick$"
+)
+
+
+def hpcc_summary(_lines, directory):
+    """HPC Challenge: the last summary of its output file, without timings."""
+    text = (Path(directory) / "hpccoutf.txt").read_text(encoding="utf-8")
+    assert "FAILED" not in text
+    assert re.search(r"[1-9]\d* tests completed and failed", text) is None
+    summary = text.rpartition("Begin of Summary section.")[2]
+    assert "End of Summary section." in summary, "no summary"
+    pairs = re.findall(r"^(\w+)=(.*)$", summary, re.MULTILINE)
+    return {k: v for k, v in pairs if not _HPCC_TIMED.search(k)}
+
+
+@dataclass
+class Program:
+    """An MPI program with its arguments."""
+
+    name: str
+    argv: list
+    ranks: int
+    progress: str = r"^step (\d+)"  # lines that show how far it is; may be ""
+    answer: Callable = ok_line
+    inputs: list = field(default_factory=list)  # copied to the directory
+
+    def prepare(self, directory):
+        """Puts the input files where the program expects them."""
+        for path in self.inputs:
+            shutil.copy(path, directory)
+
+
+def ring(steps, ranks=2):
+    """A bit of everything; about 60 us a step on 2 ranks."""
+    return Program("ring", [APPS / "ring", steps], ranks)
+
+
+def traffic(steps, ranks=2, stop_file=None):
+    """Ranks that never pause; about 0.7 ms a step on 2 ranks."""
+    argv = [APPS / "traffic", steps] + ([stop_file] if stop_file else [])
+    return Program("traffic", argv, ranks)
+
+
+def memory(megabytes, steps, ranks=2, pause_us=0):
+    """Much memory, strided messages and collectives."""
+    return Program(
+        "memory", [APPS / "memory", megabytes, steps, pause_us], ranks
+    )
+
+
+def compute(phases, millions, ranks=2):
+    """Long computation while others wait; 100 millions are about 0.3 s."""
+    return Program(
+        "compute", [APPS / "compute", phases, millions], ranks, r"^phase (\d+)"
+    )
+
+
+def idle(stop_file, ranks=2):
+    """Sleeps outside of MPI until the file exists."""
+    return Program("idle", [APPS / "idle", stop_file], ranks, r"^tick (\d+)")
+
+
+def threads(steps, ranks=2):
+    """C++ threads compute while main does MPI; about 5 ms a step."""
+    return Program("C++ threads", [APPS / "threads", steps], ranks)
+
+
+def objects(steps, ranks=3):
+    """mpi4py with numpy, pickled objects and derived datatypes."""
+    argv = ["/usr/bin/python3", SOURCES / "mpi4py/objects.py", steps]
+    return Program("mpi4py", argv, ranks)
+
+
+def lammps(steps, ranks=2, every=10):
+    """Debian's LAMMPS: a melt of 32,000 atoms; about 8 ms a step."""
+    variables = ["-var", "steps", steps, "-var", "every", every]
+    argv = ["lmp", "-log", "none", "-in", "in.melt", *variables]
+    return Program(
+        "LAMMPS",
+        argv,
+        ranks,
+        r"^ +(\d+)(?: +[-.\de+]+){5} *$",
+        thermo_lines,
+        [SOURCES / "lammps/in.melt"],
+    )
+
+
+def hpcc(ranks=2):
+    """Debian's HPC Challenge on a small problem."""
+    return Program(
+        "HPC Challenge",
+        ["hpcc"],
+        ranks,
+        "",
+        hpcc_summary,
+        [SOURCES / "hpcc/hpccinf.txt"],
+    )

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""settings.py - where the built and installed things are."""
+
+import os
+import shutil
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("CKPT_TEST_BUILD", TOP / "build")).resolve()
+INSTALL = Path(os.environ.get("CKPT_TEST_INSTALL", BUILD / "inst")).resolve()
+APPS = BUILD / "apps"
+SOURCES = TOP / "apps"
+TUNE = INSTALL / "share/openmpi/amca-param-sets/ckpt"
+MPIRUN = shutil.which("mpirun.openmpi") or "mpirun"
+OPENMPI5 = BUILD / "ompi5"
+
+# Seconds that anything which ends by itself may take.
+PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "60"))
+
+
+def environment(**more):
+    """This process's environment, without settings of ckpt, and `more`."""
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("CKPT_", "OMPI_", "PMIX_"))
+    }
+    clean["PATH"] = f"{INSTALL / 'bin'}:{clean['PATH']}"
+    clean["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+    clean["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    clean.update({name: str(value) for name, value in more.items()})
+    return clean

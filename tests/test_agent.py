@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The node agent: it may die at any time, it serves requests in turn, it ends
+by itself, and nobody but the user reads what it writes."""
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from ckpttest import processes, programs
+
+# Faults that end the agent, in the order in which they are reached, each with
+# the count at which it strikes in the second checkpoint of two ranks.
+FATAL = [
+    "agent-during-capture:3",
+    "image-before-rename:2",
+    "image-after-rename:2",
+    "agent-before-manifest:2",
+]
+
+
+def agent_of(lab, job):
+    """Process id of the agent of a job."""
+    (status,) = lab.ckpt_json("status", job.pid)
+    return status["agent_pid"]
+
+
+def start(lab, program):
+    """A job that has got going."""
+    job = lab.start(program)
+    job.wait_for(program.progress)
+    return job
+
+
+@pytest.mark.parametrize("fault", FATAL)
+def test_agent_dies_in_a_checkpoint(lab, native, fault):
+    """That checkpoint fails, the program goes on, the next one works."""
+    program = programs.traffic(3000)
+    job = lab.start(program, CKPT_FAULT=fault)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    done = lab.ckpt("checkpoint", job.pid)
+    assert done.returncode != 0
+    assert "agent" in done.stderr, done.stderr
+    assert len(lab.checkpoints()) == 1
+    job.wait_for(program.progress, count=2)
+    lab.checkpoint(job)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_killed_agent_is_replaced(lab, native):
+    program = programs.ring(60000)
+    job = start(lab, program)
+    lab.checkpoint(job)
+    processes.kill(agent_of(lab, job))
+    job.wait_for(program.progress, count=2)
+    lab.checkpoint(job)
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+def test_requests_at_once(lab, native):
+    """Both get a checkpoint, or the later one is told why not."""
+    program = programs.traffic(3000)
+    job = start(lab, program)
+    results = []
+    clients = [
+        threading.Thread(
+            target=lambda: results.append(lab.ckpt("checkpoint", job.pid))
+        )
+        for _ in range(2)
+    ]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert any(done.returncode == 0 for done in results), results
+    for done in results:
+        assert done.returncode == 0 or "progress" in done.stderr, done.stderr
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+def test_agent_ends_with_the_job(lab):
+    program = programs.ring(5000)
+    job = start(lab, program)
+    agent = agent_of(lab, job)
+    job.succeed()
+    assert processes.wait_until_gone([agent], 10)
+
+
+def test_agent_ends_after_a_kill(lab):
+    program = programs.ring(1000000)
+    job = start(lab, program)
+    agent = agent_of(lab, job)
+    job.kill()
+    assert processes.wait_until_gone([agent], 10)
+
+
+def test_only_the_owner_can_read(lab):
+    program = programs.ring(20000)
+    job = start(lab, program)
+    lab.checkpoint(job)
+    job.succeed()
+    for path in [lab.store, *Path(lab.store).rglob("*")]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_periodic_checkpoints(lab, native):
+    """CKPT_INTERVAL is enough; the newest one is taken at a restart."""
+    program = programs.ring(60000)
+    job = lab.start(program, CKPT_INTERVAL="200ms")
+    job.wait_for(program.progress, count=100)
+    numbers = [entry["number"] for entry in lab.checkpoints()]
+    assert len(numbers) >= 2 and numbers == sorted(numbers)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer

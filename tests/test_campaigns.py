@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The long campaigns, each cut down to what fits into a test run."""
+
+import random
+
+import pytest
+
+from ckpttest import cycles, endurance, realprograms
+
+SEED = random.randrange(1000000)  # a failing test shows it
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_cycles(tmp_path, ranks):
+    totals = cycles.run_cycles(tmp_path, 6, SEED, ranks)
+    assert totals["right answers"] == 6
+
+
+def test_traffic(tmp_path):
+    _, _, counts = endurance.run_endurance(tmp_path, 100)
+    assert counts["checkpoints"] == 100
+
+
+@pytest.mark.parametrize("kind", realprograms.KINDS)
+def test_program(tmp_path, kind):
+    assert realprograms.run_kind(tmp_path, kind, 1, SEED)

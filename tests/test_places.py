@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Restarts from elsewhere: moved directories, other jobs of the same user."""
+
+from ckpttest import probes, programs
+from ckpttest.lab import Lab
+
+
+def start_waiting(lab, name="arguments"):
+    """A probe that waits at its gate, and the gate."""
+    gate = lab.directory / "gate"
+    job = lab.start(probes.probe(name, gate), **probes.ENVIRONMENT)
+    job.wait_for("^waiting")
+    return job, gate
+
+
+def finish(job, gate):
+    """Lets a restarted probe come to its end."""
+    job.wait_for("^waiting")
+    gate.touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+
+
+def test_moved_checkpoint_directory(lab):
+    job, gate = start_waiting(lab)
+    lab.checkpoint(job)
+    job.kill()
+    lab.store = lab.store.rename(lab.directory / "moved store")
+    finish(lab.restart(), gate)
+
+
+def test_copied_checkpoint_by_path(lab):
+    """A checkpoint is named by the path of its directory."""
+    job, gate = start_waiting(lab)
+    path = lab.checkpoint(job)["path"]
+    job.kill()
+    finish(lab.restart(path), gate)
+
+
+def test_restart_from_another_directory(lab):
+    """The program finds its own working directory again."""
+    job, gate = start_waiting(lab, "process_state")
+    lab.checkpoint(job)
+    job.kill()
+    old, lab.work = lab.work, lab.directory / "elsewhere"
+    lab.work.mkdir()
+    finish(lab.restart(), gate)
+    assert (old / "appended.0").read_text() == "0123456789more"
+    assert not list(lab.work.iterdir())
+
+
+def test_moved_working_directory(lab):
+    """Restarted where the working directory is now, it works there."""
+    job, gate = start_waiting(lab)
+    lab.checkpoint(job)
+    job.kill()
+    lab.work = lab.work.rename(lab.directory / "moved work")
+    finish(lab.restart(), gate)
+
+
+def test_restarted_job_restarts_again(lab, native):
+    """A restarted job is a job: it can be saved and killed again."""
+    program = programs.ring(40000)
+    parts = [lab.start(program)]
+    for _ in range(3):
+        parts[-1].wait_for(program.progress, count=5)
+        lab.checkpoint(parts[-1])
+        parts[-1].kill()
+        parts.append(lab.restart())
+    parts[-1].succeed()
+    assert lab.answer(program, *parts) == native(program).answer
+
+
+def test_two_jobs_at_once(tmp_path, native):
+    """Two jobs of one user, saved, killed and restarted side by side."""
+    labs = [Lab(tmp_path / name) for name in ("a", "b")]
+    kinds = [programs.ring(20000), programs.traffic(1500)]
+    try:
+        first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
+        for job, kind in zip(first, kinds):
+            job.wait_for(kind.progress)
+        for lab, job in zip(labs, first):
+            lab.checkpoint(job)
+        for job in first:
+            job.kill()
+        second = [lab.restart() for lab in labs]
+        for job in second:
+            job.succeed()
+        for lab, kind, *parts in zip(labs, kinds, first, second):
+            assert lab.answer(kind, *parts) == native(kind).answer
+    finally:
+        for lab in labs:
+            lab.close()
+
+
+def test_two_jobs_in_one_store(tmp_path, native):
+    """Two jobs with names of their own share a checkpoint directory."""
+    labs = [Lab(tmp_path / name, CKPT_NAME=name) for name in ("a", "b")]
+    labs[1].store = labs[0].store
+    kinds = [programs.ring(20000), programs.ring(30000)]
+    try:
+        first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
+        for lab, job, kind in zip(labs, first, kinds):
+            job.wait_for(kind.progress)
+            assert lab.checkpoint(job)["job"] == lab.settings["CKPT_NAME"]
+        for job in first:
+            job.kill()
+        for lab, kind, part in zip(labs, kinds, first):
+            again = lab.restart(lab.settings["CKPT_NAME"])
+            again.succeed()
+            assert lab.answer(kind, part, again) == native(kind).answer
+    finally:
+        for lab in labs:
+            lab.close()
