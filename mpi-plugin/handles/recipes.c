@@ -7,6 +7,7 @@
 #include "cut/message_log.h"
 #include "generate/support.h"
 #include "handles/kinds.h"
+#include "handles/replay.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
@@ -95,32 +96,6 @@ struct ckpt_handle *ckpt_first_unsavable(void)
     return ckpt_tool_in_use();
 }
 
-/* Communicators in the order of their ids, which all members share. */
-static int rebuild_communicators(void)
-{
-    uint64_t done = 1; /* MPI_COMM_WORLD */
-    int code = MPI_SUCCESS;
-
-    while (code == MPI_SUCCESS) {
-        struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
-        MPI_Comm next = NULL;
-
-        for (; handle != NULL; handle = ckpt_live_next(handle)) {
-            MPI_Comm comm = (MPI_Comm)handle;
-
-            if (comm->id > done && (next == NULL || comm->id < next->id)) {
-                next = comm;
-            }
-        }
-        if (next == NULL) {
-            break;
-        }
-        code = ckpt_communicator_rebuild(next);
-        done = next->id;
-    }
-    return code;
-}
-
 static int rebuild_kind(enum ckpt_kind kind, int (*rebuild)(struct ckpt_handle *))
 {
     struct ckpt_handle *handle = ckpt_live(kind);
@@ -148,7 +123,7 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
         {CKPT_REQUEST, "requests",
          (int (*)(struct ckpt_handle *))ckpt_request_rebuild},
     };
-    int code = rebuild_communicators();
+    int code = ckpt_communicators_replay();
 
     if (code == MPI_SUCCESS) {
         code = ckpt_buffer_rebuild();

@@ -27,6 +27,7 @@ _RANKS = {
     "groups": 4,
     "intercomm": 4,
     "neighbours": 4,
+    "partly_freed": 4,
     "spawn": 1,
 }
 _ARGUMENTS = {
