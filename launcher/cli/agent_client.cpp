@@ -65,6 +65,9 @@ void send_line(int fd, const std::string &line)
         if (put < 0 && errno == EINTR) {
             continue;
         }
+        if (put < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+            throw AgentDied();
+        }
         if (put < 0) {
             fail_errno(errno, "cannot write to the agent");
         }
@@ -105,11 +108,11 @@ class LineReader
     {
         char bytes[4096];
         ssize_t got = read(fd_, bytes, sizeof(bytes));
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) {
+            throw AgentDied();
+        }
         if (got < 0) {
             fail_errno(errno, "cannot read from the agent");
-        }
-        if (got == 0) {
-            fail("the agent has died before it answered");
         }
         buffer_.append(bytes, static_cast<std::size_t>(got));
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/control.hpp"
+#include "common/error.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -13,12 +14,17 @@
 namespace ckpt::cli
 {
 
+/* The connection ended before there was an answer. */
+struct AgentDied : Error {
+    AgentDied() : Error("the agent has died before it answered") {}
+};
+
 /*
  * Asks the agent that listens at `socket`. Returns its last reply, or nothing
  * if nobody listens there.
  * progress: called for each progress reply, and again every 100 ms.
  * silence_ms: how long the agent may say nothing; -1: for ever.
- * Throws Error if the agent is not ours, dies, or keeps silent.
+ * Throws AgentDied, or Error if the agent is not ours or keeps silent.
  */
 std::optional<control::Reply>
 ask_agent(const std::filesystem::path &socket, const control::Request &request,

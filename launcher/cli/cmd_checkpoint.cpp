@@ -15,6 +15,8 @@ namespace ckpt::cli
 namespace
 {
 
+constexpr int starting_patience_ms = 10000;
+
 class CheckpointCommand : public Command
 {
   public:
@@ -31,7 +33,7 @@ class CheckpointCommand : public Command
 
     int run(const Words &) override
     {
-        RunningJob job = find_job(directory_, job_);
+        RunningJob job = find_started_job(directory_, job_, starting_patience_ms);
         control::Request request;
         request.command = "checkpoint";
         request.then = kill_ ? "kill" : "";

@@ -111,7 +111,8 @@ std::optional<Diagnosis> diagnose(int pid)
             exit_refused,
             fmt::format("process {} ({}) has not called MPI_Init yet, or has "
                         "called MPI_Finalize: try again later",
-                        pid, program.string())};
+                        pid, program.string()),
+            true};
     }
     if (files.find("/libmpi.so.40") != files.npos) {
         return Diagnosis{
@@ -160,7 +161,8 @@ Diagnosis why_no_agent(int pid)
             fmt::format("process {} has no checkpointing: its program has not "
                         "called MPI_Init yet, or it was started without "
                         "mpirun --tune \"$(ckpt tune)\"",
-                        pid)};
+                        pid),
+            true};
 }
 
 } // namespace ckpt::cli

@@ -14,6 +14,7 @@ namespace ckpt::cli
 struct Diagnosis {
     Exit status;
     std::string text;
+    bool may_pass = false; /* an agent may be there in a moment */
 };
 
 /* Looks at the process and all its descendants. */

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <set>
+#include <thread>
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -26,6 +28,12 @@ namespace
 {
 
 constexpr int status_timeout_ms = 5000;
+constexpr auto look_again = std::chrono::milliseconds(20);
+
+/* There is no such job, but there may be one in a moment. */
+struct NotYet : CommandError {
+    using CommandError::CommandError;
+};
 
 std::string host_name()
 {
@@ -67,6 +75,8 @@ std::optional<control::Status> ask_status(const fs::path &socket)
         if (reply && reply->event == "status") {
             return reply->status;
         }
+    } catch (const AgentDied &) {
+        /* its job has just ended */
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: {}\n", problem.what());
     }
@@ -113,6 +123,11 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
     return found;
 }
 
+bool is_alive(std::int64_t pid)
+{
+    return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+}
+
 std::string names_of(const std::vector<RunningJob> &jobs)
 {
     std::string names;
@@ -137,7 +152,11 @@ std::string names_of(const std::vector<RunningJob> &jobs)
         stop_with(exit_refused, "job {} runs on {}: use ckpt there", name,
                   state->host);
     }
-    stop_with(exit_not_found, "job {} is not running", name);
+    std::string text = fmt::format("job {} is not running", name);
+    if (state->state == "running" && is_alive(state->launcher_pid)) {
+        throw NotYet(exit_not_found, text);
+    }
+    throw CommandError(exit_not_found, text);
 }
 
 } // namespace
@@ -181,6 +200,9 @@ RunningJob find_job(const fs::path &directory, const std::string &word)
     }
     if (is_number(word)) {
         Diagnosis why = why_no_agent(std::stoi(word));
+        if (why.may_pass) {
+            throw NotYet(why.status, why.text);
+        }
         throw CommandError(why.status, why.text);
     }
     if (!word.empty()) {
@@ -194,14 +216,34 @@ RunningJob find_job(const fs::path &directory, const std::string &word)
               hint);
 }
 
+RunningJob find_started_job(const fs::path &directory, const std::string &word,
+                            int patience_ms)
+{
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::milliseconds(patience_ms);
+    for (;;) {
+        const bool late = std::chrono::steady_clock::now() >= deadline;
+        try {
+            RunningJob job = find_job(directory, word);
+            if (late || job.status.phase != "starting") {
+                return job;
+            }
+        } catch (const NotYet &) {
+            if (late) {
+                throw;
+            }
+        }
+        std::this_thread::sleep_for(look_again);
+    }
+}
+
 void wait_for_last_agent(const Store &store, const std::string &job,
                          int timeout_ms)
 {
     auto state = store.job_state(job);
     if (!state || state->state != "running" || state->host != host_name() ||
         state->agent_pid <= 0 ||
-        (state->launcher_pid > 0 &&
-         kill(static_cast<pid_t>(state->launcher_pid), 0) == 0)) {
+        is_alive(state->launcher_pid)) {
         return;
     }
     Fd agent(static_cast<int>(

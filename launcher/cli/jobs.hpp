@@ -42,6 +42,13 @@ RunningJob find_job(const std::filesystem::path &directory,
                     const std::string &word);
 
 /*
+ * The same, but a job that is just starting, or whose agent has died and is
+ * being replaced, is waited for, at most `patience_ms`.
+ */
+RunningJob find_started_job(const std::filesystem::path &directory,
+                            const std::string &word, int patience_ms);
+
+/*
  * Waits until the agent of an ended job has ended too, at most `timeout_ms`.
  * For jobs of this host whose launcher is no longer there; else returns at
  * once.

@@ -11,7 +11,9 @@
 #include "tests/cli_fixture.hpp"
 #include "tests/fake_agent.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <future>
 
 #include <sys/wait.h>
 
@@ -145,6 +147,32 @@ TEST_F(Jobs, AreFoundThroughTheirFileOutsideTheRunDirectory)
     store_.write_job_state(
         {"one", "running", host, 100, 1, scratch_ / "elsewhere.sock", 0});
     EXPECT_EQ(ckpt_says({"checkpoint"}).out, "one/1\n");
+}
+
+TEST_F(Jobs, AreWaitedForWhileTheyStart)
+{
+    std::atomic<int> asked = 0;
+    FakeAgent one(socket("one"), [&](const control::Request &request) {
+        control::Status now = status("one", 100);
+        now.phase = ++asked < 3 ? "starting" : "running";
+        return request.command == "status" ? FakeAgent::status_line(now)
+                                           : result_line("one");
+    });
+    EXPECT_EQ(ckpt_says({"checkpoint", "one"}).out, "one/1\n");
+    EXPECT_GE(asked.load(), 3);
+}
+
+TEST_F(Jobs, AreWaitedForWhileTheirAgentIsReplaced)
+{
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    store_.write_job_state({"one", "running", host, getpid(), 1, "", 0});
+    EXPECT_THROW(find_started_job(store_.directory(), "one", 0), CommandError);
+    auto found = std::async(std::launch::async, [&] {
+        return find_started_job(store_.directory(), "one", 60000);
+    });
+    auto late = agent(status("one", getpid()));
+    EXPECT_EQ(found.get().status.job, "one");
 }
 
 TEST_F(Jobs, ARefusalIsPassedOn)
