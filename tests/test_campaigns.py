@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ckpttest import cycles, endurance, realprograms
+from ckpttest import cycles, endurance, programs, realprograms
 
 SEED = random.randrange(1000000)  # a failing test shows it
 
@@ -16,8 +16,9 @@ def test_cycles(tmp_path, ranks):
     assert totals["right answers"] == 6
 
 
-def test_traffic(tmp_path):
-    _, _, counts = endurance.run_endurance(tmp_path, 100)
+@pytest.mark.parametrize("make", [programs.traffic, programs.churn])
+def test_endurance(tmp_path, make):
+    _, _, counts = endurance.run_endurance(tmp_path, make, 100, 3)
     assert counts["checkpoints"] == 100
 
 

@@ -1,32 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * synchronous_send.c - a synchronous send whose receive is posted only after
- * the checkpoint must not complete before (MPI 3.1, section 3.4).
+ * synchronous_send.c - a synchronous send completes when its message is being
+ * received, not before (MPI 3.1, section 3.4); also one that is followed by
+ * messages like it, and one whose receive is posted before the checkpoint.
  */
 #include "probe.h"
 
+static int is_done(MPI_Request *request)
+{
+    int done;
+
+    MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    return done;
+}
+
+static int received(int tag)
+{
+    int number;
+
+    MPI_Recv(&number, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return number;
+}
+
+static void send_all(MPI_Request requests[], const int numbers[])
+{
+    MPI_Issend(&numbers[0], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send(&numbers[1], 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    MPI_Issend(&numbers[2], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Issend(&numbers[3], 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &requests[2]);
+    MPI_Send(&numbers[4], 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+}
+
+static void sender(MPI_Request requests[])
+{
+    CHECK(!is_done(&requests[0]) && !is_done(&requests[1]));
+    MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    CHECK(!is_done(&requests[1]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+}
+
+static void receiver(MPI_Request *posted, const int *number)
+{
+    MPI_Wait(posted, MPI_STATUS_IGNORE);
+    CHECK(*number == 4);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(received(1) == 1);
+    CHECK(received(1) == 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(received(1) == 3);
+    CHECK(received(1) == 5);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int number = 1;
-    int done;
+    const int numbers[] = {1, 2, 3, 4, 5};
+    MPI_Request requests[3], posted;
+    int number = 0;
 
     probe_begin(argc, argv, 2);
     if (probe_rank == 1) {
-        MPI_Issend(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    probe_gate();
-    if (probe_rank == 1) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        CHECK(!done);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (probe_rank == 1) {
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        send_all(requests, numbers);
     } else {
-        MPI_Recv(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        CHECK(number == 1);
+        MPI_Irecv(&number, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &posted);
+    }
+    probe_gate_together();
+    if (probe_rank == 1) {
+        sender(requests);
+    } else {
+        receiver(&posted, &number);
     }
     return probe_end();
 }

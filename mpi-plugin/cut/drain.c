@@ -5,6 +5,7 @@
 #include "cut/drain.h"
 
 #include "cut/message_log.h"
+#include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -113,6 +114,9 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
     for (unsigned turn = 1; error == 0; turn++) {
         collectives = progress_requests();
         error = log_all();
+        if (error == 0) {
+            error = ckpt_synchronous_receive();
+        }
         if (error == 0 && collectives == 0 && all_received(page)) {
             return 0;
         }

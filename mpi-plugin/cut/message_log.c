@@ -5,6 +5,7 @@
 #include "cut/message_log.h"
 
 #include "base/arena.h"
+#include "cut/synchronous_send.h"
 #include "runtime/crossing.h"
 
 /* Lower communicator of this rank alone. A logged message is sent to ourselves
@@ -45,7 +46,7 @@ struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
     if (entry == NULL) {
         return NULL;
     }
-    entry->next = NULL;
+    *entry = (struct ckpt_log_entry){0};
     entry->source = status->MPI_SOURCE;
     entry->tag = status->MPI_TAG;
     entry->size = status->_ucount;
@@ -101,6 +102,9 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
     }
     total_messages--;
     total_bytes -= entry->size;
+    if (__builtin_expect(entry->waiter != 0, 0)) {
+        ckpt_synchronous_consumed(entry);
+    }
 }
 
 static void entry_free(struct ckpt_log_entry *entry)

@@ -22,6 +22,8 @@ struct ckpt_log_entry {
     size_t size;  /* bytes of data */
     size_t space; /* bytes allocated for data */
     void *data;
+    uint64_t waiter; /* of a synchronous send that must be answered, or 0; */
+    int waiter_rank; /*   its rank in MPI_COMM_WORLD */
 };
 
 /* A matched message (MPI_Mprobe): in the lower half, or from the log. */

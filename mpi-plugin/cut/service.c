@@ -16,6 +16,7 @@
 #include "cut/process_image.h"
 #include "cut/rank_page.h"
 #include "cut/resume.h"
+#include "cut/synchronous_send.h"
 #include "handles/kinds.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -60,6 +61,7 @@ static int signal_number(void)
 /* Leaves the checkpoint that is under way: the gate opens. */
 static void disarm(void)
 {
+    ckpt_synchronous_release();
     service.armed = 0;
     service.hold = 0;
     service.inside_told = 0;
@@ -219,12 +221,27 @@ static void answer_request(const struct ckpt_message *message)
     }
 }
 
-/* STOP: this rank's message counters, for the agent to compare. */
+/* This rank's message counters, for the agent to compare. */
 static void publish_counters(void)
 {
     struct ckpt_rank_page *page = ckpt_rank_page();
 
     ckpt_communicators_count(ckpt_page_peers(page), (int)page->rank_count);
+}
+
+/* STOP, outside of the lower half. */
+static void answer_stop(void)
+{
+    struct ckpt_failure failure = {""};
+    int error = ckpt_synchronous_hold(service.epoch);
+
+    if (error != 0) {
+        (void)ckpt_fail(&failure, error, "no memory for synchronous sends");
+        send_refusal(&failure);
+    }
+    publish_counters();
+    service.hold = 1;
+    send_place(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, 0, 0, 1);
 }
 
 static void drain(void)
@@ -244,6 +261,7 @@ static void drain(void)
         send_refusal(&failure);
         return;
     }
+    ckpt_synchronous_match(service.epoch);
     ckpt_log_totals(&message.arg[0], &message.arg[1]);
     (void)ckpt_agent_send(&message, -1);
 }
@@ -305,6 +323,7 @@ static void save(void)
 {
     static struct ckpt_context here;
 
+    ckpt_synchronous_keep();
     if (ckpt_context_capture(&here) != 0) {
         return; /* restarted: see cut/resume.c */
     }
@@ -324,14 +343,13 @@ static void obey(const struct ckpt_message *message)
         send_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
         break;
     case CKPT_MSG_RUN:
+        ckpt_synchronous_release();
         service.hold = 0;
         service.waiting_told = 0; /* the agent forgets it, too */
         service.vain = 0;
         break;
     case CKPT_MSG_STOP:
-        publish_counters();
-        service.hold = 1;
-        send_place(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, 0, 0, 1);
+        answer_stop();
         break;
     case CKPT_MSG_DRAIN:
         drain();
@@ -410,6 +428,9 @@ void ckpt_service(void)
             ckpt_pending = 0;
             serve_messages();
         } while (service.kicked);
+        if (!service.armed) {
+            ckpt_synchronous_answer();
+        }
         ckpt_pending = service.armed;
         ckpt_end_quietly();
         /* A signal up to here has set kicked; from now on it serves itself. */
@@ -424,7 +445,8 @@ static uint64_t inside_flags(int in_callback)
 
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
         flags |= CKPT_INSIDE_CLOCKED;
-        if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete()) {
+        if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
+            ckpt_synchronous_pending == 0) {
             flags |= CKPT_INSIDE_REDO;
         }
     }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "cut/message_log.h"
 #include "cut/rank_page.h"
+#include "cut/synchronous_send.h"
 #include "handles/attribute.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -181,9 +182,10 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
     if (fresh->lower == CKPT_LOWER(MPI_COMM_NULL)) {
         return MPI_COMM_NULL;
     }
-    comm = ckpt_handle_create(CKPT_COMM, sizeof(*comm), fresh->lower, creator,
-                              site);
+    comm = ckpt_handle_new(CKPT_COMM, sizeof(*comm), fresh->lower, creator,
+                           site);
     if (comm == NULL || complete(comm) != MPI_SUCCESS) {
+        free(comm);
         return NULL;
     }
     comm->id = fresh->id;
@@ -191,6 +193,7 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
         parent == NULL ? MPI_ERRORS_ARE_FATAL : parent->errhandler;
     ckpt_retain(comm->errhandler);
     take_clock(comm);
+    ckpt_handle_link(&comm->handle);
     return comm;
 }
 
@@ -262,6 +265,7 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
          handle = ckpt_live_next(handle)) {
         count((MPI_Comm)handle, peers);
     }
+    ckpt_synchronous_counters(peers, rank_count);
 }
 
 /* A lower intracommunicator of the given ranks of MPI_COMM_WORLD. */

@@ -108,8 +108,8 @@ void ckpt_handle_unlink(struct ckpt_handle *handle)
     handle->next->previous = handle->previous;
 }
 
-void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
-                         const char *creator, void *site)
+void *ckpt_handle_new(enum ckpt_kind kind, size_t size, void *lower,
+                      const char *creator, void *site)
 {
     struct ckpt_handle *handle = calloc(1, size);
 
@@ -121,7 +121,18 @@ void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
     handle->references = 1;
     handle->creator = creator;
     handle->site = site;
-    ckpt_handle_link(handle);
+    return handle;
+}
+
+void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
+                         const char *creator, void *site)
+{
+    struct ckpt_handle *handle =
+        ckpt_handle_new(kind, size, lower, creator, site);
+
+    if (handle != NULL) {
+        ckpt_handle_link(handle);
+    }
     return handle;
 }
 

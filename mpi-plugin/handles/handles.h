@@ -125,7 +125,13 @@ void ckpt_number_forget(struct ckpt_handle *handle);
 /* Unlinks an object from the live list and frees its memory. */
 void ckpt_handle_destroy(struct ckpt_handle *handle);
 
-/* A zeroed object of `size` bytes, in the live list. NULL if out of memory. */
+/*
+ * A zeroed object of `size` bytes; NULL if out of memory. One from _new is not
+ * in the live list, which the checkpoint signal's handler reads: for objects
+ * that take lower-half calls to complete. ckpt_handle_link() puts it there.
+ */
+void *ckpt_handle_new(enum ckpt_kind kind, size_t size, void *lower,
+                      const char *creator, void *site);
 void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
                          const char *creator, void *site);
 

@@ -4,6 +4,7 @@
  */
 #include "handles/request.h"
 
+#include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -86,6 +87,9 @@ void ckpt_request_retire(MPI_Request request)
     if (request->active) {
         ckpt_handle_unlink(&request->handle);
         request->active = 0;
+        if (__builtin_expect(ckpt_request_is_synchronous(request), 0)) {
+            ckpt_synchronous_ended(request);
+        }
         drop_used(request);
     }
     request->complete = 0;
@@ -96,13 +100,20 @@ void ckpt_request_retire(MPI_Request request)
     }
 }
 
+/* Complete in the lower half because a checkpoint has drained its message. */
+static int is_held(MPI_Request request)
+{
+    return __builtin_expect(ckpt_request_is_synchronous(request), 0) &&
+           request->held != 0;
+}
+
 void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
                             int code)
 {
     MPI_Comm comm = request->communicator;
 
     request->handle.lower = NULL;
-    request->complete = 1;
+    request->complete = !is_held(request);
     request->status = *status;
     request->code = code;
     if (request->request_kind == CKPT_REQUEST_RECEIVE && !status->_cancelled &&
@@ -122,6 +133,8 @@ int ckpt_request_progress(MPI_Request request)
         if (flag || code != MPI_SUCCESS) {
             ckpt_request_completed(request, &status, code);
         }
+    } else if (!request->complete && is_held(request)) {
+        (void)ckpt_synchronous_receive();
     }
     return request->complete;
 }
@@ -133,8 +146,12 @@ int ckpt_request_wait(MPI_Request request)
     int code;
 
     while (!request->complete) {
-        if (request->handle.lower == NULL) { /* a generalized request */
+        if (request->handle.lower == NULL) { /* generalized, or held */
+            if (ckpt_request_progress(request)) {
+                break;
+            }
             ckpt_end();
+            ckpt_wait_in_vain();
             sched_yield();
             ckpt_begin();
             continue;
@@ -146,7 +163,7 @@ int ckpt_request_wait(MPI_Request request)
         ckpt_state = CKPT_STATE_CRITICAL;
         if (__builtin_expect(code != CKPT_INTERRUPTED, 1)) {
             ckpt_request_completed(request, &status, code);
-            break;
+            continue; /* complete, unless it is held */
         }
         ckpt_end(); /* serves */
         ckpt_wait_in_vain();

@@ -53,6 +53,12 @@ struct ompi_request_t {
             void *kept[2]; /* datatypes in use by a collective, or NULL */
             void *memory;  /* see ckpt_request_keep, or NULL */
         };
+        struct { /* a synchronous send: cut/synchronous_send.h */
+            struct ompi_request_t *next_synchronous;
+            uint64_t held;  /* not complete before this is answered; or 0 */
+            uint32_t later; /* messages like it that were sent after it */
+            int held_now;   /* by the attempt that is under way */
+        };
     };
 };
 
@@ -74,6 +80,12 @@ void ckpt_request_retire(MPI_Request request);
  * count of received messages. */
 void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
                             int code);
+
+static inline int ckpt_request_is_synchronous(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_SEND &&
+           request->mode == CKPT_SEND_SYNCHRONOUS;
+}
 
 /* Tests a request once, in the lower half if need be; 1 if it is complete.
  * Context: any place for lower-half calls. */

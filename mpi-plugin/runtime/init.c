@@ -10,6 +10,7 @@
 #include "cut/rank_page.h"
 #include "cut/service.h"
 #include "cut/message_log.h"
+#include "cut/synchronous_send.h"
 #include "files/files.h"
 #include "handles/attribute.h"
 #include "handles/communicator.h"
@@ -57,6 +58,9 @@ int ckpt_init_lower(struct ckpt_failure *failure)
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(MPI_COMM_SELF),
               CKPT_LOWER(MPI_ERRORS_RETURN));
     code = ckpt_log_open();
+    if (code == MPI_SUCCESS) {
+        code = ckpt_synchronous_open();
+    }
     return code == MPI_SUCCESS
                ? 0
                : ckpt_fail(failure, -EIO, "MPI_Comm_dup failed, code %d", code);

@@ -8,6 +8,7 @@
  * arrived or was logged.
  */
 #include "cut/message_log.h"
+#include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -17,10 +18,13 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-static inline void count_sent(MPI_Comm comm, int peer)
+static inline void count_sent(MPI_Comm comm, int peer, int tag)
 {
     if (LIKELY((unsigned)peer < (unsigned)comm->peers)) {
         comm->sent[peer]++;
+    }
+    if (!LIKELY(ckpt_synchronous_pending == 0)) {
+        ckpt_synchronous_later(comm, peer, tag);
     }
 }
 
@@ -55,13 +59,20 @@ static void suspended(MPI_Request request, enum ckpt_request_kind kind,
     ckpt_request_activate(request);
 }
 
-static int finish_send(void *lower, MPI_Comm comm, const char *creator)
+static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
+                       int synchronous, const char *creator)
 {
     struct ompi_request_t request;
     int code;
 
     ckpt_state = CKPT_STATE_CRITICAL;
     suspended(&request, CKPT_REQUEST_SEND, lower, comm, creator);
+    if (synchronous) {
+        request.mode = CKPT_SEND_SYNCHRONOUS;
+        request.peer = peer;
+        request.tag = tag;
+        ckpt_synchronous_started(&request);
+    }
     code = ckpt_request_wait(&request);
     ckpt_request_retire(&request);
     return code;
@@ -100,7 +111,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     }
     ckpt_begin();
     ckpt_state = CKPT_STATE_WAITING;
-    count_sent(comm, peer);
+    count_sent(comm, peer, tag);
     upper = ckpt_enter();
     code = (synchronous ? ckpt_lower.ssend : ckpt_lower.send)(
         buffer, count, CKPT_LOWER(datatype), peer, tag, CKPT_LOWER(comm),
@@ -108,7 +119,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     ckpt_leave(upper);
     if (!LIKELY(code == MPI_SUCCESS)) {
         if (code == CKPT_INTERRUPTED) {
-            code = finish_send(lower, comm, name);
+            code = finish_send(lower, peer, tag, comm, synchronous, name);
         } else if ((unsigned)peer < (unsigned)comm->peers) {
             comm->sent[peer]--; /* it was never sent */
         }
@@ -154,7 +165,7 @@ int PMPI_Bsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
     CKPT_CALL(code, Bsend, buffer, count, CKPT_LOWER(datatype), dest, tag,
               CKPT_LOWER(comm));
     if (code == MPI_SUCCESS) {
-        count_sent(comm, dest);
+        count_sent(comm, dest, tag);
     }
     CKPT_RETURN(comm, code, "MPI_Bsend");
 }
@@ -223,8 +234,11 @@ static int start_send(MPI_Request request)
         break;
     }
     if (LIKELY(code == MPI_SUCCESS)) {
-        count_sent(comm, request->peer);
+        count_sent(comm, request->peer, request->tag);
         ckpt_request_activate(request);
+        if (request->mode == CKPT_SEND_SYNCHRONOUS) {
+            ckpt_synchronous_started(request);
+        }
         if (request->handle.lower == ckpt_lower.complete_request) {
             ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
         }

@@ -11,12 +11,12 @@ from pathlib import Path
 from . import table
 
 
-def options(description, numbers):
-    """Parses the command line: numbers with defaults, a seed, a place."""
+def options(description, settings):
+    """Parses the command line: settings with defaults, a seed, a place."""
     parser = argparse.ArgumentParser(description=description)
-    for name, default in numbers.items():
+    for name, default in settings.items():
         parser.add_argument(
-            name, type=int, default=default, help=f"[{default}]"
+            name, type=type(default), default=default, help=f"[{default}]"
         )
     parser.add_argument(
         "--seed", type=int, default=None, help="of the random moments [random]"

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """endurance.py - many checkpoints in a row of ranks that never pause.
 
-The traffic program detects a message that is lost, doubled, out of order or
-damaged. Now and then the job is killed and goes on from the newest checkpoint,
+The programs check themselves: traffic detects a message that is lost, doubled,
+out of order or damaged, churn an MPI object that is. Now and then the job is killed and goes on from the newest checkpoint,
 which so is shown to be whole.
 """
 
 from collections import Counter
 
-from . import programs
 from .lab import Lab
 
 RESTART_EVERY = 50  # checkpoints
@@ -16,11 +15,14 @@ VERIFY_EVERY = 25
 KEEP = "2"
 
 
-def run_endurance(directory, checkpoints, ranks=2, show=print):
-    """Takes checkpoints in a row; (times of them in seconds, counts)."""
+def run_endurance(directory, make, checkpoints, ranks=2, show=print):
+    """Takes checkpoints in a row; (times of them in seconds, counts).
+
+    make: programs.traffic or programs.churn.
+    """
     lab = Lab(directory)
     stop = lab.directory / "stop"
-    program = programs.traffic(0, ranks, stop)
+    program = make(0, ranks, stop)
     counts, totals, stops = Counter(), [], []
     try:
         job = lab.start(program)

@@ -82,6 +82,12 @@ def traffic(steps, ranks=2, stop_file=None):
     return Program("traffic", argv, ranks)
 
 
+def churn(steps, ranks=2, stop_file=None):
+    """MPI objects made and freed all the time; about 0.2 ms a step."""
+    argv = [APPS / "churn", steps] + ([stop_file] if stop_file else [])
+    return Program("churn", argv, ranks)
+
+
 def memory(megabytes, steps, ranks=2, pause_us=0):
     """Much memory, strided messages and collectives."""
     return Program(
