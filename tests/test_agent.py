@@ -94,11 +94,19 @@ def test_agent_ends_with_the_job(lab):
 
 
 def test_agent_ends_after_a_kill(lab):
+    """And leaves no shared memory of the ranks behind."""
     program = programs.ring(1000000)
     job = start(lab, program)
     agent = agent_of(lab, job)
-    job.kill()
+    segments = set().union(
+        *(processes.shared_memory_of(rank) for rank in job.ranks())
+    )
+    assert segments
+    for pid in [*job.ranks(), job.pid]:
+        processes.kill(pid)
     assert processes.wait_until_gone([agent], 10)
+    assert not [path for path in segments if Path(path).exists()]
+    job.finish()
 
 
 def test_only_the_owner_can_read(lab):

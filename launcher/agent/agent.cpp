@@ -291,6 +291,7 @@ void Agent::run()
         }
         std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
     }
+    local_.end();
     if (coordinator_) {
         coordinator_->end();
     }

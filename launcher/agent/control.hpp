@@ -60,7 +60,7 @@ struct Progress {
     double seconds = 0;           /* since the request */
 };
 
-/* Seconds; the first five as in the manifest. */
+/* Seconds; the first four as in the manifest. */
 struct Timings {
     double request_to_stop = 0; /* request to all ranks stopped */
     double stop = 0;            /* longest time a single rank stood still */

@@ -480,7 +480,6 @@ Manifest Coordinator::manifest() const
     manifest.timings.stop = times.stop;
     manifest.timings.drain = times.drain;
     manifest.timings.capture = times.capture;
-    manifest.timings.commit = times.commit;
     manifest.codec = settings_.codec.text();
     manifest.software = PACKAGE_STRING;
     return manifest;

@@ -119,6 +119,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
         fail("a second process says it is rank {}", session->rank());
     }
     had_ranks_ = true;
+    segments_.note(session->pid());
     finished_[session->rank()] = false;
     loop_.watch(session->process_descriptor(), EPOLLIN,
                 [this, session](std::uint32_t) { drop(session); });

@@ -9,6 +9,7 @@
 #include "agent/node_image.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/settings.hpp"
+#include "agent/shared_segments.hpp"
 #include "agent/worker_thread.hpp"
 
 #include <functional>
@@ -38,6 +39,9 @@ class LocalNode : public Node
     /* Sends events to `events` from now on, beginning with the ranks that are
      * here; null: to nobody. */
     void attach(NodeEvents *events);
+
+    /* The job is over. */
+    void end() { segments_.remove_leftovers(); }
 
     bool had_ranks() const { return had_ranks_; }
     bool has_connections() const { return !sessions_.empty(); }
@@ -74,6 +78,7 @@ class LocalNode : public Node
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;
+    SharedSegments segments_;
     bool had_ranks_ = false;
 };
 

@@ -132,8 +132,7 @@ Json view_of_timings(const Timings &timings)
     return {{"request_to_stop", timings.request_to_stop},
             {"stop", timings.stop},
             {"drain", timings.drain},
-            {"capture", timings.capture},
-            {"commit", timings.commit}};
+            {"capture", timings.capture}};
 }
 
 } // namespace

@@ -7,11 +7,10 @@
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
 #include "common/fd.hpp"
+#include "common/processes.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <set>
 #include <thread>
 
@@ -123,11 +122,6 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
     return found;
 }
 
-bool is_alive(std::int64_t pid)
-{
-    return pid > 0 && (kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
-}
-
 std::string names_of(const std::vector<RunningJob> &jobs)
 {
     std::string names;
@@ -153,7 +147,7 @@ std::string names_of(const std::vector<RunningJob> &jobs)
                   state->host);
     }
     std::string text = fmt::format("job {} is not running", name);
-    if (state->state == "running" && is_alive(state->launcher_pid)) {
+    if (state->state == "running" && is_running(state->launcher_pid)) {
         throw NotYet(exit_not_found, text);
     }
     throw CommandError(exit_not_found, text);
@@ -243,7 +237,7 @@ void wait_for_last_agent(const Store &store, const std::string &job,
     auto state = store.job_state(job);
     if (!state || state->state != "running" || state->host != host_name() ||
         state->agent_pid <= 0 ||
-        is_alive(state->launcher_pid)) {
+        is_running(state->launcher_pid)) {
         return;
     }
     Fd agent(static_cast<int>(

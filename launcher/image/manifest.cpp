@@ -91,8 +91,7 @@ Json timings_json(const Timings &timings)
     return {{"request_to_stop", timings.request_to_stop},
             {"stop", timings.stop},
             {"drain", timings.drain},
-            {"capture", timings.capture},
-            {"commit", timings.commit}};
+            {"capture", timings.capture}};
 }
 
 Timings parse_timings(const JsonFields &fields)
@@ -102,7 +101,6 @@ Timings parse_timings(const JsonFields &fields)
     fields.get("stop", timings.stop);
     fields.get("drain", timings.drain);
     fields.get("capture", timings.capture);
-    fields.get("commit", timings.commit);
     return timings;
 }
 

@@ -43,7 +43,6 @@ struct Timings {
     double stop = 0; /* how long the application stood still */
     double drain = 0;
     double capture = 0;
-    double commit = 0;
 };
 
 struct Manifest {

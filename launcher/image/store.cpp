@@ -8,9 +8,9 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/processes.hpp"
 #include "image/json_fields.hpp"
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -283,9 +283,7 @@ bool Store::is_live(const std::string &job) const
     if (state->host != this_host()) {
         return true;
     }
-    return state->agent_pid > 0 &&
-           (::kill(static_cast<pid_t>(state->agent_pid), 0) == 0 ||
-            errno == EPERM);
+    return is_running(state->agent_pid);
 }
 
 std::uint64_t Store::next_number(const std::string &job) const

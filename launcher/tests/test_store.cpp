@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -168,6 +169,22 @@ TEST_F(StoreTest, CanBeMoved)
     EXPECT_EQ(moved.resolve("").name(), "a/1");
     fs::rename(scratch_ / "elsewhere/a/000001", scratch_ / "copy");
     EXPECT_EQ(moved.resolve(scratch_ / "copy").name(), "a/1");
+}
+
+TEST_F(StoreTest, AnAgentThatWaitsToBeReapedIsDead)
+{
+    pid_t agent = ::fork();
+    if (agent == 0) {
+        ::_exit(0);
+    }
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(agent), &info,
+                       WEXITED | WNOWAIT),
+              0);
+    JobState state = job_of("a", agent);
+    store_.write_job_state(state);
+    EXPECT_FALSE(store_.is_live("a"));
+    ::waitpid(agent, nullptr, 0);
 }
 
 TEST_F(StoreTest, KeepsTheStateOfAJob)

@@ -34,6 +34,17 @@ static inline uintptr_t ckpt_thread_pointer_get(void)
     return value;
 }
 
+/* The same where a libc's thread control block is in force: it begins with its
+ * own address (System V ABI, x86-64 TLS), and a load is quicker than rdfsbase.
+ * Not __builtin_thread_pointer, which the compiler may evaluate again later. */
+static inline uintptr_t ckpt_thread_pointer_load(void)
+{
+    uintptr_t value;
+
+    __asm__ volatile("mov %%fs:0, %0" : "=r"(value));
+    return value;
+}
+
 static inline void ckpt_thread_pointer_set(uintptr_t value)
 {
     if (__builtin_expect(ckpt_have_fsgsbase, 1)) {

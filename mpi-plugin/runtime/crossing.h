@@ -80,7 +80,7 @@ static inline void ckpt_end_quietly(void)
 /* Sets the lower thread pointer; code up to ckpt_leave must not use TLS. */
 static inline __attribute__((always_inline)) uintptr_t ckpt_enter(void)
 {
-    uintptr_t upper = ckpt_thread_pointer_get();
+    uintptr_t upper = ckpt_thread_pointer_load();
 
     ckpt_halves.upper = upper;
     ckpt_thread_pointer_set(ckpt_halves.lower);

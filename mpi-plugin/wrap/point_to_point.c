@@ -176,35 +176,39 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
 {
     struct ckpt_log_entry *entry;
     void *lower = NULL;
-    MPI_Status own;
+    MPI_Status unwanted;
     uintptr_t upper;
-    int code;
+    int code, error;
 
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Recv");
     }
+    if (status == MPI_STATUS_IGNORE) {
+        unwanted.MPI_ERROR = MPI_SUCCESS;
+        status = &unwanted;
+    }
+    error = status->MPI_ERROR; /* not to be set in a single completion */
     ckpt_begin();
     if (!LIKELY(comm->log_first == NULL) &&
         (entry = ckpt_log_match(comm, source, tag)) != NULL) {
         ckpt_log_take(comm, entry);
-        code = ckpt_log_deliver(entry, buffer, count, datatype, &own);
-        give_status(status, &own);
+        code = ckpt_log_deliver(entry, buffer, count, datatype, status);
+        status->MPI_ERROR = error;
         CKPT_RETURN(comm, code, "MPI_Recv");
     }
     ckpt_state = CKPT_STATE_WAITING;
     upper = ckpt_enter();
     code = ckpt_lower.receive(buffer, count, CKPT_LOWER(datatype), source, tag,
-                              CKPT_LOWER(comm), &own, &lower);
+                              CKPT_LOWER(comm), status, &lower);
     ckpt_leave(upper);
+    status->MPI_ERROR = error;
     if (LIKELY(code == MPI_SUCCESS)) {
-        count_received(comm, &own);
-        give_status(status, &own);
+        count_received(comm, status);
     } else if (code == CKPT_INTERRUPTED) {
         code = finish_receive(buffer, count, datatype, source, tag, comm, lower,
                               status, "MPI_Recv");
     } else if (code == MPI_ERR_TRUNCATE) { /* the message is gone all the same */
-        count_received(comm, &own);
-        give_status(status, &own);
+        count_received(comm, status);
     }
     CKPT_RETURN(comm, code, "MPI_Recv");
 }

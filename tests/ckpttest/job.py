@@ -2,11 +2,11 @@
 """job.py - a running mpirun whose output is followed line by line."""
 
 import glob
-import os
 import re
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from . import processes
 from .settings import PATIENCE
@@ -121,7 +121,6 @@ class Job:
     def _remove_leftovers(self, shared):
         """What Open MPI cannot remove when it is killed."""
         for path in shared:
-            if os.path.exists(path):
-                os.unlink(path)
+            Path(path).unlink(missing_ok=True)
         for directory in glob.glob(f"/tmp/ompi.*/pid.{self.pid}"):
             subprocess.run(["rm", "-rf", directory], check=True)

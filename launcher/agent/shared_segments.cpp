@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared_segments.cpp - find and remove Open MPI's files in /dev/shm.
+ */
+#include "agent/shared_segments.hpp"
+
+#include "common/processes.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* As btl/vader (4.1) and btl/sm (5.0) name them: not what the program made. */
+constexpr const char *prefixes[] = {"/dev/shm/vader_segment.",
+                                    "/dev/shm/sm_segment."};
+
+/* The path at the end of a line of /proc/PID/maps, if it is a segment's. */
+std::optional<std::string> segment_in(const std::string &line)
+{
+    for (const char *prefix : prefixes) {
+        std::size_t at = line.find(prefix);
+        if (at != line.npos) {
+            return line.substr(at);
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+void SharedSegments::note(pid_t rank)
+{
+    std::ifstream maps(fmt::format("/proc/{}/maps", rank));
+    std::string line;
+
+    ranks_.push_back(rank);
+    while (std::getline(maps, line)) {
+        struct stat status {};
+        auto path = segment_in(line);
+        if (!path || ::stat(path->c_str(), &status) != 0 ||
+            status.st_uid != ::geteuid()) {
+            continue;
+        }
+        bool known = std::any_of(
+            segments_.begin(), segments_.end(), [&](const Segment &segment) {
+                return segment.inode == status.st_ino &&
+                       segment.device == status.st_dev;
+            });
+        if (!known) {
+            segments_.push_back({*path, status.st_dev, status.st_ino});
+        }
+    }
+}
+
+void SharedSegments::remove_leftovers() const
+{
+    if (std::any_of(ranks_.begin(), ranks_.end(), is_running)) {
+        return;
+    }
+    for (const Segment &segment : segments_) {
+        struct stat status {};
+        if (::stat(segment.path.c_str(), &status) == 0 &&
+            status.st_ino == segment.inode && status.st_dev == segment.device &&
+            ::unlink(segment.path.c_str()) == 0) {
+            spdlog::info("removed {}", segment.path.string());
+        }
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * processes.hpp - what is known of a process from its id.
+ */
+#pragma once
+
+#include <cstdint>
+
+namespace ckpt
+{
+
+/* True while there is such a process on this node, of whatever user, that has
+ * not ended: one that only waits to be reaped does not count. */
+bool is_running(std::int64_t pid);
+
+} // namespace ckpt
