@@ -48,8 +48,12 @@ class Lab:
         ranks = ["--oversubscribe", "-np", program.ranks]
         return [self.mpirun, *options, *ranks, *program.argv]
 
+    def wrap(self, command):
+        """The command as it is run here."""
+        return command
+
     def _start(self, command, more):
-        job = Job(command, self.work, self.environment(**more))
+        job = Job(self.wrap(command), self.work, self.environment(**more))
         self.jobs.append(job)
         return job
 
@@ -73,7 +77,7 @@ class Lab:
     def ckpt(self, *words, timeout=PATIENCE, **more):
         """Runs a ckpt command; never raises for its exit code."""
         return subprocess.run(
-            [self.ckpt_program, *(str(word) for word in words)],
+            self.wrap([self.ckpt_program, *(str(word) for word in words)]),
             cwd=self.work,
             env=self.environment(**more),
             stdin=subprocess.DEVNULL,

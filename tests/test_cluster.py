@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs on several nodes: one agent and one image file for each."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ckpttest import cluster, programs
+
+pytestmark = pytest.mark.skipif(
+    not cluster.is_possible(), reason="no network namespaces for this user"
+)
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    """Two nodes."""
+    made = cluster.Cluster(tmp_path / "cluster", 2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def lab(nodes, tmp_path):
+    """A lab on the first of them."""
+    place = nodes.lab(tmp_path / "lab")
+    yield place
+    place.close()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [programs.churn(400), programs.traffic(1000)],
+    ids=["churn", "traffic"],
+)
+def test_three_restarts(nodes, lab, native, program):
+    """Both nodes lose everything, agents included, three times."""
+    jobs = [lab.start(program)]
+    for _ in range(3):
+        jobs[-1].wait_for(program.progress)
+        saved = lab.checkpoint(jobs[-1])
+        manifest = Path(saved["path"], "manifest.json")
+        hosts = json.loads(manifest.read_text(encoding="utf-8"))["hosts"]
+        assert sorted(hosts) == ["n1", "n2"]
+        for name in nodes.names:
+            nodes.kill(name)
+        jobs.append(lab.restart())
+    jobs[-1].succeed()
+    assert lab.answer(program, *jobs) == native(program).answer
+
+
+def test_lost_node(nodes, lab, native):
+    """A node is lost while the first one, with its agent, stays."""
+    program = programs.churn(400)
+    job = lab.start(program)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    nodes.kill("n2")
+    assert job.finish() != 0
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_lost_agent(nodes, lab, native):
+    """The agent of another node dies: the program goes on, and its ranks find
+    a new agent that takes part in the next checkpoint."""
+    program = programs.churn(500)
+    job = lab.start(program)
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    nodes.kill("n2", only="ckptd")
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
