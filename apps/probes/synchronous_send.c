@@ -54,10 +54,26 @@ static void receiver(MPI_Request *posted, const int *number)
     CHECK(received(1) == 5);
 }
 
+/* The same to oneself. */
+static void to_self(const int *number, MPI_Request *request)
+{
+    MPI_Issend(number, 1, MPI_INT, 0, 1, MPI_COMM_SELF, request);
+}
+
+static void from_self(MPI_Request *request)
+{
+    int number = 0;
+
+    CHECK(!is_done(request));
+    MPI_Recv(&number, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    CHECK(number == 1);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     const int numbers[] = {1, 2, 3, 4, 5};
-    MPI_Request requests[3], posted;
+    MPI_Request requests[3], posted, own;
     int number = 0;
 
     probe_begin(argc, argv, 2);
@@ -66,7 +82,9 @@ int main(int argc, char **argv)
     } else {
         MPI_Irecv(&number, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &posted);
     }
+    to_self(&numbers[0], &own);
     probe_gate_together();
+    from_self(&own);
     if (probe_rank == 1) {
         sender(requests);
     } else {

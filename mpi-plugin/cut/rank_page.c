@@ -13,6 +13,7 @@
 
 static struct ckpt_rank_page *page;
 static size_t page_size;
+static int page_descriptor = -1;
 
 /* Ids of the slots, kept in saved memory: the page itself is not saved. */
 static uint64_t slot_ids[CKPT_CLOCK_SLOTS];
@@ -74,7 +75,13 @@ int ckpt_rank_page_open(int rank, int rank_count)
     for (i = 0; i < slot_count; i++) {
         page->clock[i].id = slot_ids[i];
     }
-    return (int)fd;
+    page_descriptor = (int)fd;
+    return 0;
+}
+
+int ckpt_rank_page_descriptor(void)
+{
+    return page_descriptor;
 }
 
 struct ckpt_rank_page *ckpt_rank_page(void)

@@ -12,10 +12,12 @@
  * Makes a new page, as a memory file. The slots taken before stay taken; all
  * clocks are at zero. At a restart the page has another address: see
  * ckpt_communicators_rebind.
- * Returns the descriptor of the file (for HELLO) or -errno.
- * Context: normal or quiesced.
+ * Returns 0 or -errno. Context: normal or quiesced.
  */
 int ckpt_rank_page_open(int rank, int rank_count);
+
+/* The memory file, which goes to the agent with HELLO. */
+int ckpt_rank_page_descriptor(void);
 
 struct ckpt_rank_page *ckpt_rank_page(void);
 

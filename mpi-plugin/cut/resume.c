@@ -83,17 +83,16 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
 
 static int rebuild(struct ckpt_failure *failure)
 {
-    int page = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
-    int error;
+    int error = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
 
-    if (page < 0) {
-        return ckpt_fail(failure, page, "no memory for the rank page");
+    if (error != 0) {
+        return ckpt_fail(failure, error, "no memory for the rank page");
     }
     ckpt_communicators_rebind();
     ckpt_signals_restore(); /* before the agent may send one */
     error = ckpt_recipes_rebuild(failure);
     if (error == 0) {
-        error = ckpt_service_reopen(page, failure);
+        error = ckpt_service_reopen(failure);
     }
     if (error == 0) {
         error = ckpt_threads_recreate(failure);

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cut/agent_link.h"
+#include "cut/attach.h"
 #include "cut/collective.h"
 #include "cut/drain.h"
 #include "cut/message_log.h"
@@ -27,17 +28,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 
 #define FREEZE_TIMEOUT_MS 10000
-#define AGENT_TRIES 3
 #define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
 
 struct ckpt_collective ckpt_collective;
 
 static struct {
     int open;          /* between MPI_Init and MPI_Finalize */
-    int page_fd;
     int armed;         /* a checkpoint is under way: the gate is closed */
     int hold;          /* waiting for the agent's next word */
     int inside_told;   /* the agent believes this rank to be inside */
@@ -46,17 +44,6 @@ static struct {
     volatile int kicked; /* a signal came while serving */
     uint64_t epoch;
 } service;
-
-/* Chosen once: after a restart the handler still serves the first number. */
-static int signal_number(void)
-{
-    static int number;
-
-    if (number == 0) {
-        number = ckpt_signals_number(ckpt_runtime_getenv("CKPT_SIGNAL"));
-    }
-    return number;
-}
 
 /* Leaves the checkpoint that is under way: the gate opens. */
 static void disarm(void)
@@ -90,82 +77,6 @@ static void send_refusal(const struct ckpt_failure *failure)
     (void)ckpt_agent_send(&message, -1);
 }
 
-/* Introduces this rank; the agent's own address goes to `address`. */
-static int hello(char *address, size_t size, struct ckpt_failure *failure)
-{
-    struct ckpt_rank_page *page = ckpt_rank_page();
-    struct ckpt_message message = {.type = CKPT_MSG_HELLO};
-    int error;
-
-    message.arg[0] = page->rank;
-    message.arg[1] = page->rank_count;
-    message.arg[2] = (uint64_t)ckpt_sys_getpid();
-    message.arg[3] = (uint64_t)ckpt_sys_gettid();
-    message.arg[4] = (uint64_t)signal_number();
-    message.arg[5] = ckpt_resumed() ? 1 : 0;
-    error = ckpt_agent_send(&message, service.page_fd);
-    if (error == 0) {
-        error = ckpt_agent_receive(&message, 1);
-    }
-    if (error < 0 || message.type != CKPT_MSG_WELCOME) {
-        return ckpt_fail(failure, error < 0 ? error : -EPROTO,
-                         "the agent does not welcome this rank");
-    }
-    service.epoch = message.arg[0];
-    /* Let the agent read our memory where ptrace is restricted (Yama). */
-    (void)ckpt_sys_prctl(PR_SET_PTRACER, (long)message.arg[1], 0, 0, 0);
-    ckpt_text_copy(address, size, message.text);
-    return 0;
-}
-
-/* Connects and introduces this rank. An agent that is just dying may still take
- * the connection; the next attempt starts a new one. */
-static int find_agent(char *address, size_t size, struct ckpt_failure *failure)
-{
-    int error, tries = AGENT_TRIES;
-
-    do {
-        error = ckpt_agent_connect(failure);
-        if (error != 0) {
-            return error;
-        }
-        error = hello(address, size, failure);
-        if (error != 0) {
-            ckpt_agent_disconnect();
-        }
-    } while (error == -EPIPE && --tries > 0);
-    return error;
-}
-
-/*
- * Connects and tells the agent which agent coordinates, that of rank 0.
- * collective: all ranks attach at once and learn the coordinator's address;
- * else it is the one known. A rank that fails still takes part.
- */
-static int attach(int collective, struct ckpt_failure *failure)
-{
-    static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
-    struct ckpt_message message = {.type = CKPT_MSG_JOIN};
-    int error, code;
-
-    message.text[0] = '\0';
-    error = find_agent(message.text, sizeof(message.text), failure);
-    if (collective) {
-        ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
-        CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
-                  CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
-        (void)code;
-    }
-    ckpt_text_copy(message.text, sizeof(message.text), coordinator);
-    if (error != 0) {
-        ckpt_agent_disconnect();
-        return error;
-    }
-    (void)ckpt_agent_send(&message, -1);
-    ckpt_agent_signal(signal_number(), (int)ckpt_sys_gettid());
-    return 0;
-}
-
 /* The agent is gone. Whatever was under way is off; a new agent serves the
  * next request. */
 static void agent_lost(void)
@@ -174,7 +85,7 @@ static void agent_lost(void)
 
     ckpt_agent_disconnect();
     disarm();
-    (void)attach(0, &failure);
+    (void)ckpt_attach(0, &service.epoch, &failure);
 }
 
 static int given_up(void)
@@ -588,15 +499,14 @@ static int is_lower_thread(int tid)
     return ckpt_lower.owns_thread(tid);
 }
 
-void ckpt_service_open(int page)
+void ckpt_service_open(void)
 {
     struct ckpt_failure failure = {""};
     int error;
 
-    service.page_fd = page;
-    error = ckpt_threads_open(signal_number(), notify, is_lower_thread);
+    error = ckpt_threads_open(ckpt_checkpoint_signal(), notify, is_lower_thread);
     if (error == 0) {
-        error = ckpt_signals_open(signal_number());
+        error = ckpt_signals_open(ckpt_checkpoint_signal());
     }
     if (error == 0) {
         error = ckpt_process_image_open();
@@ -604,7 +514,7 @@ void ckpt_service_open(int page)
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "error %d of this process", -error);
     }
-    if (attach(1, &failure) != 0 || error != 0) {
+    if (ckpt_attach(1, &service.epoch, &failure) != 0 || error != 0) {
         fprintf(stderr, "ckpt: no checkpoints for this rank: %s\n", failure.text);
         return;
     }
@@ -612,12 +522,11 @@ void ckpt_service_open(int page)
     ckpt_service(); /* what came before the signal was asked for */
 }
 
-int ckpt_service_reopen(int page, struct ckpt_failure *failure)
+int ckpt_service_reopen(struct ckpt_failure *failure)
 {
-    service.page_fd = page;
     ckpt_pending = 0;
     disarm();
-    return attach(1, failure);
+    return ckpt_attach(1, &service.epoch, failure);
 }
 
 void ckpt_service_close(void)
@@ -637,6 +546,6 @@ void ckpt_service_close(void)
 /* Descriptors of ours among the application's. */
 int ckpt_service_owns_descriptor(int fd)
 {
-    return fd == service.page_fd || fd == ckpt_agent_descriptor() ||
+    return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||
            ckpt_lower.owns_descriptor(fd);
 }

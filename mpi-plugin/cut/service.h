@@ -8,16 +8,16 @@
 
 #include "ckpt/failure.h"
 
-/* Connects to the agent and makes this process checkpointable. `page` is the
- * rank page's descriptor. A failure is told once on stderr; the program runs
- * on without checkpoints. Context: normal. */
-void ckpt_service_open(int page);
+/* Connects to the agent and makes this process checkpointable. A failure is
+ * told once on stderr; the program runs on without checkpoints. Context:
+ * normal. */
+void ckpt_service_open(void);
 
 /* MPI_Finalize: no more checkpoints. */
 void ckpt_service_close(void);
 
 /* After a restart: connects to the new launch's agent. Context: quiesced. */
-int ckpt_service_reopen(int page, struct ckpt_failure *failure);
+int ckpt_service_reopen(struct ckpt_failure *failure);
 
 /* 1 for descriptors that belong to the lower half or to us. Context: any. */
 int ckpt_service_owns_descriptor(int fd);

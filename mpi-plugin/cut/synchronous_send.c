@@ -239,6 +239,9 @@ static MPI_Comm communicator_of(uint64_t id)
     if (id == MPI_COMM_WORLD->id) {
         return MPI_COMM_WORLD;
     }
+    if (id == MPI_COMM_SELF->id) {
+        return MPI_COMM_SELF;
+    }
     for (; handle != NULL; handle = ckpt_live_next(handle)) {
         if (((MPI_Comm)handle)->id == id) {
             return (MPI_Comm)handle;

@@ -114,7 +114,7 @@ static void start(int required)
 {
     extern char **environ;
     struct ckpt_failure failure = {""};
-    int rank, size, code, page;
+    int rank, size, code, error;
 
     refuse_other_mpi();
     ckpt_thread_pointer_open();
@@ -127,15 +127,15 @@ static void start(int required)
     }
     CKPT_CALL(code, Comm_rank, CKPT_LOWER(MPI_COMM_WORLD), &rank);
     CKPT_CALL(code, Comm_size, CKPT_LOWER(MPI_COMM_WORLD), &size);
-    page = ckpt_rank_page_open(rank, size);
-    if (code != MPI_SUCCESS || page < 0) {
-        (void)ckpt_fail(&failure, page, "no memory for the rank page");
+    error = ckpt_rank_page_open(rank, size);
+    if (code != MPI_SUCCESS || error != 0) {
+        (void)ckpt_fail(&failure, error, "no memory for the rank page");
         give_up(&failure);
     }
     ckpt_communicators_open();
     ckpt_threaded = thread_level >= MPI_THREAD_SERIALIZED;
     phase = CKPT_RUNTIME_ACTIVE;
-    ckpt_service_open(page);
+    ckpt_service_open();
 }
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sync_and_stop_align.cpp - phase ALIGN: the ranks agree on a cut of the
+ * collectives (docs/protocol.md, sections 4 to 6).
+ */
+#include "agent/sync_and_stop.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace ckpt
+{
+
+SyncAndStop::Clocks SyncAndStop::read_clocks() const
+{
+    Clocks clocks;
+
+    clocks.reserve(ranks_.size());
+    for (int i = 0; i < rank_count(); i++) {
+        clocks.push_back(pages_.clocks(i));
+    }
+    return clocks;
+}
+
+std::uint64_t SyncAndStop::target(std::uint64_t id) const
+{
+    auto found = targets_.find(id);
+    return found == targets_.end() ? 0 : found->second;
+}
+
+bool SyncAndStop::inside_unclocked(const Rank &rank) const
+{
+    return rank.place == CKPT_PLACE_INSIDE &&
+           (rank.flags & CKPT_INSIDE_CLOCKED) == 0;
+}
+
+bool SyncAndStop::may_be_redone(const Rank &rank, std::size_t slot) const
+{
+    return rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
+           (rank.flags & CKPT_INSIDE_CLOCKED) != 0 &&
+           (rank.flags & CKPT_INSIDE_REDO) != 0;
+}
+
+/*
+ * A collective that a rank has left must be left by all members before the
+ * cut; so must one that a rank is in and cannot enter again after a restart.
+ * Targets never fall: a member may have freed the communicator meanwhile.
+ */
+void SyncAndStop::raise_targets(const Clocks &clocks)
+{
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        for (std::size_t slot = 0; slot < clocks[i].size(); slot++) {
+            const ckpt_clock &clock = clocks[i][slot];
+            if (clock.id != 0) {
+                std::uint64_t least =
+                    clock.entered > clock.left && !may_be_redone(ranks_[i], slot)
+                        ? clock.entered
+                        : clock.left;
+                std::uint64_t &target = targets_[clock.id];
+                target = std::max(target, least);
+            }
+        }
+    }
+}
+
+bool SyncAndStop::is_aligned(const Rank &rank,
+                             const std::vector<ckpt_clock> &clocks) const
+{
+    if (inside_unclocked(rank)) {
+        return false;
+    }
+    return std::all_of(
+        clocks.begin(), clocks.end(), [this](const ckpt_clock &clock) {
+            return clock.id == 0 || clock.left >= target(clock.id);
+        });
+}
+
+bool SyncAndStop::all_aligned(const Clocks &clocks) const
+{
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        if (!is_aligned(ranks_[i], clocks[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void SyncAndStop::write_targets(const Clocks &clocks)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        std::vector<std::uint64_t> targets;
+        bool changed = false;
+        for (const ckpt_clock &clock : clocks[i]) {
+            targets.push_back(clock.id == 0 ? 0 : target(clock.id));
+            changed = changed || clock.target != targets.back();
+        }
+        if (changed) {
+            actions_.push_back(action::SetTargets{i, std::move(targets)});
+        }
+    }
+}
+
+/* Looks at all ranks: goes on to STOP, or lets run who has to run. */
+void SyncAndStop::align(Time now)
+{
+    bool all_reported =
+        std::all_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.reported; });
+    if (!all_reported) {
+        return; /* a target is worth nothing before all clocks are known */
+    }
+
+    Clocks clocks = read_clocks();
+    raise_targets(clocks);
+    if (all_aligned(clocks)) {
+        stop(now);
+        return;
+    }
+    if (has_moved(clocks)) {
+        still_since_ = now;
+    }
+    write_targets(clocks);
+    run_those_who_may(clocks, now);
+    break_stall(clocks, now);
+}
+
+/* Whether the gate at which a rank waits is open for it. */
+bool SyncAndStop::opened(const Rank &rank,
+                         const std::vector<ckpt_clock> &clocks) const
+{
+    return rank.slot < clocks.size() &&
+           clocks[rank.slot].entered < target(clocks[rank.slot].id);
+}
+
+void SyncAndStop::run_those_who_may(const Clocks &clocks, Time now)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        Rank &rank = ranks_[i];
+        bool shut =
+            rank.place == CKPT_PLACE_GATE && !opened(rank, clocks[i]);
+        if (rank.holds && !shut) {
+            rank.place = 0;
+            let_go(rank, now);
+            send(i, CKPT_MSG_RUN, false);
+        }
+    }
+}
+
+/* Whether a rank or a clock differs from what the last call saw. */
+bool SyncAndStop::has_moved(const Clocks &clocks)
+{
+    std::vector<std::uint64_t> fingerprint;
+
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        const Rank &rank = ranks_[i];
+        fingerprint.push_back(rank.place * 2 + (rank.holds ? 1 : 0));
+        for (const ckpt_clock &clock : clocks[i]) {
+            fingerprint.push_back(clock.entered);
+            fingerprint.push_back(clock.left);
+        }
+    }
+    return std::exchange(fingerprint_, fingerprint) != fingerprint;
+}
+
+/*
+ * Whether a rank may go on without the help of ranks that are at a gate.
+ * slowest: by clock id, the fewest collectives any member has entered. One that
+ * is inside a collective leaves by itself once every member has entered.
+ */
+bool SyncAndStop::can_move(
+    const Rank &rank, const std::vector<ckpt_clock> &clocks,
+    const std::map<std::uint64_t, std::uint64_t> &slowest) const
+{
+    for (const ckpt_clock &clock : clocks) {
+        if (clock.id != 0 && clock.entered > clock.left) {
+            return slowest.at(clock.id) >= clock.entered;
+        }
+    }
+    return rank.place != CKPT_PLACE_GATE && rank.place != CKPT_PLACE_WAIT &&
+           rank.place != CKPT_PLACE_INSIDE;
+}
+
+/*
+ * The targets may ask for the impossible: rank A has to reach a collective, for
+ * which it needs a message that rank B sends only after a collective beyond its
+ * own target. Then everyone is at a gate, inside or waiting; the gates are
+ * opened by one collective, which also raises the target for the other members.
+ *
+ * A gate of a communicator some member of which is still below the target stays
+ * shut: in a correct program nobody's progress depends on it, because the call
+ * behind it might have had to wait for that member (MPI 4.1, section 6.14).
+ * So each round brings the lagging ranks nearer to their targets without moving
+ * these, and as what happens before a collective is finite, it ends. A message
+ * wait that would have ended by itself looks the same; the patience makes that
+ * rare, and a needless round costs one collective. A program that does rely on
+ * collectives not to synchronise is helped after the long patience.
+ */
+void SyncAndStop::break_stall(const Clocks &clocks, Time now)
+{
+    std::map<std::uint64_t, std::uint64_t> slowest;
+    for (const auto &clocks_of_rank : clocks) {
+        for (const ckpt_clock &clock : clocks_of_rank) {
+            auto entry = slowest.emplace(clock.id, clock.entered).first;
+            entry->second = std::min(entry->second, clock.entered);
+        }
+    }
+    for (int i = 0; i < rank_count(); i++) {
+        if (can_move(ranks_[i], clocks[i], slowest)) {
+            return;
+        }
+    }
+    bool opened = false;
+    if (now - still_since_ >= options_.patience) {
+        opened = open_gates(clocks, false);
+    }
+    if (!opened && now - still_since_ >= options_.long_patience) {
+        opened = open_gates(clocks, true);
+    }
+    if (opened) {
+        still_since_ = now;
+        write_targets(clocks);
+        run_those_who_may(clocks, now);
+    }
+}
+
+bool SyncAndStop::open_gates(const Clocks &clocks, bool also_lagging)
+{
+    std::set<std::uint64_t> lagging;
+    std::set<std::uint64_t> gated;
+
+    for (std::size_t i = 0; i < ranks_.size(); i++) {
+        for (const ckpt_clock &clock : clocks[i]) {
+            if (clock.id != 0 && clock.left < target(clock.id)) {
+                lagging.insert(clock.id);
+            }
+        }
+        const Rank &rank = ranks_[i];
+        if (rank.place == CKPT_PLACE_GATE && rank.holds &&
+            rank.slot < clocks[i].size() && clocks[i][rank.slot].id != 0) {
+            gated.insert(clocks[i][rank.slot].id);
+        }
+    }
+    bool any = false;
+    for (std::uint64_t id : gated) {
+        if (also_lagging || lagging.count(id) == 0) {
+            targets_[id]++;
+            any = true;
+        }
+    }
+    return any;
+}
+
+} // namespace ckpt

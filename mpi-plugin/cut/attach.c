@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attach.c - introduce this rank to its node agent.
+ */
+#include "cut/attach.h"
+
+#include "base/text.h"
+#include "cut/agent_link.h"
+#include "cut/rank_page.h"
+#include "cut/resume.h"
+#include "handles/communicator.h"
+#include "runtime/crossing.h"
+#include "runtime/runtime.h"
+#include "sys/syscall.h"
+#include "task/signals.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+#define TRIES 3
+
+/* Chosen once: after a restart the handler still serves the first number. */
+int ckpt_checkpoint_signal(void)
+{
+    static int number;
+
+    if (number == 0) {
+        number = ckpt_signals_number(ckpt_runtime_getenv("CKPT_SIGNAL"));
+    }
+    return number;
+}
+
+/* Introduces this rank; the agent's own address goes to `address`. */
+static int hello(char *address, size_t size, uint64_t *epoch,
+                 struct ckpt_failure *failure)
+{
+    struct ckpt_rank_page *page = ckpt_rank_page();
+    struct ckpt_message message = {.type = CKPT_MSG_HELLO};
+    int error;
+
+    message.arg[0] = page->rank;
+    message.arg[1] = page->rank_count;
+    message.arg[2] = (uint64_t)ckpt_sys_getpid();
+    message.arg[3] = (uint64_t)ckpt_sys_gettid();
+    message.arg[4] = (uint64_t)ckpt_checkpoint_signal();
+    message.arg[5] = ckpt_resumed() ? 1 : 0;
+    error = ckpt_agent_send(&message, ckpt_rank_page_descriptor());
+    if (error == 0) {
+        error = ckpt_agent_receive(&message, 1);
+    }
+    if (error < 0 || message.type != CKPT_MSG_WELCOME) {
+        return ckpt_fail(failure, error < 0 ? error : -EPROTO,
+                         "the agent does not welcome this rank");
+    }
+    *epoch = message.arg[0];
+    /* Let the agent read our memory where ptrace is restricted (Yama). */
+    (void)ckpt_sys_prctl(PR_SET_PTRACER, (long)message.arg[1], 0, 0, 0);
+    ckpt_text_copy(address, size, message.text);
+    return 0;
+}
+
+/* Connects and introduces this rank. An agent that is just dying may still take
+ * the connection; the next attempt starts a new one. */
+static int find_agent(char *address, size_t size, uint64_t *epoch,
+                      struct ckpt_failure *failure)
+{
+    int error, tries = TRIES;
+
+    do {
+        error = ckpt_agent_connect(failure);
+        if (error != 0) {
+            return error;
+        }
+        error = hello(address, size, epoch, failure);
+        if (error != 0) {
+            ckpt_agent_disconnect();
+        }
+    } while (error == -EPIPE && --tries > 0);
+    return error;
+}
+
+int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
+{
+    static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
+    struct ckpt_message message = {.type = CKPT_MSG_JOIN};
+    int error, code;
+
+    message.text[0] = '\0';
+    error = find_agent(message.text, sizeof(message.text), epoch, failure);
+    if (collective) {
+        ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
+        CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
+                  CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
+        (void)code;
+    }
+    ckpt_text_copy(message.text, sizeof(message.text), coordinator);
+    if (error != 0) {
+        ckpt_agent_disconnect();
+        return error;
+    }
+    (void)ckpt_agent_send(&message, -1);
+    ckpt_agent_signal(ckpt_checkpoint_signal(), (int)ckpt_sys_gettid());
+    return 0;
+}
