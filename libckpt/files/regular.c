@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,15 +26,37 @@
 
 static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
 
+/* "4096", "64K", "64M" or "2G": bytes. 0 if it is none of these. */
+static int parse_limit(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    const char *end = ckpt_text_decimal(text, bytes);
+    const char *unit;
+
+    if (end == NULL || *end == '\0') {
+        return end != NULL;
+    }
+    unit = strchr(units, *end);
+    if (unit == NULL || end[1] != '\0' || *bytes > UINT64_MAX >> 30) {
+        return 0;
+    }
+    *bytes <<= 10 * (unit - units + 1);
+    return 1;
+}
+
 void ckpt_file_limit_open(void)
 {
     const char *text = getenv("CKPT_FILE_LIMIT");
     uint64_t value;
-    const char *end;
 
-    if (text != NULL && (end = ckpt_text_decimal(text, &value)) != NULL &&
-        *end == '\0') {
+    if (text == NULL) {
+        return;
+    }
+    if (parse_limit(text, &value)) {
         content_limit = value;
+    } else {
+        fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s is no number of bytes\n",
+                text);
     }
 }
 

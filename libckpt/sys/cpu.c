@@ -5,6 +5,7 @@
 #include "sys/cpu.h"
 
 #include <cpuid.h>
+#include <sys/auxv.h>
 
 enum word {
     LEAF1_ECX,
@@ -18,6 +19,8 @@ enum word {
 };
 
 #define OSXSAVE (1u << 27) /* of LEAF1_ECX: xgetbv may be used */
+#define FSGSBASE (1u << 0) /* of LEAF7_EBX */
+#define HWCAP2_FSGSBASE (1ul << 1) /* the kernel lets programs use it */
 
 struct feature {
     const char *name;
@@ -133,6 +136,9 @@ void ckpt_cpu_read(uint32_t words[CKPT_CPU_FEATURE_WORDS])
     __get_cpuid(1, &unused_a, &unused_b, &words[LEAF1_ECX], &words[LEAF1_EDX]);
     __get_cpuid_count(7, 0, &unused_a, &words[LEAF7_EBX], &words[LEAF7_ECX],
                       &words[LEAF7_EDX]);
+    if ((getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) == 0) {
+        words[LEAF7_EBX] &= ~FSGSBASE;
+    }
     if (unused_a >= 1) {
         __get_cpuid_count(7, 1, &words[LEAF7_1_EAX], &unused_a, &unused_b,
                           &unused_c);

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/* Fills the words of ckpt_snapshot.cpu_features. Context: any. */
+/* Fills the words of ckpt_snapshot.cpu_features. Context: normal or quiesced,
+ * with the thread pointer of the libc that this is linked with. */
 void ckpt_cpu_read(uint32_t words[CKPT_CPU_FEATURE_WORDS]);
 
 /*

@@ -329,6 +329,24 @@ TEST_F(Files, ReadWriteFileBeyondTheLimitIsRefused)
     EXPECT_EQ(save(), 0) << failure.text;
 }
 
+TEST_F(Files, TheLimitMayHaveAUnit)
+{
+    setenv("CKPT_FILE_LIMIT", "9", 1);
+    ckpt_files_open();
+    int fd = hold(open(path.c_str(), O_RDWR));
+    expect_refused(fd, path);
+    setenv("CKPT_FILE_LIMIT", "1K", 1);
+    ckpt_files_open();
+    EXPECT_EQ(save(), 0) << failure.text;
+
+    testing::internal::CaptureStderr();
+    setenv("CKPT_FILE_LIMIT", "5x", 1);
+    ckpt_files_open();
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("5x"),
+              std::string::npos);
+    EXPECT_EQ(save(), 0) << "the limit was changed";
+}
+
 TEST_F(Files, ChangedFilesAreNotTakenForTheOldOnes)
 {
     hold(open(path.c_str(), O_RDONLY));
