@@ -19,6 +19,7 @@
 #include "cut/resume.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
+#include "runtime/callback.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/signals.h"
@@ -325,8 +326,22 @@ static void serve_messages(void)
     }
 }
 
+/* A call made by application code inside a call cannot serve. The handler can,
+ * if that is a collective: have it look again. */
+static void serve_around(void)
+{
+    if (ckpt_state == CKPT_STATE_COLLECTIVE) {
+        (void)ckpt_sys_tgkill((int)ckpt_sys_getpid(), (int)ckpt_sys_gettid(),
+                              ckpt_checkpoint_signal());
+    }
+}
+
 void ckpt_service(void)
 {
+    if (ckpt_in_callback()) {
+        serve_around();
+        return;
+    }
     if (!service.open || ckpt_state == CKPT_STATE_SERVICE) {
         service.kicked = 1;
         return;

@@ -100,8 +100,8 @@ int ckpt_error(void *object, int code, const char *function)
     if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
         end_job(NULL, code, function);
     }
-    if (object == NULL) {
-        object = MPI_COMM_WORLD;
+    if (object == NULL || object == MPI_COMM_NULL || object == MPI_WIN_NULL) {
+        object = MPI_COMM_WORLD; /* MPI 3.1, section 8.3 */
     }
     return invoke(object, handler_of(object), code, function);
 }
@@ -186,6 +186,9 @@ CKPT_ALIAS(File_create_errhandler);
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
+    if (!ckpt_communicator_valid(comm)) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Comm_set_errhandler");
+    }
     return set(comm, handler, "MPI_Comm_set_errhandler");
 }
 CKPT_ALIAS(Comm_set_errhandler);
@@ -204,6 +207,9 @@ CKPT_ALIAS(File_set_errhandler);
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
 {
+    if (!ckpt_communicator_valid(comm)) {
+        return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Comm_get_errhandler");
+    }
     return get(comm, handler, "MPI_Comm_get_errhandler");
 }
 CKPT_ALIAS(Comm_get_errhandler);

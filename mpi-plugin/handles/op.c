@@ -3,6 +3,7 @@
  * op.c - user-defined operations: application code that the lower half calls.
  */
 #include "handles/kinds.h"
+#include "runtime/callback.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -21,11 +22,14 @@ __attribute__((used)) void ckpt_op_call(void *in, void *inout, int *count,
                                         MPI_Datatype *lower_type, int number)
 {
     uintptr_t lower = ckpt_thread_pointer_get();
+    struct ckpt_callback outer;
     MPI_Datatype datatype;
 
     ckpt_thread_pointer_set(ckpt_halves.upper);
     datatype = ckpt_datatype_of(*lower_type);
+    ckpt_callback_enter(&outer);
     op_of[number]->function(in, inout, count, &datatype);
+    ckpt_callback_leave(&outer);
     ckpt_thread_pointer_set(lower);
 }
 

@@ -35,10 +35,14 @@ extern volatile int ckpt_state;
  * by the wait loops of ckpt-host. */
 extern volatile int ckpt_pending;
 
-/* 1 if several threads may call MPI (SERIALIZED). */
-extern int ckpt_threaded;
-void ckpt_begin_threaded(void);
-void ckpt_end_threaded(void);
+/* Non-zero if beginning and ending a call takes more than a store: several
+ * threads may call MPI (SERIALIZED), or application code runs inside a call. */
+extern int ckpt_long_way;
+void ckpt_begin_long(void);
+void ckpt_end_long(void);
+
+/* Told once, by MPI_Init_thread. */
+void ckpt_allow_threads(void);
 
 /* Looks at the agent's connection; may take part in a checkpoint. Called with
  * state IDLE or in the signal handler. */
@@ -48,8 +52,8 @@ void ckpt_service(void);
 
 static inline __attribute__((always_inline)) void ckpt_begin(void)
 {
-    if (__builtin_expect(ckpt_threaded, 0)) {
-        ckpt_begin_threaded();
+    if (__builtin_expect(ckpt_long_way, 0)) {
+        ckpt_begin_long();
     } else {
         ckpt_state = CKPT_STATE_CRITICAL;
     }
@@ -57,8 +61,8 @@ static inline __attribute__((always_inline)) void ckpt_begin(void)
 
 static inline __attribute__((always_inline)) void ckpt_end(void)
 {
-    if (__builtin_expect(ckpt_threaded, 0)) {
-        ckpt_end_threaded();
+    if (__builtin_expect(ckpt_long_way, 0)) {
+        ckpt_end_long();
     } else {
         ckpt_state = CKPT_STATE_IDLE;
     }
@@ -70,8 +74,8 @@ static inline __attribute__((always_inline)) void ckpt_end(void)
 /* As ckpt_end, without a look at ckpt_pending. */
 static inline void ckpt_end_quietly(void)
 {
-    if (ckpt_threaded) {
-        ckpt_end_threaded();
+    if (ckpt_long_way) {
+        ckpt_end_long();
     } else {
         ckpt_state = CKPT_STATE_IDLE;
     }

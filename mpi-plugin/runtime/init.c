@@ -33,8 +33,6 @@ static enum ckpt_runtime_phase phase;
 static int thread_level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
 
-int ckpt_threaded;
-
 enum ckpt_runtime_phase ckpt_runtime_phase(void)
 {
     return phase;
@@ -133,7 +131,9 @@ static void start(int required)
         give_up(&failure);
     }
     ckpt_communicators_open();
-    ckpt_threaded = thread_level >= MPI_THREAD_SERIALIZED;
+    if (thread_level >= MPI_THREAD_SERIALIZED) {
+        ckpt_allow_threads();
+    }
     phase = CKPT_RUNTIME_ACTIVE;
     ckpt_service_open();
 }

@@ -13,7 +13,6 @@
 #include "task/threads.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
 
 struct ckpt_lower ckpt_lower;
@@ -146,33 +145,6 @@ int ckpt_runtime_load(char *const environment[], uint64_t vdso,
     }
     ckpt_predefined_bind();
     return ckpt_init_lower(failure);
-}
-
-/* Several threads may call MPI, one at a time: ckpt_state is also the lock. */
-
-static int waiters;
-
-void ckpt_begin_threaded(void)
-{
-    int seen = CKPT_STATE_IDLE;
-
-    while (!__atomic_compare_exchange_n(&ckpt_state, &seen, CKPT_STATE_CRITICAL,
-                                        0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        __atomic_fetch_add(&waiters, 1, __ATOMIC_SEQ_CST);
-        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAIT_PRIVATE,
-                             (uint32_t)seen, NULL);
-        __atomic_fetch_sub(&waiters, 1, __ATOMIC_SEQ_CST);
-        seen = CKPT_STATE_IDLE;
-    }
-}
-
-void ckpt_end_threaded(void)
-{
-    __atomic_store_n(&ckpt_state, CKPT_STATE_IDLE, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) != 0) {
-        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAKE_PRIVATE, 1,
-                             NULL);
-    }
 }
 
 int ckpt_require_lower(const char *function)

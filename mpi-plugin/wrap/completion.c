@@ -4,6 +4,7 @@
  */
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "runtime/callback.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -26,11 +27,14 @@ static void give_status(MPI_Status *to, const MPI_Status *from)
 static void close_generalized(MPI_Request request)
 {
     struct ckpt_generalized *functions = request->generalized;
+    struct ckpt_callback outer;
 
+    ckpt_callback_enter(&outer);
     request->code = functions->query(functions->extra, &request->status);
     if (functions->free != NULL) {
         (void)functions->free(functions->extra);
     }
+    ckpt_callback_leave(&outer);
     free(functions);
 }
 
@@ -384,8 +388,12 @@ int PMPI_Cancel(MPI_Request *request_p)
     }
     ckpt_begin();
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
+        struct ckpt_callback outer;
+
+        ckpt_callback_enter(&outer);
         code = request->generalized->cancel(request->generalized->extra,
                                             request->complete);
+        ckpt_callback_leave(&outer);
     } else if (request->handle.lower != NULL) {
         CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
     }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callback.c - the long way into a call: one thread at a time, and calls from
+ * application code that runs inside a call.
+ */
+#include "runtime/callback.h"
+
+#include "runtime/crossing.h"
+#include "sys/syscall.h"
+
+#include <linux/futex.h>
+
+#define WAY_THREADS 1
+#define WAY_CALLBACK 2
+
+int ckpt_long_way;
+
+/* Who runs application code inside a call, and the state of that call. */
+static uintptr_t callback_thread;
+static int callback_state;
+
+/* Threads that wait for ckpt_state, which is also the lock, to be idle. */
+static int waiters;
+
+void ckpt_allow_threads(void)
+{
+    ckpt_long_way |= WAY_THREADS;
+}
+
+int ckpt_in_callback(void)
+{
+    return callback_thread != 0 && callback_thread == ckpt_thread_pointer_load();
+}
+
+void ckpt_callback_enter(struct ckpt_callback *outer)
+{
+    *outer = (struct ckpt_callback){callback_thread, callback_state,
+                                    ckpt_long_way};
+    callback_state = ckpt_state;
+    callback_thread = ckpt_thread_pointer_load();
+    ckpt_long_way |= WAY_CALLBACK;
+}
+
+void ckpt_callback_leave(const struct ckpt_callback *outer)
+{
+    ckpt_state = callback_state;
+    callback_thread = outer->thread;
+    callback_state = outer->state;
+    ckpt_long_way = outer->long_way;
+}
+
+static void lock(void)
+{
+    int seen = CKPT_STATE_IDLE;
+
+    while (!__atomic_compare_exchange_n(&ckpt_state, &seen, CKPT_STATE_CRITICAL,
+                                        0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&waiters, 1, __ATOMIC_SEQ_CST);
+        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAIT_PRIVATE,
+                             (uint32_t)seen, NULL);
+        __atomic_fetch_sub(&waiters, 1, __ATOMIC_SEQ_CST);
+        seen = CKPT_STATE_IDLE;
+    }
+}
+
+static void unlock(void)
+{
+    __atomic_store_n(&ckpt_state, CKPT_STATE_IDLE, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) != 0) {
+        (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAKE_PRIVATE, 1,
+                             NULL);
+    }
+}
+
+/* A call from application code inside a call: that one holds the lock. */
+void ckpt_begin_long(void)
+{
+    if (ckpt_in_callback() || (ckpt_long_way & WAY_THREADS) == 0) {
+        ckpt_state = CKPT_STATE_CRITICAL;
+    } else {
+        lock();
+    }
+}
+
+void ckpt_end_long(void)
+{
+    if (ckpt_in_callback()) {
+        ckpt_state = callback_state;
+    } else if ((ckpt_long_way & WAY_THREADS) == 0) {
+        ckpt_state = CKPT_STATE_IDLE;
+    } else {
+        unlock();
+    }
+}

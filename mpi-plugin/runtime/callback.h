@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callback.h - application code that runs inside an MPI call: operations and
+ * the functions of generalized requests. It may call MPI itself, about objects
+ * (MPI 3.1, section 5.9.5), without ending the call around it.
+ */
+#ifndef CKPT_CALLBACK_H
+#define CKPT_CALLBACK_H
+
+#include <stdint.h>
+
+/* What was in force outside; filled by enter, for leave. */
+struct ckpt_callback {
+    uintptr_t thread;
+    int state;
+    int long_way;
+};
+
+/* Around the call of application code. Context: between ckpt_begin and ckpt_end,
+ * with the upper thread pointer. */
+void ckpt_callback_enter(struct ckpt_callback *outer);
+void ckpt_callback_leave(const struct ckpt_callback *outer);
+
+/* 1 if the calling thread is inside such code. Context: any, upper half. */
+int ckpt_in_callback(void);
+
+#endif
