@@ -13,6 +13,8 @@ static int be_child(MPI_Comm parent)
     number *= 2;
     MPI_Send(&number, 1, MPI_INT, 0, 1, parent);
     MPI_Comm_disconnect(&parent);
+    MPI_Comm_get_parent(&parent);
+    CHECK(parent == MPI_COMM_NULL);
     MPI_Finalize();
     return 0;
 }

@@ -239,6 +239,9 @@ int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *new_comm)
 }
 CKPT_ALIAS(Intercomm_merge);
 
+/* What MPI_Comm_get_parent gives: the same handle at every call. */
+static MPI_Comm parent_known;
+
 static int free_communicator(MPI_Comm *comm_p, const char *name)
 {
     MPI_Comm comm = *comm_p;
@@ -251,6 +254,9 @@ static int free_communicator(MPI_Comm *comm_p, const char *name)
     code = ckpt_attributes_delete(&comm->handle);
     if (code != MPI_SUCCESS) {
         return ckpt_error(comm, code, name);
+    }
+    if (comm == parent_known) {
+        parent_known = NULL; /* the library knows it no more, either */
     }
     ckpt_begin();
     ckpt_release(comm);
@@ -381,12 +387,11 @@ static int adopt_foreign(MPI_Comm lower, const char *creator, void *site,
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-    static MPI_Comm known; /* the same handle at every call */
     MPI_Comm lower = NULL;
     int code;
 
-    if (known != NULL) {
-        *parent = known;
+    if (parent_known != NULL) {
+        *parent = parent_known;
         return MPI_SUCCESS;
     }
     ckpt_begin();
@@ -395,7 +400,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
         code = adopt_foreign(lower, "MPI_Comm_get_parent", CKPT_SITE, parent);
     }
     if (code == MPI_SUCCESS) {
-        known = *parent;
+        parent_known = *parent;
     }
     CKPT_RETURN(NULL, code, "MPI_Comm_get_parent");
 }

@@ -32,12 +32,15 @@ def is_possible():
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return False
     name = f"ckpt-try-{os.getpid()}"
+    enter = ["ip", "netns", "exec", name, "unshare", "--uts", "--mount", "true"]
     made = subprocess.run(
         ["ip", "netns", "add", name], capture_output=True, check=False
     )
-    if made.returncode == 0:
-        subprocess.run(["ip", "netns", "del", name], check=True)
-    return made.returncode == 0
+    if made.returncode != 0:
+        return False
+    entered = subprocess.run(enter, capture_output=True, check=False)
+    subprocess.run(["ip", "netns", "del", name], check=True)
+    return entered.returncode == 0
 
 
 def _ip(*words):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from .settings import APPS, SOURCES
+from .settings import APPS, BUILD, SOURCES
 
 
 def ok_line(lines, _directory):
@@ -116,6 +116,22 @@ def objects(steps, ranks=3):
     """mpi4py with numpy, pickled objects and derived datatypes."""
     argv = ["/usr/bin/python3", SOURCES / "mpi4py/objects.py", steps]
     return Program("mpi4py", argv, ranks)
+
+
+def unittest_ok(lines, _directory):
+    """Python's unittest: how many tests each rank has run, all of them good."""
+    counts = [line for line in lines if re.match(r"Ran \d+ tests", line)]
+    ends = [line for line in lines if line.startswith("OK")]
+    assert len(ends) == len(counts), lines[-20:]
+    return sorted(line.split()[1] for line in counts)
+
+
+def mpi4py_suite(ranks=2):
+    """mpi4py's own tests, but for processes that are spawned: these hang with
+    Open MPI 4.1.4 alone."""
+    argv = ["/usr/bin/python3", BUILD / "mpi4py-3.1.4/test/runtests.py"]
+    argv += ["--no-builddir", "-v", "-e", "spawn", "-e", "dynproc"]
+    return Program("mpi4py's tests", argv, ranks, r"\.\.\. ok", unittest_ok)
 
 
 def lammps(steps, ranks=2, every=10):
