@@ -12,7 +12,7 @@ SEED = random.randrange(1000000)  # a failing test shows it
 def test_undisturbed(lab, native):
     program = programs.mpi4py_suite()
     job = lab.start(program)
-    job.succeed(120)
+    job.succeed(300)
     assert lab.answer(program, job) == native(program).answer
 
 
@@ -26,11 +26,12 @@ def test_restarted(lab, native):
     kills = 0
     while parts[-1].run_on(chance.uniform(0, 1)):
         saved = lab.ckpt("checkpoint", parts[-1].pid)
-        assert saved.returncode in (0, 3, 4), saved.stderr
+        ended = not parts[-1].run_on(0)
+        assert saved.returncode in (0, 3, 4) or ended, saved.stderr
         if saved.returncode == 0 and kills < 3:
             parts[-1].kill()
             parts.append(lab.restart())
             kills += 1
-    parts[-1].succeed()
+    parts[-1].succeed(300)
     assert kills == 3
     assert lab.answer(program, parts[-1]) == native(program).answer
