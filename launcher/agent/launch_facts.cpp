@@ -4,6 +4,8 @@
  */
 #include "agent/launch_facts.hpp"
 
+#include "common/processes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,22 +55,6 @@ std::string link_of(pid_t pid, std::string_view file)
 {
     std::error_code error;
     return fs::read_symlink(proc(pid, file), error).string();
-}
-
-/* 0 at the end, or if the process is gone. */
-pid_t parent_of(pid_t pid)
-{
-    std::string stat = read_all(proc(pid, "stat"));
-    std::size_t name_end = stat.rfind(')'); /* a name may hold anything */
-    char state;
-    int parent = 0;
-
-    if (name_end == std::string::npos ||
-        std::sscanf(stat.c_str() + name_end + 1, " %c %d", &state, &parent) !=
-            2) {
-        return 0;
-    }
-    return parent;
 }
 
 /* By what it was called as or by what it is: mpirun is often a link. */

@@ -5,6 +5,7 @@
 #include "cli/diagnosis.hpp"
 
 #include "cli/launch_line.hpp"
+#include "common/processes.hpp"
 
 #include <fstream>
 #include <map>
@@ -27,23 +28,6 @@ fs::path process_directory(int pid)
     return fs::path("/proc") / std::to_string(pid);
 }
 
-/* The parent's id, from /proc/PID/stat: "pid (name) state ppid ...". */
-std::optional<int> parent_of(int pid)
-{
-    std::ifstream file(process_directory(pid) / "stat");
-    std::string text;
-    std::getline(file, text);
-    std::size_t end = text.rfind(')'); /* the name may have blanks in it */
-    if (end == text.npos) {
-        return std::nullopt;
-    }
-    char state = 0;
-    int parent = 0;
-    std::istringstream rest(text.substr(end + 1));
-    rest >> state >> parent;
-    return rest ? std::optional(parent) : std::nullopt;
-}
-
 std::multimap<int, int> children_by_parent()
 {
     std::multimap<int, int> children;
@@ -53,8 +37,8 @@ std::multimap<int, int> children_by_parent()
             continue;
         }
         int pid = std::stoi(name);
-        if (auto parent = parent_of(pid)) {
-            children.emplace(*parent, pid);
+        if (int parent = parent_of(pid)) {
+            children.emplace(parent, pid);
         }
     }
     return children;

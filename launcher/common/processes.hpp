@@ -13,4 +13,7 @@ namespace ckpt
  * not ended: one that only waits to be reaped does not count. */
 bool is_running(std::int64_t pid);
 
+/* Process id of its parent; 0 if it has none or is gone. */
+int parent_of(std::int64_t pid);
+
 } // namespace ckpt

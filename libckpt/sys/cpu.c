@@ -4,8 +4,9 @@
  */
 #include "sys/cpu.h"
 
+#include "sys/thread_pointer.h"
+
 #include <cpuid.h>
-#include <sys/auxv.h>
 
 enum word {
     LEAF1_ECX,
@@ -20,7 +21,6 @@ enum word {
 
 #define OSXSAVE (1u << 27) /* of LEAF1_ECX: xgetbv may be used */
 #define FSGSBASE (1u << 0) /* of LEAF7_EBX */
-#define HWCAP2_FSGSBASE (1ul << 1) /* the kernel lets programs use it */
 
 struct feature {
     const char *name;
@@ -136,7 +136,7 @@ void ckpt_cpu_read(uint32_t words[CKPT_CPU_FEATURE_WORDS])
     __get_cpuid(1, &unused_a, &unused_b, &words[LEAF1_ECX], &words[LEAF1_EDX]);
     __get_cpuid_count(7, 0, &unused_a, &words[LEAF7_EBX], &words[LEAF7_ECX],
                       &words[LEAF7_EDX]);
-    if ((getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) == 0) {
+    if (!ckpt_kernel_allows_fsgsbase()) {
         words[LEAF7_EBX] &= ~FSGSBASE;
     }
     if (unused_a >= 1) {

@@ -11,8 +11,13 @@
 int ckpt_have_fsgsbase;
 struct ckpt_halves ckpt_halves;
 
+int ckpt_kernel_allows_fsgsbase(void)
+{
+    return (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+}
+
 /* Context: normal; also after a restart, on a kernel that may differ. */
 void ckpt_thread_pointer_open(void)
 {
-    ckpt_have_fsgsbase = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+    ckpt_have_fsgsbase = ckpt_kernel_allows_fsgsbase();
 }

@@ -16,6 +16,10 @@
 /* 1 if rdfsbase and wrfsbase work; set by ckpt_thread_pointer_open(). */
 extern int ckpt_have_fsgsbase __attribute__((visibility("hidden")));
 
+/* 1 if the kernel lets programs use rdfsbase and wrfsbase. Context: as of
+ * getauxval; after a restart it tells of the kernel the program began on. */
+int ckpt_kernel_allows_fsgsbase(void);
+
 void ckpt_thread_pointer_open(void);
 
 static inline uintptr_t ckpt_thread_pointer_get(void)

@@ -18,14 +18,7 @@ static uint64_t total_bytes;
 
 int ckpt_log_open(void)
 {
-    int code;
-
-    CKPT_CALL(code, Comm_dup, CKPT_LOWER(MPI_COMM_SELF), &loop);
-    if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Comm_set_errhandler, loop,
-                  CKPT_LOWER(MPI_ERRORS_RETURN));
-    }
-    return code;
+    return ckpt_communicator_private(MPI_COMM_SELF, &loop);
 }
 
 void ckpt_log_progress(void)

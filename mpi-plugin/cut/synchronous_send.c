@@ -48,14 +48,7 @@ static uint64_t *counters; /* [world size] sent, [world size] received */
 
 int ckpt_synchronous_open(void)
 {
-    int code;
-
-    CKPT_CALL(code, Comm_dup, CKPT_LOWER(MPI_COMM_WORLD), &channel);
-    if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Comm_set_errhandler, channel,
-                  CKPT_LOWER(MPI_ERRORS_RETURN));
-    }
-    return code;
+    return ckpt_communicator_private(MPI_COMM_WORLD, &channel);
 }
 
 /* ---- The sender ---------------------------------------------------------- */
@@ -65,6 +58,7 @@ void ckpt_synchronous_started(MPI_Request request)
     request->next_synchronous = under_way;
     request->held = 0;
     request->later = 0;
+    request->held_now = 0;
     under_way = request;
     ckpt_synchronous_pending++;
 }

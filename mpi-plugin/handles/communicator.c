@@ -197,6 +197,18 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
     return comm;
 }
 
+int ckpt_communicator_private(MPI_Comm comm, MPI_Comm *lower)
+{
+    int code;
+
+    CKPT_CALL(code, Comm_dup, CKPT_LOWER(comm), lower);
+    if (code == MPI_SUCCESS) {
+        CKPT_CALL(code, Comm_set_errhandler, *lower,
+                  CKPT_LOWER(MPI_ERRORS_RETURN));
+    }
+    return code;
+}
+
 static void open_predefined(MPI_Comm comm, uint64_t id)
 {
     comm->id = id;

@@ -65,6 +65,11 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
                                  MPI_Comm parent, const char *creator,
                                  void *site);
 
+/* A lower duplicate of a predefined communicator for messages of our own, which
+ * returns its errors; collective. Returns an MPI error code. Context: place for
+ * lower-half calls. */
+int ckpt_communicator_private(MPI_Comm comm, MPI_Comm *lower);
+
 /* Completes MPI_COMM_WORLD and MPI_COMM_SELF after the lower half started. */
 void ckpt_communicators_open(void);
 
