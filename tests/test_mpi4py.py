@@ -1,37 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Another project's test suite under ckpt: undisturbed, and restarted in its
-middle."""
+middle. Every test must end as it does without ckpt."""
 
 import random
 
-from ckpttest import programs
+from ckpttest import programs, suite
 
 SEED = random.randrange(1000000)  # a failing test shows it
 
 
 def test_undisturbed(lab, native):
-    program = programs.mpi4py_suite()
-    job = lab.start(program)
-    job.succeed(300)
-    assert lab.answer(program, job) == native(program).answer
+    run = suite.undisturbed(lab)
+    assert run.answer == native(programs.mpi4py_suite()).answer
 
 
 def test_restarted(lab, native):
-    """Saved and killed at random moments. While a window or a file is open a
-    checkpoint is refused, which must not disturb either."""
-    program = programs.mpi4py_suite()
+    """Saved at random moments, and killed three times."""
     chance = random.Random(SEED)
-    parts = [lab.start(program)]
-    parts[0].wait_for(program.progress)
-    kills = 0
-    while parts[-1].run_on(chance.uniform(0, 1)):
-        saved = lab.ckpt("checkpoint", parts[-1].pid)
-        ended = not parts[-1].run_on(0)
-        assert saved.returncode in (0, 3, 4) or ended, saved.stderr
-        if saved.returncode == 0 and kills < 3:
-            parts[-1].kill()
-            parts.append(lab.restart())
-            kills += 1
-    parts[-1].succeed(300)
-    assert kills == 3
-    assert lab.answer(program, parts[-1]) == native(program).answer
+    pauses = iter(lambda: chance.uniform(0, 1), None)
+    kills = sorted(chance.randrange(suite.TESTS // 2) for _ in range(3))
+    run = suite.disturbed(lab, pauses, kills)
+    assert run.kills == 3
+    assert run.answer == native(programs.mpi4py_suite()).answer
