@@ -55,6 +55,12 @@ const char *file_kind(std::uint32_t kind)
         return "device";
     case CKPT_FILE_DIRECTORY:
         return "directory";
+    case CKPT_FILE_UNNAMED:
+        return "deleted";
+    case CKPT_FILE_MEMFD:
+        return "memfd";
+    case CKPT_FILE_EPOLL:
+        return "epoll";
     default:
         return "unknown";
     }

@@ -32,6 +32,15 @@ struct ckpt_file_save {
     size_t count;
 };
 
+/* Descriptors that a restore makes on the way, for several of the saved ones
+ * that lead to the same thing: the ends of a pipe, a file without a name. */
+struct ckpt_file_made {
+    uint32_t kind;
+    uint64_t device; /* as in struct ckpt_file: what it stands for */
+    uint64_t inode;
+    int fds[2]; /* above first_free; the second may be -1 */
+};
+
 /* A restore in progress. */
 struct ckpt_file_restore {
     const struct ckpt_file *files;
@@ -41,11 +50,8 @@ struct ckpt_file_restore {
     void *argument;
     int first_free;    /* above all saved numbers */
     int streams[3];    /* the launcher's 0, 1, 2, above first_free, or -1 */
-    struct {
-        uint64_t value; /* ckpt_file.value */
-        int ends[2];    /* above first_free */
-    } *pipes;           /* those made so far */
-    size_t pipe_count;
+    struct ckpt_file_made *made;
+    size_t made_count;
 };
 
 struct ckpt_file_ops {
@@ -63,6 +69,11 @@ struct ckpt_file_ops {
      * Context: normal. */
     int (*restore)(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure);
+    /* What needs all other descriptors under their numbers; may be NULL. Also
+     * called for descriptors that share their open file with another one.
+     * 0 or -errno with the reason. Context: normal. */
+    int (*finish)(struct ckpt_file_restore *restore,
+                  const struct ckpt_file *file, struct ckpt_failure *failure);
 };
 
 extern const struct ckpt_file_ops ckpt_file_stream;
@@ -71,13 +82,30 @@ extern const struct ckpt_file_ops ckpt_file_directory;
 extern const struct ckpt_file_ops ckpt_file_pipe;
 extern const struct ckpt_file_ops ckpt_file_eventfd;
 extern const struct ckpt_file_ops ckpt_file_device;
+extern const struct ckpt_file_ops ckpt_file_unnamed;
+extern const struct ckpt_file_ops ckpt_file_memfd;
+extern const struct ckpt_file_ops ckpt_file_epoll;
 
 /* stream.c: see ckpt_files_open() and ckpt_files_resume(). */
 void ckpt_file_streams_open(void);
 void ckpt_file_streams_resume(const struct ckpt_file *files, size_t count);
 
-/* regular.c: reads CKPT_FILE_LIMIT. Context: normal. */
+/* content.c: reads CKPT_FILE_LIMIT. Context: normal. */
 void ckpt_file_limit_open(void);
+
+/*
+ * content.c: puts the file's bytes (file->size of them) into the payload, once
+ * for all descriptors of a file. what: for "it is WHAT, and its N bytes exceed
+ * CKPT_FILE_LIMIT". 0 or -errno with the reason. Context: quiesced.
+ */
+int ckpt_file_save_content(const struct ckpt_file_save *save,
+                           const struct ckpt_file_probe *probe,
+                           struct ckpt_file *file, const char *what,
+                           struct ckpt_failure *failure);
+
+/* content.c: writes them into `fd` at their places. 0 or -errno. Normal. */
+int ckpt_file_write_content(const struct ckpt_file_restore *restore,
+                            const struct ckpt_file *file, int fd);
 
 /* "descriptor N (path) cannot be saved: it is `what`". Returns -ENOTSUP. */
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
@@ -104,6 +132,32 @@ const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
 int ckpt_file_reopen(const struct ckpt_file_restore *restore,
                      const struct ckpt_file *file, mode_t type, int flags,
                      struct ckpt_failure *failure);
+
+/*
+ * content.c: a new open file of one that has no name, at its position. The
+ * file is made once: `make` gives an empty one, open for reading and writing,
+ * or -errno. Returns a descriptor or -errno with the reason. Context: normal.
+ */
+int ckpt_file_restore_content(struct ckpt_file_restore *restore,
+                              const struct ckpt_file *file,
+                              int (*make)(const struct ckpt_file_restore *,
+                                          const struct ckpt_file *),
+                              struct ckpt_failure *failure);
+
+/* What was made for the thing that *file leads to, or NULL. Context: normal. */
+struct ckpt_file_made *ckpt_file_find_made(const struct ckpt_file_restore *,
+                                           const struct ckpt_file *file);
+
+/* Remembers first and second (-1: none), moved above all saved numbers, for
+ * the thing that *file leads to; they are closed at the end of the restore.
+ * NULL if there is no room; they are closed then. Context: normal. */
+struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
+                                          const struct ckpt_file *file,
+                                          int first, int second);
+
+/* A new open file of what `fd` leads to (no socket), with the status flags of
+ * *file. The descriptor, or -errno. Context: normal. */
+int ckpt_file_open_anew(const struct ckpt_file *file, int fd);
 
 /* fd moved above all saved numbers, close-on-exec. -errno. Context: normal. */
 int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd);

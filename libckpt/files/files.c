@@ -11,13 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <signal.h>
 
 #define DIRECTORY_BUFFER_SIZE ((size_t)32 << 10)
 
 /* The first that matches counts. */
 static const struct ckpt_file_ops *const kinds[] = {
-    &ckpt_file_stream,    &ckpt_file_regular, &ckpt_file_pipe,
-    &ckpt_file_eventfd, &ckpt_file_device,  &ckpt_file_directory,
+    &ckpt_file_stream,  &ckpt_file_unnamed, &ckpt_file_memfd,
+    &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
+    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
 };
 
 /* Saved bytes, newest first; they live until the next save. */
@@ -84,7 +86,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         const char *path;
         const char *name;
     } anonymous[] = {
-        {"anon_inode:[eventpoll]", "an epoll descriptor"},
         {"anon_inode:inotify", "an inotify descriptor"},
         {"anon_inode:[fanotify]", "a fanotify descriptor"},
         {"anon_inode:[timerfd]", "a timer descriptor"},
@@ -93,7 +94,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         {"anon_inode:[userfaultfd]", "a userfaultfd descriptor"},
         {"anon_inode:[perf_event]", "a performance counter"},
         {"anon_inode:[io_uring]", "an io_uring descriptor"},
-        {"/memfd:", "a memory file (memfd)"},
     };
 
     for (size_t i = 0; i < sizeof anonymous / sizeof anonymous[0]; i++) {
@@ -161,23 +161,20 @@ static int examine(int fd, struct ckpt_file_probe *probe,
     return 0;
 }
 
-/* Without kcmp(): moves the position of one and looks at the other's. Those
- * that have no position are taken as shared: what else they could share, their
- * status flags, is equal. */
-static int share_position(int a, int b)
+/* Without kcmp(): the signal for O_ASYNC (never on here) belongs to the open
+ * file, so what is set by way of one is seen by way of the other. */
+static int share_signal(int a, int b)
 {
-    long position = ckpt_sys_lseek(a, 0, SEEK_CUR);
+    long signal = ckpt_sys_fcntl(a, F_GETSIG, 0);
+    long other = signal == SIGIO ? SIGURG : SIGIO;
     int shared;
 
-    if (position < 0) {
-        return ckpt_sys_fcntl(a, F_GETFL, 0) == ckpt_sys_fcntl(b, F_GETFL, 0);
-    }
-    if (ckpt_sys_lseek(b, 0, SEEK_CUR) != position) {
+    if (signal < 0 || ckpt_sys_fcntl(b, F_GETSIG, 0) != signal ||
+        ckpt_sys_fcntl(a, F_SETSIG, other) < 0) {
         return 0;
     }
-    ckpt_sys_lseek(a, position + 1, SEEK_SET);
-    shared = ckpt_sys_lseek(b, 0, SEEK_CUR) == position + 1;
-    ckpt_sys_lseek(a, position, SEEK_SET);
+    shared = ckpt_sys_fcntl(b, F_GETSIG, 0) == other;
+    ckpt_sys_fcntl(a, F_SETSIG, signal);
     return shared;
 }
 
@@ -186,7 +183,7 @@ static int share_open_file(int a, int b)
     int pid = ckpt_sys_getpid();
     long order = ckpt_syscall6(SYS_kcmp, pid, pid, KCMP_FILE, a, b, 0);
 
-    return order < 0 ? share_position(a, b) : order == 0;
+    return order < 0 ? share_signal(a, b) : order == 0;
 }
 
 /* The first file described that shares the probe's open file, or NULL. */

@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,6 +26,9 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_EVENTFD] = &ckpt_file_eventfd,
     [CKPT_FILE_DEVICE] = &ckpt_file_device,
     [CKPT_FILE_DIRECTORY] = &ckpt_file_directory,
+    [CKPT_FILE_UNNAMED] = &ckpt_file_unnamed,
+    [CKPT_FILE_MEMFD] = &ckpt_file_memfd,
+    [CKPT_FILE_EPOLL] = &ckpt_file_epoll,
 };
 
 int ckpt_file_lost(const struct ckpt_file_restore *restore,
@@ -78,6 +82,56 @@ int ckpt_file_lift(const struct ckpt_file_restore *restore, int fd)
     return lifted < 0 ? -error : lifted;
 }
 
+struct ckpt_file_made *
+ckpt_file_find_made(const struct ckpt_file_restore *restore,
+                    const struct ckpt_file *file)
+{
+    for (size_t i = 0; i < restore->made_count; i++) {
+        struct ckpt_file_made *made = &restore->made[i];
+
+        if (made->kind == file->kind && made->device == file->device &&
+            made->inode == file->inode) {
+            return made;
+        }
+    }
+    return NULL;
+}
+
+struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
+                                          const struct ckpt_file *file,
+                                          int first, int second)
+{
+    void *table = realloc(restore->made, (restore->made_count + 1) *
+                                             sizeof *restore->made);
+    struct ckpt_file_made *made;
+
+    first = ckpt_file_lift(restore, first);
+    second = second < 0 ? -1 : ckpt_file_lift(restore, second);
+    if (table != NULL) {
+        restore->made = (struct ckpt_file_made *)table;
+    }
+    if (table == NULL || first < 0 || second < -1) {
+        close(first);
+        close(second);
+        return NULL;
+    }
+    made = &restore->made[restore->made_count++];
+    *made = (struct ckpt_file_made){
+        file->kind, file->device, file->inode, {first, second}};
+    return made;
+}
+
+int ckpt_file_open_anew(const struct ckpt_file *file, int fd)
+{
+    const int never = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_TMPFILE;
+    const int flags = (int)file->status_flags & ~never;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    fd = open(path, flags | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 static int is_listed(int fd, const int *fds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +159,8 @@ static int check_files(const struct ckpt_file_restore *restore, const int *keep,
         const struct ckpt_file *file = &restore->files[i];
 
         if (file->descriptor < 0 || file->kind < CKPT_FILE_STREAM ||
-            file->kind > CKPT_FILE_DIRECTORY) {
+            file->kind >= sizeof kinds / sizeof kinds[0] ||
+            kinds[file->kind] == NULL) {
             return ckpt_fail(failure, -EINVAL,
                              "descriptor %d of the image is wrong",
                              file->descriptor);
@@ -204,11 +259,11 @@ static void close_helpers(struct ckpt_file_restore *restore)
             close(restore->streams[i]);
         }
     }
-    for (size_t i = 0; i < restore->pipe_count; i++) {
-        close(restore->pipes[i].ends[0]);
-        close(restore->pipes[i].ends[1]);
+    for (size_t i = 0; i < restore->made_count; i++) {
+        close(restore->made[i].fds[0]);
+        close(restore->made[i].fds[1]);
     }
-    free(restore->pipes);
+    free(restore->made);
 }
 
 /* Raises the limit on descriptor numbers as far as allowed; the saved process
@@ -255,6 +310,11 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
     for (int i = 0; i < 3 && error == 0; i++) {
         if (!is_saved(&restore, i) && !is_listed(i, keep, keep_count)) {
             close(i);
+        }
+    }
+    for (size_t i = 0; i < count && error == 0; i++) {
+        if (kinds[files[i].kind]->finish != NULL) {
+            error = kinds[files[i].kind]->finish(&restore, &files[i], failure);
         }
     }
     close_helpers(&restore);

@@ -10,8 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -156,66 +154,42 @@ static int fill(const struct ckpt_file_restore *restore, uint64_t value,
     return 0;
 }
 
-/* Makes the pipe and adds it to the table. Its index, or -errno. */
-static int make_pipe(struct ckpt_file_restore *restore,
-                     const struct ckpt_file *file)
+/* Makes the pipe with its bytes. NULL, with *error_p set, if that fails. */
+static struct ckpt_file_made *make_pipe(struct ckpt_file_restore *restore,
+                                        const struct ckpt_file *file,
+                                        int *error_p)
 {
-    size_t count = restore->pipe_count;
-    void *pipes = realloc(restore->pipes, (count + 1) * sizeof *restore->pipes);
+    struct ckpt_file_made *made;
     int ends[2];
-    int error;
 
-    if (pipes == NULL) {
-        return -ENOMEM;
-    }
-    restore->pipes = pipes;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return -errno;
+        *error_p = -errno;
+        return NULL;
     }
-    ends[0] = ckpt_file_lift(restore, ends[0]);
-    ends[1] = ckpt_file_lift(restore, ends[1]);
-    if (ends[0] < 0 || ends[1] < 0) {
-        return -EMFILE;
+    made = ckpt_file_add_made(restore, file, ends[0], ends[1]);
+    if (made == NULL) {
+        *error_p = -EMFILE;
+        return NULL;
     }
-    restore->pipes[count].value = file->value;
-    restore->pipes[count].ends[0] = ends[0];
-    restore->pipes[count].ends[1] = ends[1];
-    restore->pipe_count++;
-    if (fcntl(ends[1], F_SETPIPE_SZ, (int)file->detail) < 0) {
-        return -errno;
-    }
-    error = fill(restore, file->value, ends[1]);
-    return error != 0 ? error : (int)count;
+    *error_p = fcntl(made->fds[1], F_SETPIPE_SZ, (int)file->detail) < 0
+                   ? -errno
+                   : fill(restore, file->value, made->fds[1]);
+    return *error_p == 0 ? made : NULL;
 }
 
 static int restore(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
-    int pipe = -1;
-    char path[64];
+    struct ckpt_file_made *made = ckpt_file_find_made(restore, file);
+    int error = 0;
     int fd;
 
-    for (size_t i = 0; i < restore->pipe_count; i++) {
-        if (restore->pipes[i].value == file->value) {
-            pipe = (int)i;
-        }
+    if (made == NULL) {
+        made = make_pipe(restore, file, &error);
     }
-    if (pipe < 0) {
-        pipe = make_pipe(restore, file);
-    }
-    if (pipe < 0) {
-        return ckpt_file_lost(restore, file, pipe, strerror(-pipe), failure);
-    }
-    /* A new open file of that pipe, with flags of its own. */
-    snprintf(path, sizeof path, "/proc/self/fd/%d",
-             restore->pipes[pipe].ends[0]);
-    fd = open(path, (int)file->status_flags | O_CLOEXEC);
-    if (fd < 0) {
-        int error = errno;
-
-        return ckpt_file_lost(restore, file, -error, strerror(error), failure);
-    }
-    return fd;
+    fd = made == NULL ? error : ckpt_file_open_anew(file, made->fds[0]);
+    return fd < 0 ? ckpt_file_lost(restore, file, fd, strerror(-fd), failure)
+                  : fd;
 }
 
 const struct ckpt_file_ops ckpt_file_pipe = {

@@ -5,7 +5,7 @@
  * Plank (1993), section 1.2.2: read-only, write-only and sequentially written
  * files are recoverable that way. What was written since the checkpoint is cut
  * off. A file open for reading and writing may have been changed anywhere, so
- * its content goes into the image, up to a limit.
+ * its content goes into the image.
  */
 #include "files/file_kind.h"
 
@@ -15,50 +15,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#define DEFAULT_LIMIT ((uint64_t)64 << 20)
-
-static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
-
-/* "4096", "64K", "64M" or "2G": bytes. 0 if it is none of these. */
-static int parse_limit(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "KMG";
-    const char *end = ckpt_text_decimal(text, bytes);
-    const char *unit;
-
-    if (end == NULL || *end == '\0') {
-        return end != NULL;
-    }
-    unit = strchr(units, *end);
-    if (unit == NULL || end[1] != '\0' || *bytes > UINT64_MAX >> 30) {
-        return 0;
-    }
-    *bytes <<= 10 * (unit - units + 1);
-    return 1;
-}
-
-void ckpt_file_limit_open(void)
-{
-    const char *text = getenv("CKPT_FILE_LIMIT");
-    uint64_t value;
-
-    if (text == NULL) {
-        return;
-    }
-    if (parse_limit(text, &value)) {
-        content_limit = value;
-    } else {
-        fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s is no number of bytes\n",
-                text);
-    }
-}
 
 static int is_writable(uint32_t status_flags)
 {
@@ -120,60 +80,6 @@ static int save_lock(const struct ckpt_file_probe *probe,
     return 0;
 }
 
-/* Another descriptor's description that already has this file's content. */
-static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
-                                            const struct ckpt_file *file)
-{
-    for (size_t i = 0; i < save->count; i++) {
-        const struct ckpt_file *other = &save->files[i];
-
-        if (other->kind == CKPT_FILE_REGULAR && other->payload != 0 &&
-            other->device == file->device && other->inode == file->inode) {
-            return other;
-        }
-    }
-    return NULL;
-}
-
-static int save_content(const struct ckpt_file_save *save,
-                        const struct ckpt_file_probe *probe,
-                        struct ckpt_file *file, struct ckpt_failure *failure)
-{
-    const struct ckpt_file *other = find_content(save, file);
-    uint64_t done = 0;
-    long result = 1;
-    char *bytes;
-
-    if (other != NULL || file->size == 0) {
-        file->payload = other == NULL ? 0 : other->payload;
-        file->payload_size = other == NULL ? 0 : other->payload_size;
-        return 0;
-    }
-    if (file->size > content_limit) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: it is open for "
-                         "reading and writing, and its %l bytes exceed "
-                         "CKPT_FILE_LIMIT (%l)",
-                         probe->fd, probe->path, (long)file->size,
-                         (long)content_limit);
-    }
-    bytes = (char *)ckpt_file_payload(file, file->size);
-    if (bytes == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
-                         probe->path);
-    }
-    while (done < file->size && (result > 0 || result == -EINTR)) {
-        result = ckpt_sys_pread(probe->fd, bytes + done, file->size - done,
-                                (int64_t)done);
-        done += result > 0 ? (uint64_t)result : 0;
-    }
-    if (done < file->size) {
-        return ckpt_fail(failure, -EIO, "cannot read %s: error %l",
-                         probe->path, -result);
-    }
-    return 0;
-}
-
 static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
@@ -185,9 +91,6 @@ static int save(const struct ckpt_file_save *save,
     file->offset = (uint64_t)ckpt_sys_lseek(probe->fd, 0, SEEK_CUR);
     if (is_of_kernel(probe->fd)) {
         return save_of_kernel(save, probe, file, failure);
-    }
-    if (probe->status.st_nlink == 0) {
-        return ckpt_file_refuse(probe, "a deleted file", failure);
     }
     if (ckpt_sys_stat(probe->path, &named) != 0 ||
         named.st_ino != probe->status.st_ino ||
@@ -209,36 +112,10 @@ static int save(const struct ckpt_file_save *save,
                          -result);
     }
     if ((file->status_flags & O_ACCMODE) == O_RDWR) {
-        return save_content(save, probe, file, failure);
+        return ckpt_file_save_content(save, probe, file,
+                                      "open for reading and writing", failure);
     }
     return 0;
-}
-
-/* Writes saved content back. Its own descriptor: the program's may be set to
- * append or to direct transfers. 0 or -errno. */
-static int write_content(const struct ckpt_file_restore *restore,
-                         const struct ckpt_file *file, const char *bytes)
-{
-    uint64_t done = 0;
-    int error = 0;
-    int fd;
-
-    fd = open(restore->strings + file->path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return -errno;
-    }
-    while (done < file->payload_size && error == 0) {
-        ssize_t result = pwrite(fd, bytes + done, file->payload_size - done,
-                                (off_t)done);
-
-        if (result > 0) {
-            done += (uint64_t)result;
-        } else if (result == 0 || errno != EINTR) {
-            error = result == 0 ? -EIO : -errno;
-        }
-    }
-    close(fd);
-    return error;
 }
 
 /* Brings the file back to its size, and its content if that was saved. */
@@ -250,13 +127,12 @@ static int repair(const struct ckpt_file_restore *restore,
     int error = 0;
 
     if (file->payload_size != 0) {
-        const void *bytes = ckpt_file_saved_bytes(restore, file);
+        /* A descriptor of ours: the program's may be set to append or to
+         * direct transfers. */
+        int own = open(restore->strings + file->path, O_WRONLY | O_CLOEXEC);
 
-        if (bytes == NULL) {
-            return ckpt_file_lost(restore, file, -EINVAL,
-                                  "the image lacks its content", failure);
-        }
-        error = write_content(restore, file, (const char *)bytes);
+        error = own < 0 ? -errno : ckpt_file_write_content(restore, file, own);
+        close(own);
     }
     if (error == 0 && fstat(fd, &status) != 0) {
         error = -errno;

@@ -370,7 +370,105 @@ TEST_F(Files, DeletedAndRenamedFiles)
     std::filesystem::remove(path + "2");
     expect_refused(fd, "lost this name");
     std::filesystem::remove(path + "3");
-    expect_refused(fd, "deleted");
+    EXPECT_EQ(save(), 0) << failure.text;
+}
+
+TEST_F(Files, DeletedFileKeepsItsContent)
+{
+    int fd = hold(open(path.c_str(), O_RDWR));
+    int copy = hold(dup(fd));
+    int reader = hold(open(path.c_str(), O_RDONLY));
+    int nameless = hold(open(directory.c_str(), O_TMPFILE | O_RDWR, 0640));
+
+    lseek(fd, 4, SEEK_SET);
+    ASSERT_EQ(write(nameless, "never named", 11), 11);
+    ASSERT_EQ(fchmod(fd, 0400), 0);
+    std::filesystem::remove(path);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).kind, unsigned(CKPT_FILE_UNNAMED));
+    EXPECT_EQ(file(copy).same_as, fd);
+    const auto check = [&] {
+        char text[16] = "";
+        struct stat status;
+
+        REQUIRE(pread(reader, text, 15, 0) == 10);
+        REQUIRE(std::string(text) == "0123456789");
+        REQUIRE(write(fd, "x", 1) == 1 && lseek(copy, 0, SEEK_CUR) == 5);
+        REQUIRE(pread(reader, text, 6, 0) == 6 && text[4] == 'x');
+        REQUIRE(fstat(reader, &status) == 0 && status.st_nlink == 0);
+        REQUIRE((status.st_mode & 0777) == 0400);
+        REQUIRE(pread(nameless, text, 15, 0) == 11 && text[10] == 'd');
+        REQUIRE(lseek(nameless, 0, SEEK_CUR) == 11);
+    };
+    in_child(check);
+    std::filesystem::remove_all(directory); /* then elsewhere */
+    in_child(check);
+    setenv("CKPT_FILE_LIMIT", "3", 1);
+    ckpt_files_open();
+    expect_refused(fd, "CKPT_FILE_LIMIT (3)");
+}
+
+TEST_F(Files, MemoryFileKeepsContentNameAndSeals)
+{
+    int fd = hold(memfd_create("a name", MFD_ALLOW_SEALING));
+    int plain = hold(memfd_create("plain", 0));
+
+    ASSERT_EQ(write(fd, "content", 7), 7);
+    ASSERT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK), 0);
+    ASSERT_EQ(ftruncate(plain, 5000), 0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    in_child([&] {
+        char text[5000] = "";
+        const std::string link =
+            std::filesystem::read_symlink("/proc/self/fd/" +
+                                          std::to_string(fd));
+
+        REQUIRE(link == "/memfd:a name (deleted)");
+        REQUIRE(lseek(fd, 0, SEEK_CUR) == 7 && pread(fd, text, 9, 0) == 7);
+        REQUIRE(std::string(text) == "content");
+        REQUIRE(fcntl(fd, F_GET_SEALS) == (F_SEAL_WRITE | F_SEAL_SHRINK));
+        REQUIRE(write(fd, "x", 1) < 0 && errno == EPERM);
+        REQUIRE(fcntl(plain, F_GET_SEALS) == F_SEAL_SEAL);
+        REQUIRE(pread(plain, text, 5000, 0) == 5000);
+    });
+}
+
+TEST_F(Files, EpollWatchesAgain)
+{
+    int ends[2];
+
+    ASSERT_EQ(pipe(ends), 0);
+    int out = hold(ends[0]);
+    int in = hold(ends[1]);
+    int inner = hold(epoll_create1(0));
+    int outer = hold(epoll_create1(EPOLL_CLOEXEC));
+    int copy = hold(dup(inner));
+    epoll_event event{EPOLLIN | EPOLLONESHOT, {.u64 = 0x123456789abcdef0}};
+
+    ASSERT_EQ(epoll_ctl(inner, EPOLL_CTL_ADD, out, &event), 0);
+    event.events = EPOLLIN;
+    event.data.fd = inner;
+    ASSERT_EQ(epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event), 0);
+    for (int i = 0; i < 300; i++) { /* more than a page of fdinfo */
+        int other = hold(eventfd(0, 0));
+        ASSERT_EQ(epoll_ctl(outer, EPOLL_CTL_ADD, other, &event), 0);
+    }
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(copy).same_as, inner);
+    in_child([&] {
+        epoll_event got{};
+
+        REQUIRE(epoll_wait(outer, &got, 1, 0) == 0);
+        REQUIRE(write(in, "x", 1) == 1);
+        REQUIRE(epoll_wait(outer, &got, 1, 1000) == 1 && got.data.fd == inner);
+        REQUIRE(epoll_wait(copy, &got, 1, 1000) == 1);
+        REQUIRE(got.events == EPOLLIN && got.data.u64 == 0x123456789abcdef0);
+        REQUIRE(epoll_wait(inner, &got, 1, 0) == 0); /* only once */
+    });
+    int gone = dup(out);
+    ASSERT_EQ(epoll_ctl(outer, EPOLL_CTL_ADD, gone, &event), 0);
+    close(gone);
+    expect_refused(outer, "descriptor " + std::to_string(gone));
 }
 
 TEST_F(Files, LocksComeBack)
@@ -580,12 +678,6 @@ TEST_F(Files, OthersAreRefusedByName)
     close(pair[1]);
     int fd = hold(pair[0]);
     expect_refused(fd, "a socket");
-    close(fd);
-    fd = hold(epoll_create1(0));
-    expect_refused(fd, "epoll");
-    close(fd);
-    fd = hold(memfd_create("test", 0));
-    expect_refused(fd, "memfd");
     close(fd);
     fd = hold(open(path.c_str(), O_PATH));
     expect_refused(fd, "O_PATH");

@@ -74,6 +74,16 @@ enum ckpt_file_kind {
     CKPT_FILE_EVENTFD = 4,
     CKPT_FILE_DEVICE = 5, /* a node under /dev */
     CKPT_FILE_DIRECTORY = 6,
+    CKPT_FILE_UNNAMED = 7, /* a deleted file: content saved */
+    CKPT_FILE_MEMFD = 8,   /* content saved */
+    CKPT_FILE_EPOLL = 9,   /* payload: struct ckpt_epoll_watch[] */
+};
+
+/* What an epoll descriptor watches. */
+struct ckpt_epoll_watch {
+    uint64_t data;   /* the program's */
+    uint32_t events; /* EPOLL* */
+    int32_t descriptor;
 };
 
 /* One open file descriptor of the application. */
@@ -91,7 +101,8 @@ struct ckpt_file {
     uint32_t status_flags;     /* O_* as F_GETFL gives them */
     int32_t same_as;           /* lower-numbered descriptor that shares the open
                                   file description, or -1 */
-    uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2 */
+    uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2;
+                                  unnamed: mode; memfd: seals */
     ckpt_string_t path;
     uint32_t reserved;
 };
@@ -151,6 +162,7 @@ struct ckpt_resume_info {
 
 static_assert(sizeof(struct ckpt_region) == 56, "layout of ckpt_region");
 static_assert(sizeof(struct ckpt_thread) == 80, "layout of ckpt_thread");
+static_assert(sizeof(struct ckpt_epoll_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
 static_assert(sizeof(struct ckpt_snapshot) == 280, "layout of ckpt_snapshot");

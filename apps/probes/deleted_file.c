@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * deleted_file.c - temporary files that have lost their name, or never had one.
+ */
+#include "probe.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define SIZE 300000
+
+static int make_deleted(void)
+{
+    char path[] = "./probe-XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    for (int i = 0; i < SIZE; i++) {
+        char byte = (char)(i * 7 + probe_rank);
+        CHECK(i % 1000 != 0 || lseek(fd, i, SEEK_SET) == i);
+        CHECK(i % 1000 != 0 || write(fd, &byte, 1) == 1);
+    }
+    CHECK(ftruncate(fd, SIZE) == 0);
+    CHECK(unlink(path) == 0);
+    return fd;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *stream;
+    struct stat status;
+    char text[64] = "";
+    int fd, copy;
+
+    probe_begin(argc, argv, 2);
+    fd = make_deleted();
+    copy = dup(fd);
+    stream = tmpfile();
+    CHECK(copy >= 0 && stream != NULL);
+    CHECK(fprintf(stream, "line of rank %d\n", probe_rank) > 0);
+    CHECK(fflush(stream) == 0);
+    CHECK(fprintf(stream, "still in the buffer\n") > 0);
+    CHECK(lseek(fd, 1000, SEEK_SET) == 1000);
+    probe_gate();
+    CHECK(fstat(fd, &status) == 0 && status.st_size == SIZE);
+    CHECK(status.st_nlink == 0);
+    CHECK(lseek(copy, 0, SEEK_CUR) == 1000);
+    for (int i = 0; i < SIZE; i += 1000) {
+        char byte = 0;
+        CHECK(pread(fd, &byte, 1, i) == 1);
+        CHECK(byte == (char)(i * 7 + probe_rank));
+    }
+    CHECK(write(copy, "z", 1) == 1 && lseek(fd, 0, SEEK_CUR) == 1001);
+    rewind(stream);
+    CHECK(fgets(text, sizeof text, stream) != NULL);
+    CHECK(text[13] == '0' + probe_rank);
+    CHECK(fgets(text, sizeof text, stream) != NULL);
+    CHECK(strcmp(text, "still in the buffer\n") == 0);
+    return probe_end();
+}

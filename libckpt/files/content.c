@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * content.c - the content of a file in the image, up to a limit.
+ */
+#include "files/file_kind.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_LIMIT ((uint64_t)64 << 20)
+
+static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
+
+/* "4096", "64K", "64M" or "2G": bytes. 0 if it is none of these. */
+static int parse_limit(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    const char *end = ckpt_text_decimal(text, bytes);
+    const char *unit;
+
+    if (end == NULL || *end == '\0') {
+        return end != NULL;
+    }
+    unit = strchr(units, *end);
+    if (unit == NULL || end[1] != '\0' || *bytes > UINT64_MAX >> 30) {
+        return 0;
+    }
+    *bytes <<= 10 * (unit - units + 1);
+    return 1;
+}
+
+void ckpt_file_limit_open(void)
+{
+    const char *text = getenv("CKPT_FILE_LIMIT");
+    uint64_t value;
+
+    content_limit = DEFAULT_LIMIT;
+    if (text == NULL) {
+        return;
+    }
+    if (parse_limit(text, &value)) {
+        content_limit = value;
+    } else {
+        fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s is no number of bytes\n",
+                text);
+    }
+}
+
+/* Another descriptor's description that already has this file's content. */
+static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
+                                            const struct ckpt_file *file)
+{
+    for (size_t i = 0; i < save->count; i++) {
+        const struct ckpt_file *other = &save->files[i];
+
+        if (other->kind == file->kind && other->payload != 0 &&
+            other->device == file->device && other->inode == file->inode) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+int ckpt_file_save_content(const struct ckpt_file_save *save,
+                           const struct ckpt_file_probe *probe,
+                           struct ckpt_file *file, const char *what,
+                           struct ckpt_failure *failure)
+{
+    const struct ckpt_file *other = find_content(save, file);
+    uint64_t done = 0;
+    long result = 1;
+    char *bytes;
+
+    if (other != NULL || file->size == 0) {
+        file->payload = other == NULL ? 0 : other->payload;
+        file->payload_size = other == NULL ? 0 : other->payload_size;
+        return 0;
+    }
+    if (file->size > content_limit) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "descriptor %d (%s) cannot be saved: it is %s, and "
+                         "its %l bytes exceed CKPT_FILE_LIMIT (%l)",
+                         probe->fd, probe->path, what, (long)file->size,
+                         (long)content_limit);
+    }
+    bytes = (char *)ckpt_file_payload(file, file->size);
+    if (bytes == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
+                         probe->path);
+    }
+    while (done < file->size && (result > 0 || result == -EINTR)) {
+        result = ckpt_sys_pread(probe->fd, bytes + done, file->size - done,
+                                (int64_t)done);
+        done += result > 0 ? (uint64_t)result : 0;
+    }
+    if (done < file->size) {
+        return ckpt_fail(failure, -EIO, "cannot read %s: error %l",
+                         probe->path, -result);
+    }
+    return 0;
+}
+
+int ckpt_file_write_content(const struct ckpt_file_restore *restore,
+                            const struct ckpt_file *file, int fd)
+{
+    const char *bytes = (const char *)ckpt_file_saved_bytes(restore, file);
+    uint64_t done = 0;
+
+    if (file->payload_size != 0 && bytes == NULL) {
+        return -EINVAL;
+    }
+    while (done < file->payload_size) {
+        ssize_t result = pwrite(fd, bytes + done, file->payload_size - done,
+                                (off_t)done);
+
+        if (result == 0 || (result < 0 && errno != EINTR)) {
+            return result == 0 ? -EIO : -errno;
+        }
+        done += result > 0 ? (uint64_t)result : 0;
+    }
+    return 0;
+}
+
+/* The file, once for all descriptors of it. NULL with *error_p set. */
+static struct ckpt_file_made *
+make_file(struct ckpt_file_restore *restore, const struct ckpt_file *file,
+          int (*make)(const struct ckpt_file_restore *,
+                      const struct ckpt_file *),
+          int *error_p)
+{
+    struct ckpt_file_made *made;
+    int fd = make(restore, file);
+
+    if (fd < 0) {
+        *error_p = fd;
+        return NULL;
+    }
+    made = ckpt_file_add_made(restore, file, fd, -1);
+    if (made == NULL) {
+        *error_p = -EMFILE;
+        return NULL;
+    }
+    *error_p = ckpt_file_write_content(restore, file, made->fds[0]);
+    if (*error_p == 0 && ftruncate(made->fds[0], (off_t)file->size) != 0) {
+        *error_p = -errno;
+    }
+    return *error_p == 0 ? made : NULL;
+}
+
+int ckpt_file_restore_content(struct ckpt_file_restore *restore,
+                              const struct ckpt_file *file,
+                              int (*make)(const struct ckpt_file_restore *,
+                                          const struct ckpt_file *),
+                              struct ckpt_failure *failure)
+{
+    struct ckpt_file_made *made = ckpt_file_find_made(restore, file);
+    int error = 0;
+    int fd;
+
+    if (made == NULL) {
+        made = make_file(restore, file, make, &error);
+    }
+    fd = made == NULL ? error : ckpt_file_open_anew(file, made->fds[0]);
+    if (fd >= 0 && lseek(fd, (off_t)file->offset, SEEK_SET) < 0) {
+        error = -errno;
+        close(fd);
+        fd = error;
+    }
+    return fd < 0 ? ckpt_file_lost(restore, file, fd, strerror(-fd), failure)
+                  : fd;
+}
