@@ -35,22 +35,40 @@ static inline void probe_begin(int argc, char **argv, int ranks)
     probe_begin_initialized(argc, argv, ranks);
 }
 
+/* Rank 0 shows that it runs: when it comes to the gate, and now and then. */
+static inline void probe_show(long tick)
+{
+    if (probe_rank == 0 && tick == 0) {
+        printf("READY\n");
+    } else if (probe_rank == 0 && tick % 5 == 0) {
+        printf("waiting %ld\n", tick);
+    }
+    fflush(stdout);
+}
+
 /* Waits, without MPI, until the gate is open. */
 static inline void probe_gate(void)
 {
     long tick = 0;
 
-    if (probe_rank == 0) {
-        printf("READY\n");
-        fflush(stdout);
-    }
+    probe_show(tick);
     while (access(probe_gate_file, F_OK) != 0) {
         usleep(20000);
-        if (probe_rank == 0 && ++tick % 5 == 0) {
-            printf("waiting %ld\n", tick);
-            fflush(stdout);
-        }
+        probe_show(++tick);
     }
+}
+
+/* For a probe that goes on doing something while it waits: 1 on all ranks
+ * until the gate is open. */
+static inline int probe_gate_step(void)
+{
+    static long tick;
+    int shut;
+
+    probe_show(tick++);
+    shut = access(probe_gate_file, F_OK) != 0;
+    MPI_Bcast(&shut, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return shut;
 }
 
 /* The same for all ranks at once: each has done what it did before. */

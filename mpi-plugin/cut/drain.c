@@ -14,23 +14,24 @@
 #include <errno.h>
 
 /* Completes what can be completed, and collects requests that the application
- * has freed. Returns how many nonblocking collectives are still pending. */
+ * has freed. Returns how many are still pending that must not be: nonblocking
+ * collectives, and accesses to files. */
 static int progress_requests(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
-    int collectives = 0;
+    int pending = 0;
 
     for (; handle != NULL; handle = next) {
         MPI_Request request = (MPI_Request)handle;
 
         next = ckpt_live_next(handle);
         if (!ckpt_request_progress(request)) {
-            collectives += request->request_kind == CKPT_REQUEST_COLLECTIVE;
+            pending += ckpt_request_is_drained(request);
         } else if (handle->flags & CKPT_HANDLE_FREED) {
             ckpt_request_retire(request);
         }
     }
-    return collectives;
+    return pending;
 }
 
 /* Moves every message that waits unmatched on a communicator into its log. */
@@ -109,15 +110,15 @@ static int all_received(struct ckpt_rank_page *page)
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure)
 {
-    int error = log_matched(), collectives;
+    int error = log_matched(), pending;
 
     for (unsigned turn = 1; error == 0; turn++) {
-        collectives = progress_requests();
+        pending = progress_requests();
         error = log_all();
         if (error == 0) {
             error = ckpt_synchronous_receive();
         }
-        if (error == 0 && collectives == 0 && all_received(page)) {
+        if (error == 0 && pending == 0 && all_received(page)) {
             return 0;
         }
         if (turn % 64 == 0 && given_up()) {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cut/file_content.h"
 #include "cut/message_log.h"
 #include "cut/rank_page.h"
 #include "cut/resume.h"
@@ -129,10 +130,10 @@ static void summarise(void)
         text, sizeof(text),
         "{\"communicators\":%u,\"groups\":%u,\"datatypes\":%u,"
         "\"operations\":%u,\"requests\":%u,\"infos\":%u,"
-        "\"error_handlers\":%u,\"logged_messages\":%l,\"logged_bytes\":%l}",
+        "\"error_handlers\":%u,\"files\":%u,\"logged_messages\":%l,\"logged_bytes\":%l}",
         live_count(CKPT_COMM), live_count(CKPT_GROUP), live_count(CKPT_DATATYPE),
         live_count(CKPT_OP), live_count(CKPT_REQUEST), live_count(CKPT_INFO),
-        live_count(CKPT_ERRHANDLER), (long)messages, (long)bytes);
+        live_count(CKPT_ERRHANDLER), live_count(CKPT_FILE), (long)messages, (long)bytes);
     snapshot.summary = (uint64_t)(uintptr_t)text;
     snapshot.summary_size = ckpt_text_length(text) + 1;
 }
@@ -174,6 +175,9 @@ int ckpt_process_image(struct ckpt_context *context,
     error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
     if (error == 0) {
         error = list_files(failure);
+    }
+    if (error == 0) {
+        error = ckpt_file_content_save(failure);
     }
     if (error == 0) { /* last: what the others have put into the arena counts */
         error = list_regions(count, failure);

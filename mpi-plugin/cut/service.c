@@ -13,6 +13,7 @@
 #include "cut/attach.h"
 #include "cut/collective.h"
 #include "cut/drain.h"
+#include "cut/file_content.h"
 #include "cut/message_log.h"
 #include "cut/process_image.h"
 #include "cut/rank_page.h"
@@ -50,6 +51,7 @@ static struct {
 static void disarm(void)
 {
     ckpt_synchronous_release();
+    ckpt_file_content_release();
     service.armed = 0;
     service.hold = 0;
     service.inside_told = 0;
@@ -165,6 +167,9 @@ static void drain(void)
 
     if (error == 0) {
         error = ckpt_recipes_record(&failure);
+    }
+    if (error == 0) {
+        error = ckpt_file_content_flush(&failure);
     }
     if (!service.armed) {
         return; /* given up meanwhile */
@@ -394,6 +399,20 @@ static void save_inside(uint64_t flags)
     }
 }
 
+static void stop_inside(uint64_t flags)
+{
+    struct ckpt_failure failure = {""};
+
+    /* Only a rank that may be saved here has nothing half-done about files. */
+    if ((flags & CKPT_INSIDE_REDO) != 0 &&
+        ckpt_file_content_flush(&failure) != 0) {
+        send_refusal(&failure);
+    }
+    publish_counters();
+    service.inside_told = 1;
+    send_place(CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE, inside_slot(), flags, 0);
+}
+
 static void obey_inside(const struct ckpt_message *message, uint64_t flags)
 {
     switch (message->type) {
@@ -403,9 +422,7 @@ static void obey_inside(const struct ckpt_message *message, uint64_t flags)
         send_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(), flags, 0);
         break;
     case CKPT_MSG_STOP:
-        publish_counters();
-        service.inside_told = 1;
-        send_place(CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE, inside_slot(), flags, 0);
+        stop_inside(flags);
         break;
     case CKPT_MSG_SAVE:
         save_inside(flags);

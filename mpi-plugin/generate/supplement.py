@@ -64,6 +64,46 @@ ARRAY_LENGTHS = {
     ("Neighbor_alltoallw", "recvtypes"): "ckpt_in_degree(comm)",
 }
 
+
+
+@dataclass(frozen=True)
+class FileCall:
+    """A call on an open file (MPI 3.1, chapter 13).
+
+    collective: all ranks that share the file make it together.
+    redo: one that has not been left by any may be entered again.
+    moves: it moves the individual pointer.
+    shares: it uses the shared pointer.
+    """
+
+    collective: bool = False
+    redo: bool = True
+    moves: bool = False
+    shares: bool = False
+
+
+def _file_calls():
+    """By what the names say."""
+    calls = {
+        "seek": FileCall(moves=True),
+        "seek_shared": FileCall(collective=True, redo=False, shares=True),
+        "get_position_shared": FileCall(shares=True),
+    }
+    for name in ("set_size", "preallocate", "sync"):
+        calls[name] = FileCall(collective=True)
+    for access in ("read", "write"):
+        for start in (access, "i" + access):
+            calls[start] = FileCall(moves=True)
+            calls[start + "_shared"] = FileCall(shares=True)
+            calls[start + "_all"] = FileCall(collective=True, moves=True)
+            calls[start + "_at_all"] = FileCall(collective=True)
+        # The order of the ranks moves the pointer as they enter.
+        calls[access + "_ordered"] = FileCall(collective=True, redo=False, shares=True)
+    return {"File_" + name: call for name, call in calls.items()}
+
+
+FILE_CALLS = _file_calls()
+
 # Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
 ERRORS_TO_FILE_NULL = ("File_open", "File_delete", "Register_datarep")
 

@@ -57,6 +57,7 @@ _INCLUDES = """
 #include "cut/collective.h"
 #include "generate/support.h"
 #include "handles/attribute.h"
+#include "handles/file.h"
 #include "handles/request.h"
 #include "wrap/wrapper.h"
 

@@ -86,7 +86,7 @@ class Wrapper:
         if argument.handle in _NEVER_MADE:
             self._need_hand(argument)
         if argument.handle == "MPI_Request":
-            if self.function.first("MPI_Win", "MPI_File") is None:
+            if self.function.first("MPI_Win") is None:
                 self._need_hand(argument)
             maker, items = "ckpt_request_foreign", [variable]
         elif argument.handle == "MPI_Win":
@@ -324,6 +324,80 @@ class NonblockingWrapper(CollectiveWrapper):
             self.failure.append("free(lower_types);")
 
 
+class FileWrapper(Wrapper):
+    """A call on an open file; collective ones have the clock of the file's own
+    communicator."""
+
+    _COMMUNICATOR = "fh->open->communicator"
+
+    def __init__(self, function):
+        self.rule = supplement.FILE_CALLS.get(function.name, supplement.FileCall())
+        super().__init__(function)
+
+    def _finish(self):
+        refusal = Call("return ckpt_error(", ["MPI_FILE_NULL", "MPI_ERR_FILE", f'"{self.mpi_name}"'])
+        self.checks.insert(0, If("ckpt_mpi_file_of(fh) == NULL", [refusal]))
+        if self.rule.moves:
+            self.success.append("ckpt_mpi_file_moved(fh);")
+        if self.rule.shares:
+            self.success.append("ckpt_mpi_file_shares(fh);")
+
+    def _adopted(self, argument, variable):
+        if argument.handle != "MPI_Request":
+            return super()._adopted(argument, variable)
+        items = [variable, "fh", f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call(f"*{argument.name} = ckpt_request_file(", items)
+
+    def _begin(self):
+        return super()._begin() if not self.rule.collective else []  # the call begins
+
+    def _call(self):
+        if not self.rule.collective:
+            return super()._call()
+        if self.function.first("MPI_Request"):
+            items = ["code", self._COMMUNICATOR, self.name, *self.passed]
+            return Call("CKPT_COLLECTIVE_START(", items)
+        return self._collective(self.name, self.passed)
+
+    def _collective(self, name, passed):
+        redo = "CKPT_COLLECTIVE_REDO" if self.rule.redo else "CKPT_COLLECTIVE_ONCE"
+        items = ["code", self._COMMUNICATOR, redo, name, *passed]
+        return Call("CKPT_COLLECTIVE_CALL(", items)
+
+
+class SplitBeginWrapper(FileWrapper):
+    """Begins a split collective: all of it is done now, the outcome is kept."""
+
+    def __init__(self, function):
+        self.whole = function.name.removesuffix("_begin")
+        super().__init__(function)
+
+    def _finish(self):
+        self.rule = supplement.FILE_CALLS[self.whole]
+        super()._finish()
+        self.declarations.append("MPI_Status status;")
+        self.checks += [
+            "code = ckpt_mpi_file_split_begin(fh);",
+            If("code != MPI_SUCCESS", [self._refuse("fh", "code")]),
+        ]
+        items = ["fh", f'"{self.whole}"', "&status"]
+        self.success.append(Call("ckpt_mpi_file_split_began(", items))
+
+    def _call(self):
+        return self._collective(self.whole, [*self.passed, "&status"])
+
+
+class SplitEndWrapper(FileWrapper):
+    """Ends a split collective: hands out what was kept."""
+
+    def _body(self):
+        whole = self.name.removesuffix("_end")
+        end = Call("code = ckpt_mpi_file_split_end(", ["fh", f'"{whole}"', "status"])
+        failed = If("code != MPI_SUCCESS", [self._refuse("fh", "code")])
+        buffer = ["(void)buf; /* was filled when it began */"]
+        return ["int code;", "", *buffer, *self.checks, end, failed, "return code;"]
+
+
 def wrapper(function):
     """The Wrapper of a function, by what the function does."""
     name = function.name
@@ -331,6 +405,10 @@ def wrapper(function):
         return RefusedWrapper(function)
     if name.startswith("T_"):
         return ToolWrapper(function)
+    if name.startswith("File_") and function.first("MPI_File") is not None:
+        if name.endswith("_begin"):
+            return SplitBeginWrapper(function)
+        return SplitEndWrapper(function) if name.endswith("_end") else FileWrapper(function)
     if name in supplement.COLLECTIVES:
         return CollectiveWrapper(function)
     if name.startswith("I") and name[1:].capitalize() in supplement.COLLECTIVES:

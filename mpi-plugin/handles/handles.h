@@ -81,6 +81,7 @@ struct ompi_win_t {
 struct ompi_file_t {
     struct ckpt_handle handle;
     MPI_Errhandler errhandler; /* NULL: the standard's default */
+    struct ckpt_open_file *open; /* handles/file.h; NULL: MPI_FILE_NULL */
 };
 struct ompi_errhandler_t {
     struct ckpt_handle handle;

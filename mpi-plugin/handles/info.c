@@ -5,14 +5,14 @@
  * Calls on infos are plain (generated) wrappers. An info may change after it
  * was recorded, so its recipe is taken anew before each cut.
  */
+#include "handles/info.h"
+
 #include "base/arena.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Recipe: pairs of NUL-terminated strings, then an empty key. */
 
 static int entry_read(MPI_Info lower, int index, char *key, char *value)
 {
@@ -25,12 +25,11 @@ static int entry_read(MPI_Info lower, int index, char *key, char *value)
     return code;
 }
 
-int ckpt_info_record(MPI_Info info)
+char *ckpt_info_pairs(MPI_Info lower, size_t *size)
 {
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    MPI_Info lower = CKPT_LOWER(info);
     size_t space = 1, used = 0;
-    char *recipe;
+    char *pairs;
     int code, count = 0, i;
 
     CKPT_CALL(code, Info_get_nkeys, lower, &count);
@@ -38,38 +37,60 @@ int ckpt_info_record(MPI_Info info)
         code = entry_read(lower, i, key, value);
         space += strlen(key) + strlen(value) + 2;
     }
-    recipe = code == MPI_SUCCESS ? ckpt_memory_alloc(space) : NULL;
-    if (recipe == NULL) {
-        return -ENOMEM;
+    pairs = code == MPI_SUCCESS ? ckpt_memory_alloc(space) : NULL;
+    if (pairs == NULL) {
+        return NULL;
     }
     for (i = 0; i < count; i++) {
         (void)entry_read(lower, i, key, value);
-        strcpy(recipe + used, key);
+        strcpy(pairs + used, key);
         used += strlen(key) + 1;
-        strcpy(recipe + used, value);
+        strcpy(pairs + used, value);
         used += strlen(value) + 1;
     }
-    recipe[used] = '\0';
-    if (info->handle.recipe != NULL) {
-        ckpt_memory_free(info->handle.recipe, info->handle.recipe_size);
-    }
-    info->handle.recipe = recipe;
-    info->handle.recipe_size = space;
-    return 0;
+    pairs[used] = '\0';
+    *size = space;
+    return pairs;
 }
 
-int ckpt_info_rebuild(MPI_Info info)
+int ckpt_info_set_pairs(MPI_Info lower, const char *pairs)
 {
-    const char *key = info->handle.recipe;
-    MPI_Info lower = NULL;
-    int code;
+    const char *key = pairs;
+    int code = MPI_SUCCESS;
 
-    CKPT_CALL(code, Info_create, &lower);
     while (code == MPI_SUCCESS && *key != '\0') {
         const char *value = key + strlen(key) + 1;
 
         CKPT_CALL(code, Info_set, lower, key, value);
         key = value + strlen(value) + 1;
+    }
+    return code;
+}
+
+int ckpt_info_record(MPI_Info info)
+{
+    size_t size;
+    char *recipe = ckpt_info_pairs(CKPT_LOWER(info), &size);
+
+    if (recipe == NULL) {
+        return -ENOMEM;
+    }
+    if (info->handle.recipe != NULL) {
+        ckpt_memory_free(info->handle.recipe, info->handle.recipe_size);
+    }
+    info->handle.recipe = recipe;
+    info->handle.recipe_size = size;
+    return 0;
+}
+
+int ckpt_info_rebuild(MPI_Info info)
+{
+    MPI_Info lower = NULL;
+    int code;
+
+    CKPT_CALL(code, Info_create, &lower);
+    if (code == MPI_SUCCESS) {
+        code = ckpt_info_set_pairs(lower, info->handle.recipe);
     }
     info->handle.lower = lower;
     return code;

@@ -6,23 +6,35 @@
 #include "ckpt/failure.h"
 #include "cut/message_log.h"
 #include "generate/support.h"
+#include "handles/file.h"
 #include "handles/kinds.h"
 #include "handles/replay.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
 
+static int never(struct ckpt_handle *handle)
+{
+    (void)handle;
+    return 0;
+}
+
 /* The parts that have a recipe taken from the lower half. */
 static const struct {
     enum ckpt_kind kind;
     const char *name;
     int (*record)(struct ckpt_handle *);
-    int changes; /* the object may change after it was recorded */
+    /* Of an object that may change after it was recorded: 1 if it is known
+     * as it is now. NULL: it never changes. */
+    int (*known)(struct ckpt_handle *);
 } recorded[] = {
-    {CKPT_GROUP, "group", (int (*)(struct ckpt_handle *))ckpt_group_record, 0},
+    {CKPT_GROUP, "group", (int (*)(struct ckpt_handle *))ckpt_group_record,
+     NULL},
     {CKPT_DATATYPE, "datatype",
-     (int (*)(struct ckpt_handle *))ckpt_datatype_record, 0},
-    {CKPT_INFO, "info", (int (*)(struct ckpt_handle *))ckpt_info_record, 1},
+     (int (*)(struct ckpt_handle *))ckpt_datatype_record, NULL},
+    {CKPT_INFO, "info", (int (*)(struct ckpt_handle *))ckpt_info_record, never},
+    {CKPT_FILE, "file", (int (*)(struct ckpt_handle *))ckpt_mpi_file_record,
+     (int (*)(struct ckpt_handle *))ckpt_mpi_file_complete},
 };
 #define RECORDED (sizeof(recorded) / sizeof(recorded[0]))
 
@@ -34,7 +46,7 @@ int ckpt_recipes_record(struct ckpt_failure *failure)
         for (; handle != NULL; handle = ckpt_live_next(handle)) {
             int error = 0;
 
-            if (handle->recipe == NULL || recorded[i].changes) {
+            if (handle->recipe == NULL || recorded[i].known != NULL) {
                 error = recorded[i].record(handle);
             }
             if (error != 0) {
@@ -53,7 +65,8 @@ int ckpt_recipes_complete(void)
         struct ckpt_handle *handle = ckpt_live(recorded[i].kind);
 
         for (; handle != NULL; handle = ckpt_live_next(handle)) {
-            if (handle->recipe == NULL || recorded[i].changes) {
+            if (recorded[i].known != NULL ? !recorded[i].known(handle)
+                                          : handle->recipe == NULL) {
                 return 0;
             }
         }
@@ -61,10 +74,9 @@ int ckpt_recipes_complete(void)
     /* A request or a matched message may need a call of the lower half, too. */
     for (struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST); handle != NULL;
          handle = ckpt_live_next(handle)) {
-        const struct ompi_request_t *request = (MPI_Request)handle;
+        MPI_Request request = (MPI_Request)handle;
 
-        if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
-            !request->complete) {
+        if (ckpt_request_is_drained(request) && !request->complete) {
             return 0;
         }
     }
@@ -73,13 +85,10 @@ int ckpt_recipes_complete(void)
 
 struct ckpt_handle *ckpt_first_unsavable(void)
 {
-    static const enum ckpt_kind kinds[] = {CKPT_WIN, CKPT_FILE};
-    struct ckpt_handle *handle;
+    struct ckpt_handle *handle = ckpt_live(CKPT_WIN);
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (ckpt_live(kinds[i]) != NULL) {
-            return ckpt_live(kinds[i]);
-        }
+    if (handle != NULL) {
+        return handle;
     }
     for (handle = ckpt_live(CKPT_COMM); handle != NULL;
          handle = ckpt_live_next(handle)) {
@@ -141,5 +150,5 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
                              order[i].name, code);
         }
     }
-    return 0;
+    return ckpt_mpi_files_rebuild(failure);
 }

@@ -221,10 +221,11 @@ MPI_Request ckpt_request_collective(MPI_Request lower, MPI_Comm communicator,
     return request;
 }
 
-MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
-                                 void *site)
+/* A request of a kind that belongs to no communicator. */
+static MPI_Request adopt(enum ckpt_request_kind kind, MPI_Request lower,
+                         const char *creator, void *site)
 {
-    MPI_Request request = ckpt_request_new(CKPT_REQUEST_FOREIGN, creator, site);
+    MPI_Request request = ckpt_request_new(kind, creator, site);
 
     if (request == NULL) {
         return MPI_REQUEST_NULL;
@@ -233,4 +234,21 @@ MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
     request->communicator = NULL;
     ckpt_request_activate(request);
     return request;
+}
+
+MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
+                              const char *creator, void *site)
+{
+    MPI_Request request = adopt(CKPT_REQUEST_FILE, lower, creator, site);
+
+    if (request != MPI_REQUEST_NULL) {
+        request->file = file;
+    }
+    return request;
+}
+
+MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
+                                 void *site)
+{
+    return adopt(CKPT_REQUEST_FOREIGN, lower, creator, site);
 }

@@ -15,7 +15,8 @@ enum ckpt_request_kind {
     CKPT_REQUEST_RECEIVE,
     CKPT_REQUEST_COLLECTIVE,  /* nonblocking collective */
     CKPT_REQUEST_GENERALIZED, /* MPI_Grequest_start */
-    CKPT_REQUEST_FOREIGN, /* one that cannot be made again: windows, files ... */
+    CKPT_REQUEST_FILE,        /* nonblocking access to a file */
+    CKPT_REQUEST_FOREIGN, /* one that cannot be made again: windows ... */
 };
 
 enum ckpt_send_mode {
@@ -53,6 +54,7 @@ struct ompi_request_t {
             void *kept[2]; /* datatypes in use by a collective, or NULL */
             void *memory;  /* see ckpt_request_keep, or NULL */
         };
+        MPI_File file; /* whose error handler it has */
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* not complete before this is answered; or 0 */
@@ -87,6 +89,22 @@ static inline int ckpt_request_is_synchronous(MPI_Request request)
            request->mode == CKPT_SEND_SYNCHRONOUS;
 }
 
+/* 1 if a drain completes it, at last when all ranks have started theirs. */
+static inline int ckpt_request_is_drained(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_COLLECTIVE ||
+           request->request_kind == CKPT_REQUEST_FILE;
+}
+
+/* The object whose error handler hears of a request's error: a file or a
+ * communicator, or NULL. */
+static inline void *ckpt_request_error_object(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_FILE
+               ? (void *)request->file
+               : (void *)request->communicator;
+}
+
 /* Tests a request once, in the lower half if need be; 1 if it is complete.
  * Context: any place for lower-half calls. */
 int ckpt_request_progress(MPI_Request request);
@@ -118,6 +136,10 @@ static inline void ckpt_request_keep(MPI_Request request, void *memory)
 {
     request->memory = memory;
 }
+
+/* A request for an access to `file` that the lower half has started. */
+MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
+                              const char *creator, void *site);
 
 /* A request that the lower half made and that no restart can make again. */
 MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,

@@ -54,6 +54,10 @@ int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request);
 int MPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
     MPI_Request *request);
+int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype);
+int MPI_File_write_all_begin(MPI_File fh, const void *buf, int count,
+    MPI_Datatype datatype);
 int PMPI_T_pvar_get_num(int *num_pvar);
 int MPI_T_pvar_get_num(int *num_pvar);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest,
@@ -81,7 +85,7 @@ def prototype(declaration):
 class Header(unittest.TestCase):
     def test_functions_data_and_macros_are_found(self):
         header = small_header()
-        self.assertEqual(len(header.functions), 9)
+        self.assertEqual(len(header.functions), 10)
         self.assertEqual(header.data, {"ompi_mpi_int": "struct ompi_predefined_datatype_t"})
         self.assertEqual(header.predefined, {"ompi_mpi_int": "MPI_Datatype"})
         suffixes = [p.suffix for p in header.functions["Type_create_struct"].parameters]

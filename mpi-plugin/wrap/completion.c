@@ -56,26 +56,39 @@ static int collect(MPI_Request *request_p, MPI_Status *status)
     return code;
 }
 
+/* The same for one of several: *object becomes that of the first failure. */
+static int collect_one(MPI_Request *request_p, MPI_Status *status,
+                       void **object)
+{
+    void *own = ckpt_request_error_object(*request_p);
+    int code = collect(request_p, status);
+
+    if (code != MPI_SUCCESS && *object == NULL) {
+        *object = own;
+    }
+    return code;
+}
+
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    MPI_Comm comm;
+    void *object;
     int code;
 
     if (!is_active(*request)) {
         give_status(status, &ckpt_empty_status);
         return MPI_SUCCESS;
     }
-    comm = (*request)->communicator;
+    object = ckpt_request_error_object(*request);
     ckpt_begin();
     (void)ckpt_request_wait(*request);
     code = collect(request, status);
-    CKPT_RETURN(comm, code, "MPI_Wait");
+    CKPT_RETURN(object, code, "MPI_Wait");
 }
 CKPT_ALIAS(Wait);
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    MPI_Comm comm;
+    void *object;
     int code = MPI_SUCCESS;
 
     if (!is_active(*request)) {
@@ -83,7 +96,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         give_status(status, &ckpt_empty_status);
         return MPI_SUCCESS;
     }
-    comm = (*request)->communicator;
+    object = ckpt_request_error_object(*request);
     ckpt_begin();
     *flag = ckpt_request_progress(*request);
     if (*flag) {
@@ -92,7 +105,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (__builtin_expect(ckpt_pending, 0)) {
         *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
     }
-    CKPT_RETURN(comm, code, "MPI_Test");
+    CKPT_RETURN(object, code, "MPI_Test");
 }
 CKPT_ALIAS(Test);
 
@@ -125,6 +138,7 @@ static void wait_batch(int count, MPI_Request requests[])
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     int result = MPI_SUCCESS;
+    void *object = NULL;
 
     ckpt_begin();
     wait_batch(count, requests);
@@ -135,7 +149,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 
         if (is_active(requests[i])) {
             (void)ckpt_request_wait(requests[i]);
-            code = collect(&requests[i], status);
+            code = collect_one(&requests[i], status, &object);
         } else {
             give_status(status, &ckpt_empty_status);
         }
@@ -146,7 +160,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
             status->MPI_ERROR = code;
         }
     }
-    CKPT_RETURN(NULL, result, "MPI_Waitall");
+    CKPT_RETURN(object, result, "MPI_Waitall");
 }
 CKPT_ALIAS(Waitall);
 
@@ -202,6 +216,7 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index,
                  MPI_Status *status)
 {
     int code = MPI_SUCCESS;
+    void *object = NULL;
 
     ckpt_begin();
     if (wait_for_some(count, requests) == 0) {
@@ -209,9 +224,9 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index,
         give_status(status, &ckpt_empty_status);
     } else {
         *index = first_complete(count, requests);
-        code = collect(&requests[*index], status);
+        code = collect_one(&requests[*index], status, &object);
     }
-    CKPT_RETURN(NULL, code, "MPI_Waitany");
+    CKPT_RETURN(object, code, "MPI_Waitany");
 }
 CKPT_ALIAS(Waitany);
 
@@ -219,20 +234,21 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                  MPI_Status *status)
 {
     int code = MPI_SUCCESS, active;
+    void *object = NULL;
 
     ckpt_begin();
     active = progress_all(count, requests);
     *index = first_complete(count, requests);
     *flag = active == 0 || *index != MPI_UNDEFINED;
     if (*index != MPI_UNDEFINED) {
-        code = collect(&requests[*index], status);
+        code = collect_one(&requests[*index], status, &object);
     } else if (active == 0) {
         give_status(status, &ckpt_empty_status);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
         *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
     }
-    CKPT_RETURN(NULL, code, "MPI_Testany");
+    CKPT_RETURN(object, code, "MPI_Testany");
 }
 CKPT_ALIAS(Testany);
 
@@ -240,6 +256,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
                  MPI_Status statuses[])
 {
     int result = MPI_SUCCESS, done = 1;
+    void *object = NULL;
 
     ckpt_begin();
     progress_all(count, requests);
@@ -253,7 +270,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
         int code = MPI_SUCCESS;
 
         if (is_active(requests[i])) {
-            code = collect(&requests[i], status);
+            code = collect_one(&requests[i], status, &object);
         } else {
             give_status(status, &ckpt_empty_status);
         }
@@ -267,13 +284,13 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
     if (__builtin_expect(ckpt_pending, 0)) {
         done ? ckpt_wait_over() : ckpt_wait_in_vain();
     }
-    CKPT_RETURN(NULL, result, "MPI_Testall");
+    CKPT_RETURN(object, result, "MPI_Testall");
 }
 CKPT_ALIAS(Testall);
 
 /* Collects all that are complete (MPI_Waitsome, MPI_Testsome). */
 static int collect_some(int count, MPI_Request requests[], int *out_count,
-                        int indices[], MPI_Status statuses[])
+                        int indices[], MPI_Status statuses[], void **object)
 {
     int result = MPI_SUCCESS;
 
@@ -287,7 +304,7 @@ static int collect_some(int count, MPI_Request requests[], int *out_count,
         }
         status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE
                                                  : &statuses[*out_count];
-        code = collect(&requests[i], status);
+        code = collect_one(&requests[i], status, object);
         if (code != MPI_SUCCESS) {
             result = MPI_ERR_IN_STATUS;
         }
@@ -303,14 +320,16 @@ int PMPI_Waitsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
     int code = MPI_SUCCESS;
+    void *object = NULL;
 
     ckpt_begin();
     if (wait_for_some(count, requests) == 0) {
         *out_count = MPI_UNDEFINED;
     } else {
-        code = collect_some(count, requests, out_count, indices, statuses);
+        code = collect_some(count, requests, out_count, indices, statuses,
+                            &object);
     }
-    CKPT_RETURN(NULL, code, "MPI_Waitsome");
+    CKPT_RETURN(object, code, "MPI_Waitsome");
 }
 CKPT_ALIAS(Waitsome);
 
@@ -318,17 +337,19 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
     int code = MPI_SUCCESS;
+    void *object = NULL;
 
     ckpt_begin();
     if (progress_all(count, requests) == 0) {
         *out_count = MPI_UNDEFINED;
     } else {
-        code = collect_some(count, requests, out_count, indices, statuses);
+        code = collect_some(count, requests, out_count, indices, statuses,
+                            &object);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
         *out_count != 0 ? ckpt_wait_over() : ckpt_wait_in_vain();
     }
-    CKPT_RETURN(NULL, code, "MPI_Testsome");
+    CKPT_RETURN(object, code, "MPI_Testsome");
 }
 CKPT_ALIAS(Testsome);
 
@@ -347,7 +368,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (__builtin_expect(ckpt_pending, 0)) {
         *flag ? ckpt_wait_over() : ckpt_wait_in_vain();
     }
-    CKPT_RETURN(request->communicator, MPI_SUCCESS, "MPI_Request_get_status");
+    CKPT_RETURN(NULL, MPI_SUCCESS, "MPI_Request_get_status");
 }
 CKPT_ALIAS(Request_get_status);
 

@@ -6,7 +6,6 @@ from .settings import APPS, SOURCES
 
 # What a checkpoint refuses, and what its message must name.
 REFUSED = {
-    "mpi_file": r"MPI_File_open",
     "socket": r"(?i)descriptor \d+.*socket",
     "spawn": r"MPI_Comm_spawn",
     "window": r"MPI_Win_allocate",
@@ -20,6 +19,7 @@ SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
 _RANKS = {
     "cartesian": 4,
+    "file_groups": 4,
     "graph": 4,
     "groups": 4,
     "intercomm": 4,
@@ -29,7 +29,7 @@ _RANKS = {
 }
 _ARGUMENTS = {
     "arguments": ["two words", "", 'quote"'],
-    "mpi_file": ["shared.bin"],
+    **{name: ["shared.bin"] for name in NAMES if name.startswith("file_")},
 }
 ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file.h - open files (MPI 3.1, chapter 13): what makes one again.
+ *
+ * Each open file has a communicator of its own, a duplicate of the one it was
+ * opened on: collective calls on the file run under that one's clock, and a
+ * restart opens the file on it. All the state that a rank can know by itself
+ * (view, individual pointer, hints) is up to date after each call, so that a
+ * rank can be saved at any time; the shared pointer is asked for at the cut.
+ * The bytes of the file: cut/file_content.h.
+ */
+#ifndef CKPT_MPI_FILE_H
+#define CKPT_MPI_FILE_H
+
+#include "ckpt/failure.h"
+#include "handles/communicator.h"
+#include "handles/handles.h"
+
+/* What MPI_File_set_view gave; etype NULL: never called. */
+struct ckpt_file_view {
+    MPI_Offset displacement;
+    MPI_Datatype etype; /* in use by the file until the next view */
+    MPI_Datatype filetype;
+    char representation[MPI_MAX_DATAREP_STRING];
+};
+
+/* A rank's share of the bytes of a file, while it is being saved or restored
+ * (cut/file_content.c). */
+struct ckpt_file_share {
+    void *bytes;        /* a mapping, or NULL */
+    uint64_t size;      /* of the mapping */
+    uint64_t file_size; /* as this rank saw it */
+    uint32_t mode;      /* permissions of the file */
+};
+
+struct ckpt_open_file {
+    MPI_Comm communicator; /* ours */
+    int mode;              /* MPI_MODE_*, as given */
+    int atomic;
+    int shares_pointer;    /* this rank has used the shared pointer */
+    MPI_Offset position;   /* individual pointer, in etypes of the view */
+    MPI_Offset shared_position; /* recorded at the cut, or -1 */
+    struct ckpt_file_view view;
+    char *hints; /* pairs as in handles/info.h, or NULL */
+    size_t hints_size;
+    const char *split; /* the split collective that has begun, or NULL */
+    MPI_Status split_status;
+    struct ckpt_file_share share;
+    char path[]; /* absolute */
+};
+
+static inline int ckpt_mpi_file_writable(const struct ckpt_open_file *open)
+{
+    return (open->mode & MPI_MODE_RDONLY) == 0;
+}
+
+/* The open file behind a handle; NULL for MPI_FILE_NULL. */
+static inline struct ckpt_open_file *ckpt_mpi_file_of(MPI_File file)
+{
+    return file == NULL ? NULL : file->open;
+}
+
+/* Whose clock the collectives on the file have; NULL if it is not open. */
+static inline MPI_Comm ckpt_mpi_file_communicator(MPI_File file)
+{
+    struct ckpt_open_file *open = ckpt_mpi_file_of(file);
+
+    return open == NULL ? NULL : open->communicator;
+}
+
+/*
+ * The object for a file that was just opened. communicator: the file's own,
+ * which becomes its property; name: as the application gave it. Returns NULL
+ * if out of memory. Context: normal, between ckpt_begin and ckpt_end.
+ */
+MPI_File ckpt_mpi_file_adopt(MPI_File lower, MPI_Comm communicator,
+                             const char *name, int mode, const char *creator,
+                             void *site);
+
+/* Frees the object of a file that is closed. Same context. */
+void ckpt_mpi_file_release(MPI_File file);
+
+/* Remembers a view that the lower half has just taken. Same context. */
+void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,
+                        MPI_Datatype etype, MPI_Datatype filetype,
+                        const char *representation);
+
+/* Adds to the hints what an info object (ours) says. Same context. */
+void ckpt_mpi_file_hint(MPI_File file, MPI_Info info);
+
+/* After a call that moves the individual pointer: notes where it is now. Same
+ * context. */
+void ckpt_mpi_file_moved(MPI_File file);
+
+/* After a call that used the shared pointer. Context: normal. */
+static inline void ckpt_mpi_file_shares(MPI_File file)
+{
+    file->open->shares_pointer = 1;
+}
+
+/*
+ * A split collective (MPI 3.1, section 13.4.5). All of it is done when it
+ * begins, which the standard allows: so none is under way at a cut.
+ * begin: MPI_SUCCESS if none has begun on this file; began: keeps the outcome;
+ * end: hands it out. `name` is that of the collective, as "write_all".
+ * Context: normal.
+ */
+int ckpt_mpi_file_split_begin(MPI_File file);
+void ckpt_mpi_file_split_began(MPI_File file, const char *name,
+                               const MPI_Status *status);
+int ckpt_mpi_file_split_end(MPI_File file, const char *name,
+                            MPI_Status *status);
+
+/* What can only be asked at the cut: the shared pointer. Returns 0 or -errno.
+ * Context: place for lower-half calls. */
+int ckpt_mpi_file_record(MPI_File file);
+
+/* 1 if nothing has to be asked. Context: any. */
+int ckpt_mpi_file_complete(MPI_File file);
+
+/*
+ * Opens all files again in a new lower half and brings back their bytes.
+ * Collective over MPI_COMM_WORLD; communicators, infos and datatypes exist.
+ * Returns 0 or -errno with a reason. Context: quiesced.
+ */
+int ckpt_mpi_files_rebuild(struct ckpt_failure *failure);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file.c - opening and closing files, and what they remember (MPI 3.1, chapter
+ * 13). Access to them is generated.
+ */
+#include "handles/file.h"
+
+#include "cut/collective.h"
+#include "wrap/wrapper.h"
+
+#define REQUIRE(file, name)                                                    \
+    do {                                                                       \
+        if (ckpt_mpi_file_of(file) == NULL) {                                  \
+            return ckpt_error(MPI_FILE_NULL, MPI_ERR_FILE, (name));            \
+        }                                                                      \
+    } while (0)
+
+/* All members together: duplicates the communicator and opens the file on the
+ * duplicate, so that the file outlives the one it was given. Runs with the lower
+ * thread pointer. */
+static inline int open_lower(MPI_Comm comm, const char *name, int mode,
+                             MPI_Info info, struct ckpt_new_communicator *fresh,
+                             MPI_File *lower)
+{
+    int code = CKPT_FUNCTION(Comm_dup)(comm, &fresh->lower);
+
+    if (code == MPI_SUCCESS) {
+        code = ckpt_communicator_agree(fresh);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    code = CKPT_FUNCTION(File_open)(fresh->lower, name, mode, info, lower);
+    if (code != MPI_SUCCESS) {
+        (void)CKPT_FUNCTION(Comm_free)(&fresh->lower);
+    }
+    return code;
+}
+
+/* What the lower half says about a communicator that no file can be opened on. */
+static int refuse_open(MPI_Comm comm, const char *name, int mode, MPI_Info info)
+{
+    MPI_File lower;
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, File_open, CKPT_LOWER(comm), name, mode, CKPT_LOWER(info),
+              &lower);
+    CKPT_RETURN(MPI_FILE_NULL, code == MPI_SUCCESS ? MPI_ERR_COMM : code,
+                "MPI_File_open");
+}
+
+static int adopt(const struct ckpt_new_communicator *fresh, MPI_File lower,
+                 const char *name, int mode, void *site, MPI_File *file)
+{
+    MPI_Comm own = ckpt_communicator_adopt(fresh, NULL, "MPI_File_open", site);
+
+    *file = own == NULL ? NULL
+                        : ckpt_mpi_file_adopt(lower, own, name, mode,
+                                              "MPI_File_open", site);
+    return *file == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
+                   MPI_Info info, MPI_File *fh)
+{
+    /* Entered again after a restart, it would find the file that it made. */
+    const int redo = (amode & MPI_MODE_EXCL) != 0 ? CKPT_COLLECTIVE_ONCE
+                                                  : CKPT_COLLECTIVE_REDO;
+    struct ckpt_new_communicator fresh;
+    MPI_File lower;
+    uintptr_t upper;
+    int code;
+
+    if (!ckpt_communicator_valid(comm) || comm->inter) {
+        return refuse_open(comm, filename, amode, info);
+    }
+    CKPT_COLLECTIVE_ENTRY();
+    ckpt_collective_set(comm, redo);
+    upper = ckpt_enter();
+    code = open_lower(CKPT_LOWER(comm), filename, amode, CKPT_LOWER(info),
+                      &fresh, &lower);
+    comm->clock->left++;
+    ckpt_leave(upper);
+    ckpt_state = CKPT_STATE_CRITICAL;
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, lower, filename, amode, CKPT_SITE, fh);
+    }
+    if (code == MPI_SUCCESS) {
+        ckpt_mpi_file_hint(*fh, info);
+        ckpt_mpi_file_moved(*fh); /* to the end, in the mode to append */
+    } else {
+        *fh = MPI_FILE_NULL;
+    }
+    CKPT_RETURN(MPI_FILE_NULL, code, "MPI_File_open");
+}
+CKPT_ALIAS(File_open);
+
+int PMPI_File_close(MPI_File *fh)
+{
+    MPI_File file = *fh;
+    MPI_Comm comm = ckpt_mpi_file_communicator(file);
+    int code;
+
+    REQUIRE(file, "MPI_File_close");
+    /* A file that is deleted now cannot be opened for another closing. */
+    CKPT_COLLECTIVE_CALL(code, comm, CKPT_COLLECTIVE_ONCE, File_close,
+                         (MPI_File *)&file->handle.lower);
+    if (code == MPI_SUCCESS) {
+        ckpt_mpi_file_release(file);
+        *fh = MPI_FILE_NULL;
+    }
+    CKPT_RETURN(code == MPI_SUCCESS ? NULL : file, code, "MPI_File_close");
+}
+CKPT_ALIAS(File_close);
+
+int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
+                       MPI_Datatype filetype, const char *datarep,
+                       MPI_Info info)
+{
+    MPI_Comm comm = ckpt_mpi_file_communicator(fh);
+    int code;
+
+    REQUIRE(fh, "MPI_File_set_view");
+    CKPT_COLLECTIVE_CALL(code, comm, CKPT_COLLECTIVE_REDO, File_set_view,
+                         CKPT_LOWER(fh), disp, CKPT_LOWER(etype),
+                         CKPT_LOWER(filetype), datarep, CKPT_LOWER(info));
+    if (code == MPI_SUCCESS) {
+        ckpt_mpi_file_view(fh, disp, etype, filetype, datarep);
+        ckpt_mpi_file_hint(fh, info);
+        ckpt_mpi_file_moved(fh);
+    }
+    CKPT_RETURN(fh, code, "MPI_File_set_view");
+}
+CKPT_ALIAS(File_set_view);
+
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    MPI_Comm comm = ckpt_mpi_file_communicator(fh);
+    int code;
+
+    REQUIRE(fh, "MPI_File_set_info");
+    CKPT_COLLECTIVE_CALL(code, comm, CKPT_COLLECTIVE_REDO, File_set_info,
+                         CKPT_LOWER(fh), CKPT_LOWER(info));
+    if (code == MPI_SUCCESS) {
+        ckpt_mpi_file_hint(fh, info);
+    }
+    CKPT_RETURN(fh, code, "MPI_File_set_info");
+}
+CKPT_ALIAS(File_set_info);
+
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    MPI_Comm comm = ckpt_mpi_file_communicator(fh);
+    int code;
+
+    REQUIRE(fh, "MPI_File_set_atomicity");
+    CKPT_COLLECTIVE_CALL(code, comm, CKPT_COLLECTIVE_REDO, File_set_atomicity,
+                         CKPT_LOWER(fh), flag);
+    if (code == MPI_SUCCESS) {
+        fh->open->atomic = flag != 0;
+    }
+    CKPT_RETURN(fh, code, "MPI_File_set_atomicity");
+}
+CKPT_ALIAS(File_set_atomicity);
+
+/* The file of a restarted program is opened in another mode. */
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    REQUIRE(fh, "MPI_File_get_amode");
+    *amode = fh->open->mode;
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(File_get_amode);
