@@ -3,6 +3,7 @@
 it has the name, every function and every object an application may need."""
 
 import argparse
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import exported
 import header as header_module
 import library
+import supplement
 
 HERE = Path(__file__).resolve().parent
 SONAME = "libmpi.so.40"
@@ -20,11 +22,35 @@ def missing_functions(header, binding_symbols, standin):
     wanted = [f"{p}MPI_{name}" for name in header.functions for p in ("", "P")]
     wanted += header.other_functions
     wanted += [*binding_symbols.functions, *binding_symbols.zeros]
+    wanted += binding_symbols.own
     return [
         name
         for name in sorted(wanted)
         if name not in standin or not standin[name].defined or standin[name].type != "FUNC"
     ]
+
+
+# In libmpi_mpifh: ompi_send_f, mpi_send_, PMPI_SEND, MPI_Send_f08 ...
+_FORTRAN_NAME = re.compile(
+    r"ompi_(\w+)_f|P?MPI_([A-Z0-9_]+|[A-Z]\w*_f(?:08)?)|p?mpi_([a-z0-9_]*[a-z0-9])_{0,2}"
+)
+
+
+def missing_fortran(bindings, standin):
+    """Fortran names of the real library that the stand-in does not define. It
+    leaves out MPI_Sizeof, which is Fortran itself, and what C refuses."""
+    refused = {name.lower() for name in supplement.REFUSED}
+    missing = []
+    for name, symbol in sorted(bindings.items()):
+        match = _FORTRAN_NAME.fullmatch(name)
+        if match is None or symbol.type != "FUNC" or not symbol.defined:
+            continue
+        base = "".join(filter(None, match.groups())).lower()
+        base = base.removesuffix("_f08").removesuffix("_f")
+        known = name in standin and standin[name].defined
+        if not known and base not in refused and not base.startswith("sizeof_"):
+            missing.append(name)
+    return missing
 
 
 def strong_functions(header, standin):
@@ -48,14 +74,22 @@ def wrong_objects(objects, standin):
     return complaints
 
 
-def complaints(header, binding_symbols, objects, standin):
-    """Everything that is wrong with the symbols of the stand-in."""
+def complaints(header, binding_symbols, objects, standin, fortran=()):
+    """Everything that is wrong with the symbols of the stand-in. fortran:
+    symbols of libmpi_mpifh by name."""
     missing = missing_functions(header, binding_symbols, standin)
+    missing += missing_fortran(dict(fortran), standin)
     return [
         *(f"{name} is missing" for name in missing),
         *(f"{name} is not weak" for name in strong_functions(header, standin)),
         *wrong_objects(objects, standin),
     ]
+
+
+def _fortran_symbols(readelf, libmpi):
+    """The symbols of the Fortran bindings beside libmpi; none without them."""
+    path = libmpi.parent / "libmpi_mpifh.so.40"
+    return library.symbols(readelf, path) if path.exists() else {}
 
 
 def _soname(readelf, path):
@@ -82,7 +116,8 @@ def main():
     real = library.symbols(arguments.readelf, arguments.library)
     standin = library.symbols(arguments.readelf, arguments.standin)
     objects = exported.objects(header, binding_symbols, real)
-    found = complaints(header, binding_symbols, objects, standin)
+    fortran = _fortran_symbols(arguments.readelf, arguments.library)
+    found = complaints(header, binding_symbols, objects, standin, fortran)
     soname = _soname(arguments.readelf, arguments.standin)
     if soname != SONAME:
         found.append(f"the soname is '{soname}', not {SONAME}")

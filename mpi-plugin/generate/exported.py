@@ -44,10 +44,11 @@ class BindingSymbols:
     data: dict  # handle type or "" by name
     functions: dict  # what they belong to by name
     zeros: tuple  # functions that return 0
+    own: tuple  # functions written by hand
 
     @staticmethod
     def read(path):
-        data, functions, zeros = {}, {}, []
+        data, functions, zeros, own = {}, {}, [], []
         for number, line in enumerate(path.read_text().splitlines(), 1):
             fields = line.partition("#")[0].split(maxsplit=2)
             if not fields:
@@ -60,12 +61,29 @@ class BindingSymbols:
                 functions[name] = rest
             elif keyword == "zero" and name and not rest:
                 zeros.append(name)
+            elif keyword == "own" and name and not rest:
+                own.append(name)
             else:
                 raise ExportError(f"{path.name}:{number}: not understood: {line}")
-        return BindingSymbols(data, functions, tuple(zeros))
+        return BindingSymbols(data, functions, tuple(zeros), tuple(own))
 
     def names(self):
-        return {*self.data, *self.functions, *self.zeros}
+        return {*self.data, *self.functions, *self.zeros, *self.own}
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number of a predefined handle in Fortran."""
+
+    handle: str  # MPI_Comm ...
+    value: int
+    symbol: str
+
+
+def fortran_numbers(path):
+    """What fortran_handles.txt lists."""
+    lines = (line.partition("#")[0].split() for line in path.read_text().splitlines())
+    return [Number(line[0], int(line[1]), line[2]) for line in lines if line]
 
 
 def _handle_type(header, name):

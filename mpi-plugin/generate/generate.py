@@ -34,6 +34,7 @@ def _arguments():
     parser.add_argument("--library", required=True, type=Path, help="the real libmpi.so.40")
     parser.add_argument("--readelf", default="readelf")
     parser.add_argument("--handwritten", required=True, type=Path)
+    parser.add_argument("--handwritten-fortran", required=True, type=Path)
     parser.add_argument("--output", required=True, type=Path, help="directory to write to")
     return parser.parse_args()
 
@@ -60,13 +61,18 @@ def _files(arguments):
     )
     names = sorted(header.functions)
     objects = exported.objects(header, binding_symbols, real)
+    numbers = exported.fortran_numbers(HERE / "fortran_handles.txt")
     return {
         "functions.h": tables.functions_h(names),
         "functions.c": tables.functions_c(names),
         "predefined.S": tables.predefined_s(objects),
         "predefined_table.c": tables.predefined_table_c(objects),
         "bindings.c": tables.bindings_c(binding_symbols),
+        "fortran_handles.c": tables.fortran_handles_c(numbers, objects),
         **wrapper_files.files(standard.wrapped(header, _names(arguments.handwritten))),
+        **wrapper_files.fortran_files(
+            standard.bound(header, _names(arguments.handwritten_fortran))
+        ),
     }
 
 

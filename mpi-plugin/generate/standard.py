@@ -167,6 +167,25 @@ def _refused(function):
     )
 
 
+def _has_fortran(name):
+    key = "mpi_" + name.lower()
+    if key not in pympistandard.PROCEDURES:
+        return True
+    express = pympistandard.PROCEDURES[key].express
+    return express.f90 is not None or express.f08 is not None
+
+
+def bound(header, handwritten):
+    """All functions of the header that have a Fortran binding which is not
+    written by hand, by name. A call that is refused in C keeps the binding of
+    libmpi_mpifh, which leads to the refusal."""
+    pympistandard.use_api_version(1, force_bundled=True)
+    names = set(header.functions) - set(handwritten) - set(supplement.REFUSED)
+    return {
+        name: _join(header.functions[name]) for name in sorted(names) if _has_fortran(name)
+    }
+
+
 def wrapped(header, handwritten):
     """All functions of the header that are not written by hand, by name.
     Raises StandardError naming every function that cannot be wrapped."""

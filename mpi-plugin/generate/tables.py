@@ -93,6 +93,21 @@ def predefined_table_c(objects):
     return "\n".join(lines)
 
 
+def fortran_handles_c(numbers, objects):
+    """The predefined objects by their Fortran numbers. numbers: Number list."""
+    names = {item.name for item in objects}
+    known = [number for number in numbers if number.symbol in names]
+    lines = [banner("fortran_handles.c", "the numbers of predefined handles in mpif.h.")]
+    lines += ['#include "handles/fortran_handles.h"', ""]
+    symbols = sorted({number.symbol for number in known})
+    lines += [f'extern char ckpt_object_{name}[] __asm__("{name}");' for name in symbols]
+    lines += ["", "void *const ckpt_fortran_handles[CKPT_KIND_COUNT][CKPT_FORTRAN_HANDLES] = {"]
+    for number in known:
+        kind, name = KINDS[number.handle], number.symbol
+        lines.append(f"    [{kind}][{number.value}] = ckpt_object_{name},")
+    return "\n".join([*lines, "};", ""])
+
+
 def bindings_c(binding_symbols):
     lines = [banner("bindings.c", "functions that language bindings take from libmpi.")]
     lines += ['#include "generate/support.h"', ""]

@@ -4,6 +4,7 @@
 import re
 from dataclasses import dataclass
 
+from fortran import FortranError, binding
 from tables import banner
 from wrappers import WrapperError, wrapper
 
@@ -51,8 +52,6 @@ _FILES = (
     _File("other", r".*", "everything else."),
 )
 
-FILE_NAMES = tuple(f"wrappers_{item.name}.c" for item in _FILES)
-
 _INCLUDES = """
 #include "cut/collective.h"
 #include "generate/support.h"
@@ -65,22 +64,45 @@ _INCLUDES = """
 """
 
 
-def files(functions):
-    """The texts of all files of wrappers, by name; functions: Wrapped by name."""
+_FORTRAN_INCLUDES = """
+#include "fortran/fortran.h"
+#include "generate/support.h"
+
+#include <stdlib.h>
+
+#pragma GCC visibility push(default)
+"""
+
+
+def _files(functions, prefix, includes, write):
+    """The texts of files, by name. write: from a function to its text."""
     chosen = {item: [] for item in _FILES}
     errors = []
     for name, function in functions.items():
         item = next(item for item in _FILES if re.fullmatch(item.pattern, name))
         try:
-            chosen[item].append(wrapper(function).text())
-        except WrapperError as error:
+            chosen[item].append(write(function).text())
+        except (WrapperError, FortranError) as error:
             errors.append(str(error))
     if errors:
         raise WrapperError(
-            "no wrapper can be generated:\n  " + "\n  ".join(errors) + "\n"
-            "Write them by hand (wrap/handwritten.txt)."
+            "not generated:\n  " + "\n  ".join(errors) + "\n"
+            "Write them by hand (wrap/handwritten.txt, fortran/handwritten.txt)."
         )
+    names = [f"{prefix}_{item.name}.c" for item in _FILES]
     return {
-        file_name: "\n".join([banner(file_name, item.purpose) + _INCLUDES, *chosen[item]])
-        for file_name, item in zip(FILE_NAMES, _FILES)
+        name: "\n".join([banner(name, item.purpose) + includes, *chosen[item]])
+        for name, item in zip(names, _FILES)
     }
+
+
+def files(functions):
+    """All files of wrappers, by name; functions: Wrapped by name."""
+    return _files(functions, "wrappers", _INCLUDES, wrapper)
+
+
+def fortran_files(functions):
+    """All files of Fortran bindings, by name; functions: Wrapped by name."""
+    texts = _files(functions, "fortran", _FORTRAN_INCLUDES, binding)
+    del texts["fortran_tool.c"]  # MPI_T has no Fortran bindings
+    return texts

@@ -4,6 +4,7 @@
  */
 #include "handles/attribute.h"
 
+#include "handles/attribute_functions.h"
 #include "handles/communicator.h"
 #include "wrap/error_codes.h"
 #include "wrap/wrapper.h"
@@ -13,17 +14,10 @@
 /* Key values of the library (MPI_TAG_UB ...) are small; ours begin here. */
 #define FIRST_KEYVAL 1024
 
-/* The three kinds of callback differ only in the type of the object. */
-typedef int copy_function(void *object, int keyval, void *extra, void *in,
-                          void *out, int *flag);
-typedef int delete_function(void *object, int keyval, void *value, void *extra);
-
 struct keyval {
     uint32_t kind;       /* CKPT_COMM, CKPT_DATATYPE, CKPT_WIN; 0: slot free */
     uint32_t references; /* 1 until freed + attributes that use it */
-    copy_function *copy;
-    delete_function *delete;
-    void *extra;
+    struct ckpt_attribute_functions functions;
 };
 
 static struct keyval *keyvals;
@@ -47,8 +41,13 @@ static void keyval_drop(struct keyval *keyval)
     }
 }
 
-static int keyval_create(uint32_t kind, copy_function *copy,
-                         delete_function *delete, void *extra, int *id_p)
+int ckpt_keyval_predefined(int keyval)
+{
+    return keyval >= 0 && keyval < FIRST_KEYVAL;
+}
+
+int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
+                       void *copy, void *delete, void *extra, int *id_p)
 {
     int i;
 
@@ -67,7 +66,7 @@ static int keyval_create(uint32_t kind, copy_function *copy,
         keyvals = grown;
         keyval_capacity = capacity;
     }
-    keyvals[i] = (struct keyval){kind, 1, copy, delete, extra};
+    keyvals[i] = (struct keyval){kind, 1, {language, copy, delete, extra}};
     *id_p = FIRST_KEYVAL + i;
     return MPI_SUCCESS;
 }
@@ -104,11 +103,10 @@ static int attribute_delete(struct ckpt_handle *handle, int id)
     if (keyval == NULL || attribute == NULL) {
         return MPI_ERR_KEYVAL;
     }
-    if (keyval->delete != NULL) {
-        code = keyval->delete(handle, id, attribute->value, keyval->extra);
-        if (code != MPI_SUCCESS) {
-            return code;
-        }
+    code = ckpt_attribute_call_delete(&keyval->functions, handle, id,
+                                      &attribute->value);
+    if (code != MPI_SUCCESS) {
+        return code;
     }
     link = attribute_find(handle, id); /* the callback may have changed it */
     if (*link == attribute) {
@@ -119,7 +117,8 @@ static int attribute_delete(struct ckpt_handle *handle, int id)
     return MPI_SUCCESS;
 }
 
-static int attribute_set(struct ckpt_handle *handle, int id, void *value)
+int ckpt_attribute_set(struct ckpt_handle *handle, int id,
+                       struct ckpt_value value)
 {
     struct keyval *keyval = keyval_get(id, handle->kind);
     struct ckpt_attribute **link = attribute_find(handle, id);
@@ -145,8 +144,8 @@ static int attribute_set(struct ckpt_handle *handle, int id, void *value)
     return MPI_SUCCESS;
 }
 
-static int attribute_get(struct ckpt_handle *handle, int id, void *value_p,
-                         int *flag)
+int ckpt_attribute_get(struct ckpt_handle *handle, int id,
+                       struct ckpt_value **value, int *flag)
 {
     struct ckpt_attribute *attribute = *attribute_find(handle, id);
 
@@ -155,9 +154,28 @@ static int attribute_get(struct ckpt_handle *handle, int id, void *value_p,
     }
     *flag = attribute != NULL;
     if (attribute != NULL) {
-        *(void **)value_p = attribute->value;
+        *value = &attribute->value;
     }
     return MPI_SUCCESS;
+}
+
+static int set_pointer(struct ckpt_handle *handle, int id, void *pointer)
+{
+    struct ckpt_value value = {.language = CKPT_C, .pointer = pointer};
+
+    return ckpt_attribute_set(handle, id, value);
+}
+
+static int get_pointer(struct ckpt_handle *handle, int id, void *pointer,
+                       int *flag)
+{
+    struct ckpt_value *value;
+    int code = ckpt_attribute_get(handle, id, &value, flag);
+
+    if (code == MPI_SUCCESS && *flag) {
+        *(void **)pointer = ckpt_value_pointer(value);
+    }
+    return code;
 }
 
 int ckpt_attributes_copy(struct ckpt_handle *from, struct ckpt_handle *to)
@@ -167,16 +185,14 @@ int ckpt_attributes_copy(struct ckpt_handle *from, struct ckpt_handle *to)
     for (attribute = from->attributes; attribute != NULL;
          attribute = attribute->next) {
         struct keyval *keyval = keyval_get(attribute->keyval, from->kind);
-        void *value = NULL;
+        struct ckpt_value value = {0};
         int flag = 0, code;
 
-        if (keyval->copy == NULL) {
-            continue;
-        }
-        code = keyval->copy(from, attribute->keyval, keyval->extra,
-                            attribute->value, &value, &flag);
+        code = ckpt_attribute_call_copy(&keyval->functions, from,
+                                        attribute->keyval, &attribute->value,
+                                        &value, &flag);
         if (code == MPI_SUCCESS && flag) {
-            code = attribute_set(to, attribute->keyval, value);
+            code = ckpt_attribute_set(to, attribute->keyval, value);
         }
         if (code != MPI_SUCCESS) {
             return code;
@@ -227,8 +243,8 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
                             MPI_Comm_delete_attr_function *delete, int *keyval,
                             void *extra)
 {
-    int code = keyval_create(CKPT_COMM, (copy_function *)copy,
-                             (delete_function *)delete, extra, keyval);
+    int code = ckpt_keyval_create(CKPT_COMM, CKPT_C, (void *)copy,
+                                  (void *)delete, extra, keyval);
 
     return code == MPI_SUCCESS ? code
                                : ckpt_error(NULL, code, "MPI_Comm_create_keyval");
@@ -246,7 +262,7 @@ CKPT_ALIAS(Comm_free_keyval);
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
 {
-    int code = attribute_set(&comm->handle, keyval, value);
+    int code = set_pointer(&comm->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_set_attr");
 }
@@ -254,9 +270,9 @@ CKPT_ALIAS(Comm_set_attr);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
-    int code = keyval >= 0 && keyval < FIRST_KEYVAL
+    int code = ckpt_keyval_predefined(keyval)
                    ? predefined_get(comm, keyval, value, flag)
-                   : attribute_get(&comm->handle, keyval, value, flag);
+                   : get_pointer(&comm->handle, keyval, value, flag);
 
     return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_get_attr");
 }
@@ -275,8 +291,8 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy,
                             MPI_Type_delete_attr_function *delete, int *keyval,
                             void *extra)
 {
-    int code = keyval_create(CKPT_DATATYPE, (copy_function *)copy,
-                             (delete_function *)delete, extra, keyval);
+    int code = ckpt_keyval_create(CKPT_DATATYPE, CKPT_C, (void *)copy,
+                                  (void *)delete, extra, keyval);
 
     return code == MPI_SUCCESS ? code
                                : ckpt_error(NULL, code, "MPI_Type_create_keyval");
@@ -294,7 +310,7 @@ CKPT_ALIAS(Type_free_keyval);
 
 int PMPI_Type_set_attr(MPI_Datatype type, int keyval, void *value)
 {
-    int code = attribute_set(&type->handle, keyval, value);
+    int code = set_pointer(&type->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_set_attr");
 }
@@ -302,7 +318,7 @@ CKPT_ALIAS(Type_set_attr);
 
 int PMPI_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag)
 {
-    int code = attribute_get(&type->handle, keyval, value, flag);
+    int code = get_pointer(&type->handle, keyval, value, flag);
 
     return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_get_attr");
 }
@@ -321,8 +337,8 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *copy,
                            MPI_Win_delete_attr_function *delete, int *keyval,
                            void *extra)
 {
-    int code = keyval_create(CKPT_WIN, (copy_function *)copy,
-                             (delete_function *)delete, extra, keyval);
+    int code = ckpt_keyval_create(CKPT_WIN, CKPT_C, (void *)copy,
+                                  (void *)delete, extra, keyval);
 
     return code == MPI_SUCCESS ? code
                                : ckpt_error(NULL, code, "MPI_Win_create_keyval");
@@ -340,7 +356,7 @@ CKPT_ALIAS(Win_free_keyval);
 
 int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
 {
-    int code = attribute_set(&win->handle, keyval, value);
+    int code = set_pointer(&win->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_set_attr");
 }
@@ -350,13 +366,13 @@ int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
 {
     int code;
 
-    if (keyval >= 0 && keyval < FIRST_KEYVAL) {
+    if (ckpt_keyval_predefined(keyval)) {
         /* Base, size, unit: the library's own; no restart outlives a window. */
         ckpt_begin();
         CKPT_CALL(code, Win_get_attr, CKPT_LOWER(win), keyval, value, flag);
         ckpt_end();
     } else {
-        code = attribute_get(&win->handle, keyval, value, flag);
+        code = get_pointer(&win->handle, keyval, value, flag);
     }
     return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_get_attr");
 }
@@ -405,42 +421,3 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
     return PMPI_Comm_delete_attr(comm, keyval);
 }
 CKPT_ALIAS(Attr_delete);
-
-/* The predefined callbacks: functions that mpi.h names. */
-
-#define NULL_DELETE_FUNCTION(name, type)                                       \
-    int name(type object, int keyval, void *value, void *extra)                \
-    {                                                                          \
-        (void)object, (void)keyval, (void)value, (void)extra;                  \
-        return MPI_SUCCESS;                                                    \
-    }
-#define NULL_COPY_FUNCTION(name, type)                                         \
-    int name(type object, int keyval, void *extra, void *in, void *out,        \
-             int *flag)                                                        \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra, (void)in, (void)out;          \
-        *flag = 0;                                                             \
-        return MPI_SUCCESS;                                                    \
-    }
-#define DUP_FUNCTION(name, type)                                               \
-    int name(type object, int keyval, void *extra, void *in, void *out,        \
-             int *flag)                                                        \
-    {                                                                          \
-        (void)object, (void)keyval, (void)extra;                               \
-        *flag = 1;                                                             \
-        *(void **)out = in;                                                    \
-        return MPI_SUCCESS;                                                    \
-    }
-
-NULL_DELETE_FUNCTION(OMPI_C_MPI_COMM_NULL_DELETE_FN, MPI_Comm)
-NULL_COPY_FUNCTION(OMPI_C_MPI_COMM_NULL_COPY_FN, MPI_Comm)
-DUP_FUNCTION(OMPI_C_MPI_COMM_DUP_FN, MPI_Comm)
-NULL_DELETE_FUNCTION(OMPI_C_MPI_TYPE_NULL_DELETE_FN, MPI_Datatype)
-NULL_COPY_FUNCTION(OMPI_C_MPI_TYPE_NULL_COPY_FN, MPI_Datatype)
-DUP_FUNCTION(OMPI_C_MPI_TYPE_DUP_FN, MPI_Datatype)
-NULL_DELETE_FUNCTION(OMPI_C_MPI_WIN_NULL_DELETE_FN, MPI_Win)
-NULL_COPY_FUNCTION(OMPI_C_MPI_WIN_NULL_COPY_FN, MPI_Win)
-DUP_FUNCTION(OMPI_C_MPI_WIN_DUP_FN, MPI_Win)
-NULL_DELETE_FUNCTION(OMPI_C_MPI_NULL_DELETE_FN, MPI_Comm)
-NULL_COPY_FUNCTION(OMPI_C_MPI_NULL_COPY_FN, MPI_Comm)
-DUP_FUNCTION(OMPI_C_MPI_DUP_FN, MPI_Comm)

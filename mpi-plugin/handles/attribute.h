@@ -8,12 +8,55 @@
 
 #include "handles/handles.h"
 
+/*
+ * The value of an attribute, by the language that set it (MPI 3.1, section
+ * 17.2.7): C has a pointer, Fortran an integer, which C sees as a pointer to
+ * it. Fortran sees a pointer as an integer.
+ */
+struct ckpt_value {
+    enum ckpt_language language; /* C, FORTRAN, FORTRAN_INTEGER */
+    union {
+        void *pointer;
+        MPI_Aint address;
+        MPI_Fint integer;
+    };
+};
+
 /* One attribute of one object; a list in the order they were first set. */
 struct ckpt_attribute {
     struct ckpt_attribute *next;
     int keyval;
-    void *value;
+    struct ckpt_value value;
 };
+
+/* The value as C and as Fortran see it. */
+static inline void *ckpt_value_pointer(struct ckpt_value *value)
+{
+    return value->language == CKPT_C ? value->pointer : &value->address;
+}
+
+static inline MPI_Aint ckpt_value_address(const struct ckpt_value *value)
+{
+    return value->language == CKPT_FORTRAN_INTEGER ? value->integer
+                                                   : value->address;
+}
+
+/*
+ * MPI_X_create_keyval for functions in any language; kind is that of X. Returns
+ * an MPI error code. Context: normal.
+ */
+int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
+                       void *copy, void *delete, void *extra, int *keyval);
+
+/* MPI_X_set_attr and MPI_X_get_attr for the key values that programs make.
+ * Return an MPI error code. Context: normal, outside of begin/end. */
+int ckpt_attribute_set(struct ckpt_handle *handle, int keyval,
+                       struct ckpt_value value);
+int ckpt_attribute_get(struct ckpt_handle *handle, int keyval,
+                       struct ckpt_value **value, int *flag);
+
+/* Whether a key value is one of the library's (MPI_TAG_UB ...). */
+int ckpt_keyval_predefined(int keyval);
 
 /*
  * Calls the copy functions of `from`'s attributes and gives the results to

@@ -2,10 +2,12 @@
 /*
  * conversion.c - Fortran handles (MPI 3.1, section 17.2.4).
  *
- * Predefined objects have the numbers that the library gives them. All others
- * get numbers of our own, which mean the same after a restart.
+ * Predefined objects have the numbers that Open MPI's mpif.h gives them, which
+ * are part of its binary interface. All others get numbers of our own, which
+ * mean the same in every lower half.
  */
 #include "handles/communicator.h"
+#include "handles/fortran_handles.h"
 #include "handles/request.h"
 #include "cut/message_log.h"
 #include "wrap/wrapper.h"
@@ -14,82 +16,137 @@
 
 #define FIRST_NUMBER (1 << 20)
 
-static struct ckpt_handle **numbered;
-static uint32_t numbered_count;
-static uint32_t numbered_capacity;
+/* Slots of numbers, in chunks that never move, so that looking one up needs no
+ * lock. A free slot holds the index of the next free one, marked by its lowest
+ * bit, which no address of an object has. */
+#define CHUNK_SLOTS 4096
+#define CHUNK_COUNT 4096
 
-/* Number of an object that is not predefined; given at the first question. */
-static MPI_Fint number_of(struct ckpt_handle *handle)
+static uintptr_t *chunks[CHUNK_COUNT];
+static uint32_t slots;     /* in use or on the list of free ones */
+static uint32_t free_slot; /* index + 1 of the first free slot; 0: none */
+
+static uintptr_t *slot_at(uint32_t index)
 {
-    if (handle->number == 0) {
-        if (numbered_count == numbered_capacity) {
-            uint32_t capacity = numbered_capacity == 0 ? 64 : 2 * numbered_capacity;
-            void *grown = realloc(numbered, capacity * sizeof(*numbered));
-
-            if (grown == NULL) {
-                return -1;
-            }
-            numbered = grown;
-            numbered_capacity = capacity;
-        }
-        numbered[numbered_count] = handle;
-        handle->number = FIRST_NUMBER + numbered_count++;
-    }
-    return (MPI_Fint)handle->number;
+    return &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
 }
 
-static void *object_of(MPI_Fint number)
+/* Index of an unused slot, or -1. */
+static int64_t slot_take(void)
+{
+    uint32_t index = free_slot;
+
+    if (index != 0) {
+        free_slot = (uint32_t)(*slot_at(index - 1) >> 1);
+        return index - 1;
+    }
+    if (slots == CHUNK_SLOTS * CHUNK_COUNT) {
+        return -1;
+    }
+    if (slots % CHUNK_SLOTS == 0) {
+        uintptr_t *chunk = calloc(CHUNK_SLOTS, sizeof(*chunk));
+
+        if (chunk == NULL) {
+            return -1;
+        }
+        chunks[slots / CHUNK_SLOTS] = chunk;
+    }
+    return slots++;
+}
+
+/* The number of an object that mpif.h names, or -1. */
+static MPI_Fint predefined_number(const struct ckpt_handle *handle)
+{
+    for (int i = 0; i < CKPT_FORTRAN_HANDLES; i++) {
+        if (ckpt_fortran_handles[handle->kind][i] == handle) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Gives an object its number. Context: normal, outside of begin/end. */
+static MPI_Fint number_new(struct ckpt_handle *handle)
+{
+    MPI_Fint number = -1;
+    int64_t index;
+
+    if (handle->flags & CKPT_HANDLE_PREDEFINED) {
+        number = predefined_number(handle);
+    }
+    ckpt_begin();
+    if (handle->number != 0) { /* another thread was faster */
+        number = (MPI_Fint)(handle->number - 1);
+    } else if (number < 0 && (index = slot_take()) >= 0) {
+        *slot_at((uint32_t)index) = (uintptr_t)handle;
+        number = FIRST_NUMBER + (MPI_Fint)index;
+    }
+    handle->number = (uint32_t)(number + 1);
+    ckpt_end();
+    return number;
+}
+
+static MPI_Fint number_of(struct ckpt_handle *handle)
+{
+    if (handle == NULL) {
+        return -1;
+    }
+    return handle->number != 0 ? (MPI_Fint)(handle->number - 1)
+                               : number_new(handle);
+}
+
+/* The object of a kind that has the number, or NULL. */
+static void *object_of(enum ckpt_kind kind, MPI_Fint number)
 {
     uint32_t index = (uint32_t)number - FIRST_NUMBER;
+    uintptr_t slot;
 
-    return number >= FIRST_NUMBER && index < numbered_count ? numbered[index]
-                                                            : NULL;
+    if (number >= 0 && number < CKPT_FORTRAN_HANDLES) {
+        return ckpt_fortran_handles[kind][number];
+    }
+    if (number < FIRST_NUMBER || index >= slots) {
+        return NULL;
+    }
+    slot = *slot_at(index);
+    if ((slot & 1) != 0 || ((struct ckpt_handle *)slot)->kind != kind) {
+        return NULL;
+    }
+    return (void *)slot;
 }
 
 void ckpt_number_forget(struct ckpt_handle *handle)
 {
-    if (handle->number != 0) {
-        numbered[handle->number - FIRST_NUMBER] = NULL;
+    uint32_t index = handle->number - 1 - FIRST_NUMBER;
+
+    if (handle->number > FIRST_NUMBER) {
+        *slot_at(index) = (uintptr_t)free_slot << 1 | 1;
+        free_slot = index + 1;
         handle->number = 0;
     }
 }
 
-#define CONVERSIONS(name, type, null)                                          \
+#define CONVERSIONS(name, type, kind, null)                                    \
     MPI_Fint PMPI_##name##_c2f(type object)                                    \
     {                                                                          \
-        MPI_Fint number;                                                       \
-                                                                               \
-        if (object == NULL) {                                                  \
-            return -1;                                                         \
-        }                                                                      \
-        if ((object->handle.flags & CKPT_HANDLE_PREDEFINED) == 0) {            \
-            return number_of(&object->handle);                                 \
-        }                                                                      \
-        CKPT_CALL(number, name##_c2f, CKPT_LOWER(object));                     \
-        return number;                                                         \
+        return number_of((struct ckpt_handle *)object);                        \
     }                                                                          \
     CKPT_ALIAS(name##_c2f);                                                    \
                                                                                \
     type PMPI_##name##_f2c(MPI_Fint number)                                    \
     {                                                                          \
-        type object = object_of(number);                                       \
-        type lower;                                                            \
+        type object = object_of(kind, number);                                 \
                                                                                \
-        if (object == NULL) {                                                  \
-            CKPT_CALL(lower, name##_f2c, number);                              \
-            object = ckpt_predefined_find(lower);                              \
-        }                                                                      \
         return object != NULL ? object : null;                                 \
     }                                                                          \
     CKPT_ALIAS(name##_f2c)
 
-CONVERSIONS(Comm, MPI_Comm, MPI_COMM_NULL);
-CONVERSIONS(Group, MPI_Group, MPI_GROUP_NULL);
-CONVERSIONS(Type, MPI_Datatype, MPI_DATATYPE_NULL);
-CONVERSIONS(Op, MPI_Op, MPI_OP_NULL);
-CONVERSIONS(Request, MPI_Request, MPI_REQUEST_NULL);
-CONVERSIONS(Message, MPI_Message, MPI_MESSAGE_NULL);
-CONVERSIONS(Win, MPI_Win, MPI_WIN_NULL);
-CONVERSIONS(File, MPI_File, MPI_FILE_NULL);
-CONVERSIONS(Info, MPI_Info, MPI_INFO_NULL);
-CONVERSIONS(Errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL);
+CONVERSIONS(Comm, MPI_Comm, CKPT_COMM, MPI_COMM_NULL);
+CONVERSIONS(Group, MPI_Group, CKPT_GROUP, MPI_GROUP_NULL);
+CONVERSIONS(Type, MPI_Datatype, CKPT_DATATYPE, MPI_DATATYPE_NULL);
+CONVERSIONS(Op, MPI_Op, CKPT_OP, MPI_OP_NULL);
+CONVERSIONS(Request, MPI_Request, CKPT_REQUEST, MPI_REQUEST_NULL);
+CONVERSIONS(Message, MPI_Message, CKPT_MESSAGE, MPI_MESSAGE_NULL);
+CONVERSIONS(Win, MPI_Win, CKPT_WIN, MPI_WIN_NULL);
+CONVERSIONS(File, MPI_File, CKPT_FILE, MPI_FILE_NULL);
+CONVERSIONS(Info, MPI_Info, CKPT_INFO, MPI_INFO_NULL);
+CONVERSIONS(Errhandler, MPI_Errhandler, CKPT_ERRHANDLER, MPI_ERRHANDLER_NULL);

@@ -69,27 +69,43 @@ __attribute__((noreturn)) static void end_job(void *object, int code,
     abort();
 }
 
+typedef void fortran_function(MPI_Fint *object, MPI_Fint *code);
+
+static MPI_Fint number_of(void *object)
+{
+    switch (((struct ckpt_handle *)object)->kind) {
+    case CKPT_COMM:
+        return PMPI_Comm_c2f(object);
+    case CKPT_WIN:
+        return PMPI_Win_c2f(object);
+    default:
+        return PMPI_File_c2f(object);
+    }
+}
+
 static int invoke(void *object, MPI_Errhandler handler, int code,
                   const char *function)
 {
+    void *callback = handler->function[((struct ckpt_handle *)object)->kind];
+    MPI_Fint number;
+
     if (handler == MPI_ERRORS_RETURN) {
         return code;
     }
-    if (handler->function == NULL) {
+    if (callback == NULL) {
         end_job(object, code, function);
     }
-    switch (handler->object_kind) {
-    case CKPT_COMM:
-        ((MPI_Comm_errhandler_function *)handler->function)(
-            (MPI_Comm *)&object, &code, function);
+    switch (handler->language) {
+    case CKPT_FORTRAN:
+        number = number_of(object);
+        ((fortran_function *)callback)(&number, &code);
         break;
-    case CKPT_WIN:
-        ((MPI_Win_errhandler_function *)handler->function)((MPI_Win *)&object,
-                                                           &code, function);
+    case CKPT_CXX:
+        handler->dispatch(&object, &code, function, callback);
         break;
-    default:
-        ((MPI_File_errhandler_function *)handler->function)((MPI_File *)&object,
-                                                            &code, function);
+    default: /* variable arguments: mpi.h */
+        ((MPI_Comm_errhandler_function *)callback)((MPI_Comm *)&object, &code,
+                                                   function);
         break;
     }
     return code;
@@ -106,8 +122,10 @@ int ckpt_error(void *object, int code, const char *function)
     return invoke(object, handler_of(object), code, function);
 }
 
-static int create(uint32_t kind, void *function, MPI_Errhandler *handler_p,
-                  const char *creator, void *site)
+int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
+                           enum ckpt_language language,
+                           MPI_Errhandler *handler_p, const char *creator,
+                           void *site)
 {
     MPI_Errhandler handler;
 
@@ -115,8 +133,8 @@ static int create(uint32_t kind, void *function, MPI_Errhandler *handler_p,
     handler = ckpt_handle_create(CKPT_ERRHANDLER, sizeof(*handler), NULL,
                                  creator, site);
     if (handler != NULL) {
-        handler->function = function;
-        handler->object_kind = kind;
+        handler->function[kind] = function;
+        handler->language = language;
         *handler_p = handler;
     }
     CKPT_RETURN(NULL, handler == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS, creator);
@@ -163,24 +181,24 @@ static int call(void *object, int code, const char *name)
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
                                 MPI_Errhandler *handler)
 {
-    return create(CKPT_COMM, (void *)function, handler,
-                  "MPI_Comm_create_errhandler", CKPT_SITE);
+    return ckpt_errhandler_create(CKPT_COMM, (void *)function, CKPT_C, handler,
+                                  "MPI_Comm_create_errhandler", CKPT_SITE);
 }
 CKPT_ALIAS(Comm_create_errhandler);
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *function,
                                MPI_Errhandler *handler)
 {
-    return create(CKPT_WIN, (void *)function, handler,
-                  "MPI_Win_create_errhandler", CKPT_SITE);
+    return ckpt_errhandler_create(CKPT_WIN, (void *)function, CKPT_C, handler,
+                                  "MPI_Win_create_errhandler", CKPT_SITE);
 }
 CKPT_ALIAS(Win_create_errhandler);
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *function,
                                 MPI_Errhandler *handler)
 {
-    return create(CKPT_FILE, (void *)function, handler,
-                  "MPI_File_create_errhandler", CKPT_SITE);
+    return ckpt_errhandler_create(CKPT_FILE, (void *)function, CKPT_C, handler,
+                                  "MPI_File_create_errhandler", CKPT_SITE);
 }
 CKPT_ALIAS(File_create_errhandler);
 

@@ -37,6 +37,14 @@ enum ckpt_kind {
     CKPT_KIND_COUNT
 };
 
+/* How application code wants to be called. */
+enum ckpt_language {
+    CKPT_C,
+    CKPT_FORTRAN,         /* by reference, handles as numbers, IERROR */
+    CKPT_FORTRAN_INTEGER, /* attributes of MPI-1: INTEGER values */
+    CKPT_CXX,             /* through a function of libmpi_cxx */
+};
+
 #define CKPT_HANDLE_PREDEFINED 1u /* made by the library: never freed */
 #define CKPT_HANDLE_FREED 2u      /* freed by the application, still in use */
 #define CKPT_HANDLE_COMMITTED 4u  /* datatypes */
@@ -47,7 +55,7 @@ struct ckpt_handle {
     uint32_t kind;
     uint32_t flags;
     uint32_t references; /* 1 for the application + 1 per pending request */
-    uint32_t number;     /* as a Fortran handle; 0: never asked for */
+    uint32_t number;     /* as a Fortran handle, plus 1; 0: never asked for */
     struct ckpt_handle *next; /* live objects of the kind, oldest first; */
     struct ckpt_handle *previous; /*   predefined ones are not in the list */
     const char *creator; /* MPI function that made it */
@@ -68,6 +76,8 @@ struct ompi_group_t {
 struct ompi_op_t {
     struct ckpt_handle handle;
     MPI_User_function *function; /* NULL for predefined ones */
+    enum ckpt_language language; /* of `function` */
+    MPI_User_function *cxx;      /* what `function` of libmpi_cxx calls */
     int commutes;
     int thunk; /* index of the lower-half entry point of `function` */
 };
@@ -85,8 +95,11 @@ struct ompi_file_t {
 };
 struct ompi_errhandler_t {
     struct ckpt_handle handle;
-    void *function; /* MPI_{Comm,Win,File}_errhandler_function *, or NULL */
-    uint32_t object_kind;
+    void *function[CKPT_KIND_COUNT]; /* by kind of object, or NULL:
+                                        MPI_Comm_errhandler_function * ... */
+    enum ckpt_language language;     /* of `function` */
+    void (*dispatch)(void *object, int *code, const char *message,
+                     void *function); /* CKPT_CXX: of libmpi_cxx */
 };
 /* struct ompi_communicator_t: handles/communicator.h;
  * struct ompi_request_t: handles/request.h;

@@ -25,8 +25,23 @@ int ckpt_info_record(MPI_Info info);
 int ckpt_info_rebuild(MPI_Info info);
 
 int ckpt_op_rebuild(MPI_Op op);
+/*
+ * MPI_Op_create for a function in any language; `site` is the caller in the
+ * application. Context: normal, outside of begin/end.
+ */
+int ckpt_op_create(MPI_User_function *function, enum ckpt_language language,
+                   int commutes, MPI_Op *op, void *site);
 /* Gives back the lower-half entry point of a freed operation. */
 void ckpt_op_close(MPI_Op op);
+
+/*
+ * MPI_X_create_errhandler for a function in any language; `kind` is that of X,
+ * `creator` the MPI function, `site` its caller in the application. Context:
+ * normal, outside of begin/end.
+ */
+int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
+                           enum ckpt_language language, MPI_Errhandler *handler,
+                           const char *creator, void *site);
 
 /* Attaches the buffer of MPI_Buffer_attach to a new lower half. */
 int ckpt_buffer_rebuild(void);

@@ -17,6 +17,30 @@ static MPI_Op op_of[CKPT_OP_THUNKS];
 static int next_thunk; /* round robin: a freed number is not used again soon,
                           as a pending reduction may still hold it */
 
+/* libmpi_cxx's function, which makes an MPI::Datatype for the program's. */
+typedef void cxx_function(void *in, void *inout, int *count,
+                          MPI_Datatype *datatype, MPI_User_function *function);
+
+static void apply(MPI_Op op, void *in, void *inout, int *count,
+                  MPI_Datatype datatype)
+{
+    MPI_Fint number;
+
+    switch (op->language) {
+    case CKPT_FORTRAN:
+        number = PMPI_Type_c2f(datatype);
+        op->function(in, inout, count, (MPI_Datatype *)(void *)&number);
+        break;
+    case CKPT_CXX:
+        ((cxx_function *)(void *)op->function)(in, inout, count, &datatype,
+                                               op->cxx);
+        break;
+    default:
+        op->function(in, inout, count, &datatype);
+        break;
+    }
+}
+
 /* Called by a thunk in the lower half, with the lower thread pointer. */
 __attribute__((used)) void ckpt_op_call(void *in, void *inout, int *count,
                                         MPI_Datatype *lower_type, int number)
@@ -28,7 +52,7 @@ __attribute__((used)) void ckpt_op_call(void *in, void *inout, int *count,
     ckpt_thread_pointer_set(ckpt_halves.upper);
     datatype = ckpt_datatype_of(*lower_type);
     ckpt_callback_enter(&outer);
-    op_of[number]->function(in, inout, count, &datatype);
+    apply(op_of[number], in, inout, count, datatype);
     ckpt_callback_leave(&outer);
     ckpt_thread_pointer_set(lower);
 }
@@ -66,18 +90,19 @@ int ckpt_op_rebuild(MPI_Op op)
     return code;
 }
 
-int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *op_p)
+int ckpt_op_create(MPI_User_function *function, enum ckpt_language language,
+                   int commutes, MPI_Op *op_p, void *site)
 {
     MPI_Op op;
     int code;
 
     ckpt_begin();
-    op = ckpt_handle_create(CKPT_OP, sizeof(*op), NULL, "MPI_Op_create",
-                            CKPT_SITE);
+    op = ckpt_handle_create(CKPT_OP, sizeof(*op), NULL, "MPI_Op_create", site);
     if (op == NULL) {
         CKPT_RETURN(NULL, MPI_ERR_NO_MEM, "MPI_Op_create");
     }
     op->function = function;
+    op->language = language;
     op->commutes = commutes;
     op->thunk = take_thunk(op);
     code = op->thunk < 0 ? MPI_ERR_NO_MEM : ckpt_op_rebuild(op);
@@ -87,6 +112,11 @@ int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *op_p)
         ckpt_handle_destroy(&op->handle);
     }
     CKPT_RETURN(NULL, code, "MPI_Op_create");
+}
+
+int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *op_p)
+{
+    return ckpt_op_create(function, CKPT_C, commutes, op_p, CKPT_SITE);
 }
 CKPT_ALIAS(Op_create);
 

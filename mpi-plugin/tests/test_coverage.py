@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "generate"))
 
 import check_standin  # noqa: E402
 import exported  # noqa: E402
+import fortran  # noqa: E402
 import header as header_module  # noqa: E402
 import library  # noqa: E402
 import standard  # noqa: E402
@@ -23,6 +24,7 @@ import wrapper_files  # noqa: E402
 import wrappers  # noqa: E402
 
 GOLDEN = HERE / "test_coverage.golden"
+FORTRAN_GOLDEN = HERE / "test_coverage_fortran.golden"
 
 # One function of each kind of wrapper.
 SMALL_HEADER = """
@@ -103,6 +105,19 @@ class Generation(unittest.TestCase):
     def test_wrappers_are_as_recorded(self):
         self.assertEqual(wrapper_texts(small_header()), GOLDEN.read_text())
 
+    def test_fortran_bindings_are_as_recorded(self):
+        functions = standard.bound(small_header(), [])
+        names = ("Allreduce", "Group_free", "Ireduce", "Send", "Type_create_struct")
+        texts = [fortran.binding(functions[name]).text() for name in names]
+        self.assertEqual("\n".join(texts), FORTRAN_GOLDEN.read_text())
+
+    def test_fortran_array_of_requests_needs_a_hand(self):
+        header = small_header(
+            prototype("Startall(int count, MPI_Request array_of_requests[])")
+        )
+        with self.assertRaisesRegex(wrappers.WrapperError, "MPI_Startall: no Fortran"):
+            wrapper_files.fortran_files(standard.bound(header, ["Send"]))
+
     def test_handwritten_function_is_left_out(self):
         self.assertNotIn("PMPI_Send(", "".join(self.generate(small_header()).values()))
 
@@ -169,6 +184,15 @@ class StandIn(unittest.TestCase):
     def test_each_removed_function_is_noticed(self):
         for name in self.header.functions:
             self.assertEqual(self.complaints(**{f"PMPI_{name}": None}), [f"PMPI_{name} is missing"])
+
+    def test_removed_fortran_name_is_noticed(self):
+        fortran = {
+            name: self.symbols[name]
+            for name in ("ompi_waitall_f", "mpi_waitall__", "PMPI_WAITALL", "MPI_Waitall_f08")
+        }
+        standin = {name: self.symbols[name] for name in self.symbols if name not in fortran}
+        self.assertEqual(check_standin.missing_fortran(fortran, self.symbols), [])
+        self.assertEqual(check_standin.missing_fortran(fortran, standin), sorted(fortran))
 
     def test_undefined_function_is_noticed(self):
         imported = dataclasses.replace(self.symbols["MPI_Send"], defined=False)

@@ -14,7 +14,14 @@ REFUSED = {
 # Nonblocking collectives that not all ranks have begun: saved or refused.
 UNDECIDED = ["pending_ibarrier", "pending_ibcast"]
 
-NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c"))
+# The same in Fortran, if there was a compiler for it.
+FORTRAN = sorted(
+    name
+    for name in ("fortran/mpi", "fortran/mpi_f08", "fortran/mpif_h")
+    if (APPS / name).exists()
+)
+
+NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c")) + FORTRAN
 SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
 _RANKS = {
@@ -36,7 +43,8 @@ ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
 
 def probe(name, gate):
     """The program of a probe; it goes on when the file `gate` exists."""
-    argv = [APPS / "probes" / name, gate, *_ARGUMENTS.get(name, [])]
+    path = APPS / name if name in FORTRAN else APPS / "probes" / name
+    argv = [path, gate, *_ARGUMENTS.get(name, [])]
     return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
 
 
