@@ -24,6 +24,7 @@ HANDLES = {
 # C types that pass the border between the halves as they are.
 _PLAIN_TYPES = {
     "char", "double", "int", "void", "MPI_Aint", "MPI_Count", "MPI_F08_status",
+    "MPI_Datarep_conversion_function", "MPI_Datarep_extent_function",
     "MPI_Fint", "MPI_Offset", "MPI_Status", "MPI_T_cb_safety", "MPI_T_cvar_handle",
     "MPI_T_enum", "MPI_T_event_instance", "MPI_T_event_registration",
     "MPI_T_pvar_handle", "MPI_T_pvar_session", "MPI_T_source_order",

@@ -129,7 +129,6 @@ REFUSED = {
     "Comm_idup_with_info": _NEW,
     "Isendrecv": _NEW,
     "Isendrecv_replace": _NEW,
-    "Register_datarep": _CALLBACK,
     "T_event_register_callback": _CALLBACK,
     "T_event_set_dropped_handler": _CALLBACK,
     "T_event_handle_free": _CALLBACK,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coverage.h - a program that calls every function of mpi.h, in sections.
+ *
+ * A section makes objects of one subject in `begin`, and uses, checks and frees
+ * them in `end`. The program runs begin and end once; begin again; waits at the
+ * gate, where a checkpoint, a kill and a restart can be put; then end, and both
+ * once more. So each function of a section is called before and after the gate,
+ * and objects made before it are used after it.
+ *
+ * Calls are counted by definitions of MPI_X in this program (counted.c, which
+ * is generated from mpi.h), as a profiling tool would.
+ */
+#ifndef COVERAGE_H
+#define COVERAGE_H
+
+#include "selfcheck.h"
+
+#define RANKS 2
+#define OTHER (1 - this_rank)
+
+extern int this_rank; /* of RANKS in MPI_COMM_WORLD */
+
+struct section {
+    const char *name;
+    void (*begin)(void);
+    void (*end)(void);
+};
+
+extern const struct section attributes_section, collectives_section,
+    communicators_section, datatypes_section, dynamic_section,
+    environment_section, errhandlers_section, files_section, groups_section,
+    info_section, messages_section, neighbors_section, nonblocking_section,
+    operations_section, packing_section, requests_section, tool_section,
+    topologies_section, windows_section;
+
+/* The program's second argument after the gate, its own name: for sections that
+ * need a file or start a process. */
+extern const char *coverage_program, *coverage_scratch;
+
+/* Around the use of buffered sends: a process has one buffer, and sections
+ * overlap. */
+void coverage_buffer_attach(void);
+void coverage_buffer_detach(void);
+
+/* From now on calls count as made after the gate. */
+void coverage_gate_passed(void);
+
+/*
+ * Adds up the counts of all ranks, or takes this rank's alone, and prints one
+ * line `called NAME BEFORE AFTER` for each function that was called since the
+ * last report. Rank 0 prints.
+ */
+void coverage_report(void);
+void coverage_report_alone(void);
+
+#endif

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""coverage.py - which functions of mpi.h the coverage program has called, and
+with a checkpoint, a kill and a restart between their calls."""
+
+import re
+from dataclasses import dataclass, field
+
+from .programs import Program
+from .settings import APPS
+
+# Sections of apps/coverage that go through a checkpoint together.
+OBJECTS = [
+    "attributes",
+    "collectives",
+    "communicators",
+    "datatypes",
+    "environment",
+    "errhandlers",
+    "groups",
+    "info",
+    "messages",
+    "neighbors",
+    "nonblocking",
+    "operations",
+    "packing",
+    "requests",
+    "tool",
+    "topologies",
+]
+
+# What no checkpoint can lie between two calls of.
+BY_NATURE = {
+    "Init": "begins MPI; called once",
+    "Init_thread": "begins MPI; called once",
+    "Finalize": "ends MPI; called once",
+    "Abort": "ends the job",
+}
+
+
+@dataclass
+class Run:
+    """Sections in one job. saved: a checkpoint, a kill and a restart lie in its
+    middle; else why not, for the functions that only it calls."""
+
+    name: str
+    words: list  # options and sections
+    why_not: str = ""
+    code: int = 0  # with which it ends
+
+    def program(self, gate, scratch):
+        argv = [APPS / "coverage/coverage", gate, scratch, *self.words]
+        return Program(self.name, argv, 2, r"^waiting (\d+)")
+
+
+RUNS = [
+    Run("objects", ["--thread", *OBJECTS]),
+    Run("files", ["files"], "an open file is not saved yet"),
+    Run("windows", ["windows"], "a window is not saved yet"),
+    Run("dynamic", ["dynamic"], "processes of another job are connected"),
+    Run("abort", ["--abort", "info"], "ends the job", code=7),
+]
+
+
+@dataclass
+class Coverage:
+    """What is known so far about each function."""
+
+    functions: set
+    called: set = field(default_factory=set)
+    across: set = field(default_factory=set)
+    reasons: dict = field(default_factory=dict)
+
+    def add(self, run, lines):
+        """Counts the calls that a run reports."""
+        for line in lines:
+            match = re.fullmatch(r"called (\w+) (\d+) (\d+)", line)
+            if not match:
+                continue
+            name, before, after = match[1], int(match[2]), int(match[3])
+            self.called.add(name)
+            if run.why_not:
+                self.reasons[name] = run.why_not
+            elif before > 0 and after > 0:
+                self.across.add(name)
+
+    def not_across(self):
+        """Called functions without a checkpoint across, and why."""
+        return {
+            name: BY_NATURE.get(name) or self.reasons.get(name)
+            for name in sorted(self.called - self.across)
+        }
+
+    def summary(self):
+        """The result in words, one line or more."""
+        total = len(self.functions)
+        lines = [
+            f"{len(self.called)} of {total} functions called, "
+            f"{len(self.across)} checkpointed across"
+        ]
+        for name, reason in self.not_across().items():
+            lines.append(f"  not across: MPI_{name}: {reason}")
+        for name in sorted(self.functions - self.called):
+            lines.append(f"  not called: MPI_{name}")
+        return "\n".join(lines)

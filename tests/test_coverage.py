@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every function of mpi.h called with and without ckpt, with a checkpoint, a
+kill and a restart between its calls."""
+
+import re
+
+import pytest
+
+from ckpttest import coverage
+from ckpttest.settings import APPS, PATIENCE
+
+
+def every_function():
+    """The functions of mpi.h, from the table in the program itself."""
+    text = (APPS / "coverage/counted.c").read_text(encoding="utf-8")
+    table = text.partition("names[COUNT] = {")[2].partition("}")[0]
+    return set(re.findall(r'"(\w+)"', table))
+
+
+def called_names(lines):
+    return {line.split()[1] for line in lines if line.startswith("called ")}
+
+
+def finish(job, run):
+    assert job.finish(2 * PATIENCE) == run.code, "\n".join(job.lines[-25:])
+    assert run.code != 0 or "OK" in job.lines
+    return job.lines
+
+
+def run_across(lab, run):
+    """With a checkpoint, a kill and a restart, if it can be saved."""
+    gate = lab.directory / f"{run.name}.gate"
+    job = lab.start(run.program(gate, lab.directory / f"{run.name}.data"))
+    job.wait_for("^waiting")
+    if not run.why_not:
+        lab.checkpoint(job)
+        job.kill()
+        job = lab.restart()
+        job.wait_for("^waiting")
+    gate.touch()
+    return finish(job, run)
+
+
+def run_native(lab, run):
+    gate = lab.directory / f"{run.name}.native-gate"
+    gate.touch()
+    job = lab.start_native(
+        run.program(gate, lab.directory / f"{run.name}.native-data")
+    )
+    return finish(job, run)
+
+
+@pytest.fixture(scope="module")
+def known():
+    return coverage.Coverage(every_function())
+
+
+@pytest.mark.parametrize("run", coverage.RUNS, ids=lambda run: run.name)
+def test_sections(lab, known, run):
+    """The program says the same with and without ckpt."""
+    lines = run_across(lab, run)
+    assert called_names(lines) == called_names(run_native(lab, run))
+    known.add(run, lines)
+
+
+def test_every_function(known, record_property):
+    """After all sections: nothing is left out."""
+    summary = known.summary()
+    print(summary)
+    record_property("coverage", summary.partition("\n")[0])
+    assert known.called == known.functions, summary
+    assert all(known.not_across().values()), summary
