@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window.c - a window of remote memory: works, but cannot be saved yet.
+ * window.c - a window of memory that MPI has allocated, after a fence.
  */
 #include "probe.h"
 

@@ -141,7 +141,7 @@ const char *SyncAndStop::state_name(int rank) const
         static const char *const absent[] = {"starting", "", "finished", "gone"};
         return absent[static_cast<int>(r.presence)];
     }
-    if (phase_ == Phase::idle || phase_ == Phase::undo || r.captured) {
+    if (phase_ == Phase::idle || phase_ == Phase::undo || r.resumed) {
         return "running";
     }
     if (r.answered) {
@@ -458,6 +458,7 @@ void SyncAndStop::on_ready(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::save && !rank.answered) {
         rank.snapshot = message.arg[0];
+        rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
         rank.answered = true;
         hold(rank, now);
         proceed(now);
@@ -501,7 +502,8 @@ void SyncAndStop::write(Time now)
  * the lower half of a rank that runs can reach a waiting rank's application
  * memory only after that rank's lower half has matched a message, and it does
  * not run. What the running rank sends stays in its own or the network's
- * buffers, which are no part of any image.
+ * buffers, which are no part of any image. Not so where ranks store into one
+ * another's memory: these wait for each other.
  */
 void SyncAndStop::captured(int rank, Time now)
 {
@@ -510,14 +512,30 @@ void SyncAndStop::captured(int rank, Time now)
     }
     ranks_.at(rank).captured = true;
     if (!kill_) {
-        let_go(ranks_[rank], now);
-        send(rank, CKPT_MSG_RESUME, false, 0);
+        resume_captured(now);
     }
     bool all = std::all_of(ranks_.begin(), ranks_.end(),
                            [](const Rank &r) { return r.captured; });
     if (all) {
         times_.capture = seconds(now - phase_began_);
         phase_began_ = now;
+    }
+}
+
+void SyncAndStop::resume_captured(Time now)
+{
+    bool sharing_wait =
+        std::any_of(ranks_.begin(), ranks_.end(), [](const Rank &rank) {
+            return rank.shared && !rank.captured;
+        });
+
+    for (int i = 0; i < rank_count(); i++) {
+        Rank &rank = ranks_[i];
+        if (rank.captured && !rank.resumed && !(rank.shared && sharing_wait)) {
+            rank.resumed = true;
+            let_go(rank, now);
+            send(i, CKPT_MSG_RESUME, false, 0);
+        }
     }
 }
 
@@ -558,8 +576,7 @@ void SyncAndStop::give_up(std::string reason, Time now)
     }
     for (int i = 0; i < rank_count(); i++) {
         Rank &rank = ranks_[i];
-        bool resumed = rank.captured && !kill_;
-        if (rank.presence == Presence::here && !resumed) {
+        if (rank.presence == Presence::here && !rank.resumed) {
             let_go(rank, now);
             send(i, CKPT_MSG_RESUME, false, 1, reason);
         }

@@ -158,6 +158,8 @@ class SyncAndStop
         bool reported = false; /* has answered REQUEST */
         bool answered = false; /* has answered the message of this phase */
         bool captured = false;
+        bool shared = false;  /* goes on together with all others that share */
+        bool resumed = false; /* was told to go on after it was captured */
         std::uint64_t snapshot = 0;
         std::optional<Time> still_since;
     };
@@ -197,6 +199,7 @@ class SyncAndStop
     void drain(Time now);
     void save(Time now);
     void write(Time now);
+    void resume_captured(Time now);
 
     void on_report(Rank &rank, const ckpt_message &message, Time now);
     void on_stopped(Rank &rank, const ckpt_message &message, Time now);

@@ -121,6 +121,16 @@ class Machine : public testing::Test, public RankPages
         say(rank, CKPT_MSG_READY, 0x1000u + static_cast<unsigned>(rank));
     }
 
+    void ready_shared(int rank)
+    {
+        ckpt_message message{};
+        message.type = CKPT_MSG_READY;
+        message.epoch = epoch;
+        message.arg[1] = CKPT_READY_SHARED;
+        machine.message(rank, message, now);
+        settle();
+    }
+
     /* Until all ranks are to be captured. */
     void to_write(bool kill = false)
     {
@@ -142,6 +152,7 @@ class Machine : public testing::Test, public RankPages
         return types;
     }
     using Types = std::vector<int>;
+    void forget_orders(int rank) { take_orders(rank); }
 
     template <typename Kind> bool took()
     {
@@ -518,6 +529,47 @@ TEST_F(Machine, ARankThatIsCapturedMayDie)
     machine.committed(now);
     settle();
     EXPECT_TRUE(finish->committed);
+}
+
+TEST_F(Machine, RanksThatShareMemoryGoOnTogether)
+{
+    const bool shares[count] = {true, false, true};
+
+    request();
+    all(&Machine::report_free);
+    all(&Machine::stopped);
+    all(&Machine::drained);
+    for (int i = 0; i < count; i++) {
+        shares[i] ? ready_shared(i) : ready(i);
+    }
+    all(&Machine::forget_orders);
+    machine.captured(0, now);
+    machine.captured(1, now);
+    settle();
+    EXPECT_EQ(take_orders(0), Types()); /* rank 2 is not yet read */
+    EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RESUME}));
+    machine.captured(2, now);
+    settle();
+    EXPECT_EQ(take_orders(0), Types({CKPT_MSG_RESUME}));
+    EXPECT_EQ(take_orders(2), Types({CKPT_MSG_RESUME}));
+    EXPECT_EQ(take_orders(1), Types());
+}
+
+TEST_F(Machine, AFailureLetsRanksThatShareMemoryGo)
+{
+    request();
+    all(&Machine::report_free);
+    all(&Machine::stopped);
+    all(&Machine::drained);
+    all(&Machine::ready_shared);
+    machine.captured(0, now);
+    settle();
+    all(&Machine::forget_orders);
+    machine.failed("no space left", now);
+    settle();
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(take_orders(i), Types({CKPT_MSG_RESUME}));
+    }
 }
 
 TEST_F(Machine, AFailureInTheWriteLetsTheRestGo)

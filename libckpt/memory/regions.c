@@ -307,8 +307,9 @@ int ckpt_regions_scan(struct ckpt_arena *arena,
     if (error != 0) {
         return error;
     }
-    /* An excluded range inside a mapping makes one region more of it. */
-    scan.capacity = size / SHORTEST_LINE + excluded_count + 1;
+    /* An excluded range inside a mapping makes one region more of it; and the
+     * caller may put one of his own in its place. */
+    scan.capacity = size / SHORTEST_LINE + 2 * excluded_count + 1;
     scan.regions = (struct ckpt_region *)ckpt_arena_alloc(
         arena, scan.capacity * sizeof *scan.regions);
     if (scan.regions == NULL) {

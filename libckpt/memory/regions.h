@@ -20,7 +20,8 @@ struct ckpt_arena;
  *        to the arena's string table (ckpt_arena_string).
  * A private mapping of a file that was deleted or replaced is a FILE region
  * with device 0: only its content in memory can be saved.
- * The list is in order of address and describes this moment: nothing may be
+ * The list is in order of address, and behind it is room for as many regions
+ * more as there are excluded ranges. It describes this moment: nothing may be
  * mapped between the scan and the capture.
  * Returns 0; -ENOTSUP with the mapping's name in `failure` for one that cannot
  * be saved (writable shared file, System V or POSIX shared memory, device).

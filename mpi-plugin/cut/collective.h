@@ -84,6 +84,23 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     } while (0)
 
 /*
+ * The same for what takes several lower-half calls: `function(...)` runs with
+ * the lower thread pointer. It may be entered again, with its arguments
+ * evaluated anew, so it must not depend on what an unfinished run has done.
+ */
+#define CKPT_COLLECTIVE_SECTION(result, comm, function, ...)                   \
+    do {                                                                       \
+        uintptr_t upper_;                                                      \
+        CKPT_COLLECTIVE_ENTRY();                                               \
+        ckpt_collective_set((comm), CKPT_COLLECTIVE_REDO);                     \
+        upper_ = ckpt_enter();                                                 \
+        (result) = function(__VA_ARGS__);                                      \
+        (comm)->clock->left++;                                                 \
+        ckpt_leave(upper_);                                                    \
+        ckpt_state = CKPT_STATE_CRITICAL;                                      \
+    } while (0)
+
+/*
  * Starts a nonblocking collective: passes the gate and counts as left at once.
  * All members complete it before a cut.
  */

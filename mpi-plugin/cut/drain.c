@@ -9,13 +9,14 @@
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "handles/window.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
 
 /* Completes what can be completed, and collects requests that the application
  * has freed. Returns how many are still pending that must not be: nonblocking
- * collectives, and accesses to files. */
+ * collectives, and accesses to files and windows. */
 static int progress_requests(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
@@ -112,6 +113,9 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
 {
     int error = log_matched(), pending;
 
+    if (error == 0 && ckpt_windows_flush() != MPI_SUCCESS) {
+        return ckpt_fail(failure, -EIO, "accesses to a window do not complete");
+    }
     for (unsigned turn = 1; error == 0; turn++) {
         pending = progress_requests();
         error = log_all();

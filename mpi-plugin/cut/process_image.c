@@ -13,6 +13,7 @@
 #include "cut/service.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "handles/window.h"
 #include "memory/layout.h"
 #include "memory/maps.h"
 #include "memory/regions.h"
@@ -25,11 +26,13 @@
 #include <errno.h>
 
 #define RANGE_CAPACITY 8192
+#define WINDOW_REGION_CAPACITY 3072
 #define PATH_CAPACITY 4096
 
 static struct ckpt_arena arena;
 static struct ckpt_snapshot snapshot;
 static struct ckpt_range excluded[RANGE_CAPACITY];
+static struct ckpt_region of_windows[WINDOW_REGION_CAPACITY];
 
 /* Everything that is not the application's: lower half and rank page. */
 static int list_excluded(struct ckpt_failure *failure)
@@ -47,13 +50,47 @@ static int list_excluded(struct ckpt_failure *failure)
     return count;
 }
 
+/* The memory of windows describes itself; it is not to be found twice. */
+static int list_windows(int *excluded_count, struct ckpt_failure *failure)
+{
+    int count = ckpt_windows_regions(of_windows, WINDOW_REGION_CAPACITY);
+
+    if (count < 0 || *excluded_count + count > RANGE_CAPACITY) {
+        return ckpt_fail(failure, -E2BIG, "too many windows of shared memory");
+    }
+    for (int i = 0; i < count; i++) {
+        excluded[(*excluded_count)++] =
+            (struct ckpt_range){of_windows[i].start, of_windows[i].end};
+    }
+    return count;
+}
+
+/* Puts a region into the list, which is in order of address and has room. */
+static void insert(struct ckpt_region *regions, size_t *count,
+                   const struct ckpt_region *region)
+{
+    size_t i = (*count)++;
+
+    for (; i > 0 && regions[i - 1].start > region->start; i--) {
+        regions[i] = regions[i - 1];
+    }
+    regions[i] = *region;
+}
+
 static int list_regions(int excluded_count, struct ckpt_failure *failure)
 {
     struct ckpt_region *regions;
     size_t count;
-    int error = ckpt_regions_scan(&arena, excluded, (size_t)excluded_count,
-                                  &regions, &count, failure);
+    int windows = list_windows(&excluded_count, failure), error;
 
+    if (windows < 0) {
+        return windows;
+    }
+    error = ckpt_regions_scan(&arena, excluded, (size_t)excluded_count,
+                              &regions, &count, failure);
+    for (int i = 0; i < windows && error == 0; i++) {
+        insert(regions, &count, &of_windows[i]);
+    }
     snapshot.regions = (uint64_t)(uintptr_t)regions;
     snapshot.region_count = (uint32_t)count;
     return error;
@@ -128,10 +165,11 @@ static void summarise(void)
     ckpt_log_totals(&messages, &bytes);
     ckpt_text_format(
         text, sizeof(text),
-        "{\"communicators\":%u,\"groups\":%u,\"datatypes\":%u,"
+        "{\"communicators\":%u,\"windows\":%u,\"groups\":%u,\"datatypes\":%u,"
         "\"operations\":%u,\"requests\":%u,\"infos\":%u,"
         "\"error_handlers\":%u,\"files\":%u,\"logged_messages\":%l,\"logged_bytes\":%l}",
-        live_count(CKPT_COMM), live_count(CKPT_GROUP), live_count(CKPT_DATATYPE),
+        live_count(CKPT_COMM), live_count(CKPT_WIN), live_count(CKPT_GROUP),
+        live_count(CKPT_DATATYPE),
         live_count(CKPT_OP), live_count(CKPT_REQUEST), live_count(CKPT_INFO),
         live_count(CKPT_ERRHANDLER), live_count(CKPT_FILE), (long)messages, (long)bytes);
     snapshot.summary = (uint64_t)(uintptr_t)text;
@@ -167,6 +205,7 @@ int ckpt_process_image(struct ckpt_context *context,
     ckpt_threads_record_leader();
     ckpt_signals_save();
     ckpt_wtime_stop();
+    ckpt_windows_save();
     count = list_excluded(failure);
     if (count < 0) {
         return count;

@@ -231,6 +231,7 @@ static int save_as(struct ckpt_context *context)
         return error;
     }
     message.arg[0] = (uint64_t)(uintptr_t)snapshot;
+    message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
     (void)ckpt_agent_send(&message, -1);
     await_resume();
     return 0;

@@ -104,6 +104,20 @@ def _file_calls():
 
 FILE_CALLS = _file_calls()
 
+# Access to the memory of a window (MPI 3.1, section 11.3).
+REMOTE = (
+    "Put",
+    "Get",
+    "Accumulate",
+    "Get_accumulate",
+    "Fetch_and_op",
+    "Compare_and_swap",
+    "Rput",
+    "Rget",
+    "Raccumulate",
+    "Rget_accumulate",
+)
+
 # Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
 ERRORS_TO_FILE_NULL = ("File_open", "File_delete", "Register_datarep")
 

@@ -45,15 +45,6 @@ int ckpt_out_degree(MPI_Comm comm)
     return degree(comm, 1);
 }
 
-MPI_Win ckpt_adopt_window(MPI_Win lower, const char *creator, void *site)
-{
-    int code;
-
-    CKPT_CALL(code, Win_set_errhandler, lower, CKPT_LOWER(MPI_ERRORS_RETURN));
-    (void)code; /* fails only for a null handle */
-    return ckpt_adopt(CKPT_WIN, lower, creator, site);
-}
-
 int ckpt_cvar_bound(int index)
 {
     int code, bind = MPI_T_BIND_NO_OBJECT;

@@ -54,10 +54,6 @@ static inline void **ckpt_lower_array(int count)
 int ckpt_in_degree(MPI_Comm comm);
 int ckpt_out_degree(MPI_Comm comm);
 
-/* The object for a window that was just made, with the lower window's errors
- * returned and not fatal. Context: normal, between ckpt_begin and ckpt_end. */
-MPI_Win ckpt_adopt_window(MPI_Win lower, const char *creator, void *site);
-
 /* 1 if the MPI_T variable is bound to an MPI object. Context: normal, between
  * ckpt_begin and ckpt_end. */
 int ckpt_cvar_bound(int index);

@@ -78,7 +78,13 @@ def _fits(objects):
 
 def predefined_table_c(objects):
     lines = [banner("predefined_table.c", "table of the predefined objects.")]
-    for name in ("cut/message_log", "handles/communicator", "handles/handles", "handles/request"):
+    for name in (
+        "cut/message_log",
+        "handles/communicator",
+        "handles/handles",
+        "handles/request",
+        "handles/window",
+    ):
         lines.append(f'#include "{name}.h"')
     lines += ["", *_fits(objects), ""]
     lines += ["/* Only addresses count here; mpi.h does not declare all of them. */"]

@@ -58,6 +58,7 @@ _INCLUDES = """
 #include "handles/attribute.h"
 #include "handles/file.h"
 #include "handles/request.h"
+#include "handles/window.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>

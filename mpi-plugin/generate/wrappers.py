@@ -20,7 +20,14 @@ _NULL_HANDLES = {
 }
 
 # Outputs that only a wrapper written by hand can make.
-_NEVER_MADE = ("MPI_Comm", "MPI_Op", "MPI_Errhandler", "MPI_Message")
+_NEVER_MADE = (
+    "MPI_Comm",
+    "MPI_Errhandler",
+    "MPI_Message",
+    "MPI_Op",
+    "MPI_Request",
+    "MPI_Win",
+)
 
 # Handles whose objects know what to do about an error.
 _WITH_ERRHANDLER = ("MPI_Comm", "MPI_Win", "MPI_File")
@@ -85,12 +92,6 @@ class Wrapper:
         maker, items = "ckpt_adopt", [KINDS[argument.handle], variable]
         if argument.handle in _NEVER_MADE:
             self._need_hand(argument)
-        if argument.handle == "MPI_Request":
-            if self.function.first("MPI_Win") is None:
-                self._need_hand(argument)
-            maker, items = "ckpt_request_foreign", [variable]
-        elif argument.handle == "MPI_Win":
-            maker, items = "ckpt_adopt_window", [variable]
         origin = [f'"{self.mpi_name}"', "CKPT_SITE"]
         return Call(f"*{argument.name} = {maker}(", [*items, *origin])
 
@@ -100,20 +101,11 @@ class Wrapper:
     def _add_freed(self, argument):
         if not self.name.endswith(("_free", "_close")):
             self._need_hand(argument)
-        if argument.handle == "MPI_Win":
-            self._delete_attributes(argument)
         variable = self._lower(argument)
         self.prepared.append(f"{variable} = CKPT_LOWER(*{argument.name});")
         self.success += [
             f"ckpt_release(*{argument.name});",
             f"*{argument.name} = {_NULL_HANDLES[argument.handle]};",
-        ]
-
-    def _delete_attributes(self, argument):
-        """The delete functions of attributes run before the object goes."""
-        self.checks += [
-            f"code = ckpt_attributes_delete(&(*{argument.name})->handle);",
-            If("code != MPI_SUCCESS", [self._refuse(f"*{argument.name}", "code")]),
         ]
 
     def _translated(self, argument, count, no_memory):
@@ -192,6 +184,22 @@ class RefusedWrapper(Wrapper):
         else:
             refusal = self._refuse(self._error_object(), "MPI_ERR_UNSUPPORTED_OPERATION")
         return [f"/* {supplement.REFUSED[self.name]} */", *self.declarations, refusal]
+
+
+class RemoteWrapper(Wrapper):
+    """Access to the memory of another rank: within an epoch."""
+
+    def _finish(self):
+        self.checks += [
+            Call("code = ckpt_window_access(", ["win", "&target_rank", "&target_disp"]),
+            If("code != MPI_SUCCESS", [self._refuse("win", "code")]),
+        ]
+
+    def _adopted(self, argument, variable):
+        if argument.handle != "MPI_Request":
+            self._need_hand(argument)
+        origin = [f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call(f"*{argument.name} = ckpt_request_remote(", [variable, *origin])
 
 
 class ToolWrapper(Wrapper):
@@ -409,6 +417,8 @@ def wrapper(function):
         if name.endswith("_begin"):
             return SplitBeginWrapper(function)
         return SplitEndWrapper(function) if name.endswith("_end") else FileWrapper(function)
+    if name in supplement.REMOTE:
+        return RemoteWrapper(function)
     if name in supplement.COLLECTIVES:
         return CollectiveWrapper(function)
     if name.startswith("I") and name[1:].capitalize() in supplement.COLLECTIVES:

@@ -9,6 +9,7 @@
 #include "handles/communicator.h"
 #include "handles/fortran_handles.h"
 #include "handles/request.h"
+#include "handles/window.h"
 #include "cut/message_log.h"
 #include "wrap/wrapper.h"
 

@@ -5,6 +5,7 @@
  */
 #include "handles/communicator.h"
 #include "handles/kinds.h"
+#include "handles/window.h"
 #include "runtime/runtime.h"
 #include "wrap/wrapper.h"
 

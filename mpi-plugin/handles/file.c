@@ -139,38 +139,10 @@ void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,
 void ckpt_mpi_file_hint(MPI_File file, MPI_Info info)
 {
     struct ckpt_open_file *open = file->open;
-    char *added = NULL, *all = NULL;
-    size_t added_size = 0, all_size;
-    MPI_Info lower;
-    int code, ignored;
 
-    if (info == NULL || info == MPI_INFO_NULL) {
-        return;
+    if (info != NULL && info != MPI_INFO_NULL) { /* hints are no more than that */
+        (void)ckpt_info_merge(&open->hints, &open->hints_size, CKPT_LOWER(info));
     }
-    CKPT_CALL(code, Info_create, &lower);
-    if (code != MPI_SUCCESS) {
-        return; /* hints are no more than that */
-    }
-    added = ckpt_info_pairs(CKPT_LOWER(info), &added_size);
-    if (open->hints != NULL) {
-        code = ckpt_info_set_pairs(lower, open->hints);
-    }
-    if (added != NULL && code == MPI_SUCCESS &&
-        ckpt_info_set_pairs(lower, added) == MPI_SUCCESS) {
-        all = ckpt_info_pairs(lower, &all_size);
-    }
-    if (added != NULL) {
-        ckpt_memory_free(added, added_size);
-    }
-    if (all != NULL) {
-        if (open->hints != NULL) {
-            ckpt_memory_free(open->hints, open->hints_size);
-        }
-        open->hints = all;
-        open->hints_size = all_size;
-    }
-    CKPT_CALL(ignored, Info_free, &lower);
-    (void)ignored;
 }
 
 void ckpt_mpi_file_moved(MPI_File file)

@@ -154,8 +154,6 @@ static size_t object_size(enum ckpt_kind kind)
         return sizeof(struct ompi_op_t);
     case CKPT_ERRHANDLER:
         return sizeof(struct ompi_errhandler_t);
-    case CKPT_WIN:
-        return sizeof(struct ompi_win_t);
     case CKPT_FILE:
         return sizeof(struct ompi_file_t);
     default:

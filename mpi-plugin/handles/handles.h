@@ -84,10 +84,6 @@ struct ompi_op_t {
 struct ompi_info_t {
     struct ckpt_handle handle;
 };
-struct ompi_win_t {
-    struct ckpt_handle handle;
-    MPI_Errhandler errhandler; /* NULL: the standard's default */
-};
 struct ompi_file_t {
     struct ckpt_handle handle;
     MPI_Errhandler errhandler; /* NULL: the standard's default */
@@ -103,7 +99,8 @@ struct ompi_errhandler_t {
 };
 /* struct ompi_communicator_t: handles/communicator.h;
  * struct ompi_request_t: handles/request.h;
- * struct ompi_message_t: cut/message_log.h. */
+ * struct ompi_message_t: cut/message_log.h; struct ompi_win_t:
+ * handles/window.h. */
 
 /* The lower handle of any object; a NULL handle stays NULL. */
 #define CKPT_LOWER(object)                                                     \

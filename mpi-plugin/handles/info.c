@@ -30,9 +30,11 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
     size_t space = 1, used = 0;
     char *pairs;
-    int code, count = 0, i;
+    int code = MPI_SUCCESS, count = 0, i;
 
-    CKPT_CALL(code, Info_get_nkeys, lower, &count);
+    if (lower != CKPT_LOWER(MPI_INFO_NULL)) {
+        CKPT_CALL(code, Info_get_nkeys, lower, &count);
+    }
     for (i = 0; i < count && code == MPI_SUCCESS; i++) {
         code = entry_read(lower, i, key, value);
         space += strlen(key) + strlen(value) + 2;
@@ -53,7 +55,7 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
     return pairs;
 }
 
-int ckpt_info_set_pairs(MPI_Info lower, const char *pairs)
+int ckpt_info_add(MPI_Info lower, const char *pairs, const char *but)
 {
     const char *key = pairs;
     int code = MPI_SUCCESS;
@@ -61,10 +63,70 @@ int ckpt_info_set_pairs(MPI_Info lower, const char *pairs)
     while (code == MPI_SUCCESS && *key != '\0') {
         const char *value = key + strlen(key) + 1;
 
-        CKPT_CALL(code, Info_set, lower, key, value);
+        if (but == NULL || strcmp(key, but) != 0) {
+            code = CKPT_FUNCTION(Info_set)(lower, key, value);
+        }
         key = value + strlen(value) + 1;
     }
     return code;
+}
+
+int ckpt_info_set_pairs(MPI_Info lower, const char *pairs)
+{
+    uintptr_t upper = ckpt_enter();
+    int code = ckpt_info_add(lower, pairs, NULL);
+
+    ckpt_leave(upper);
+    return code;
+}
+
+int ckpt_info_is_true(const char *pairs, const char *wanted)
+{
+    const char *key = pairs;
+
+    while (*key != '\0') {
+        const char *value = key + strlen(key) + 1;
+
+        if (strcmp(key, wanted) == 0) {
+            return strcmp(value, "true") == 0;
+        }
+        key = value + strlen(value) + 1;
+    }
+    return 0;
+}
+
+int ckpt_info_merge(char **pairs, size_t *size, MPI_Info info)
+{
+    MPI_Info both = NULL;
+    size_t added_size, all_size;
+    char *added = ckpt_info_pairs(info, &added_size), *all = NULL;
+    int code, ignored;
+
+    if (added == NULL) {
+        return -ENOMEM;
+    }
+    CKPT_CALL(code, Info_create, &both);
+    if (code == MPI_SUCCESS && *pairs != NULL) {
+        code = ckpt_info_set_pairs(both, *pairs);
+    }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_info_set_pairs(both, added);
+    }
+    if (code == MPI_SUCCESS) {
+        all = ckpt_info_pairs(both, &all_size);
+    }
+    CKPT_CALL(ignored, Info_free, &both);
+    (void)ignored;
+    ckpt_memory_free(added, added_size);
+    if (all == NULL) {
+        return -ENOMEM;
+    }
+    if (*pairs != NULL) {
+        ckpt_memory_free(*pairs, *size);
+    }
+    *pairs = all;
+    *size = all_size;
+    return 0;
 }
 
 int ckpt_info_record(MPI_Info info)

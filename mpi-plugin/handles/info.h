@@ -8,12 +8,22 @@
 
 #include "handles/handles.h"
 
-/* Writes down a lower info object. Returns the pairs, of *size bytes from
+/* Writes down a lower info object (a null one: no pairs). Returns the pairs, of *size bytes from
  * ckpt_memory_alloc, or NULL. Context: place for lower-half calls. */
 char *ckpt_info_pairs(MPI_Info lower, size_t *size);
 
 /* Sets the pairs in a lower info object. Returns an MPI error code. Same
  * context, also quiesced. */
 int ckpt_info_set_pairs(MPI_Info lower, const char *pairs);
+/* The same, with the lower thread pointer, leaving out the key `but` (or NULL). */
+int ckpt_info_add(MPI_Info lower, const char *pairs, const char *but);
+
+/* Adds those of a lower info object to *pairs (of *size bytes, or NULL), of
+ * which there is a new copy afterwards; new values replace old ones. Returns 0
+ * or -ENOMEM and nothing changed. Context: place for lower-half calls. */
+int ckpt_info_merge(char **pairs, size_t *size, MPI_Info info);
+
+/* Whether a key has the value "true". Context: any. */
+int ckpt_info_is_true(const char *pairs, const char *wanted);
 
 #endif

@@ -9,6 +9,7 @@
 #include "handles/file.h"
 #include "handles/kinds.h"
 #include "handles/replay.h"
+#include "handles/window.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
@@ -80,16 +81,13 @@ int ckpt_recipes_complete(void)
             return 0;
         }
     }
-    return ckpt_live(CKPT_MESSAGE) == NULL;
+    return ckpt_live(CKPT_MESSAGE) == NULL && !ckpt_windows_dirty();
 }
 
 struct ckpt_handle *ckpt_first_unsavable(void)
 {
-    struct ckpt_handle *handle = ckpt_live(CKPT_WIN);
+    struct ckpt_handle *handle;
 
-    if (handle != NULL) {
-        return handle;
-    }
     for (handle = ckpt_live(CKPT_COMM); handle != NULL;
          handle = ckpt_live_next(handle)) {
         if (((MPI_Comm)handle)->foreign || ((MPI_Comm)handle)->unclocked) {
@@ -149,6 +147,12 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
                              "the %s cannot be made again (MPI error %d)",
                              order[i].name, code);
         }
+    }
+    code = ckpt_windows_rebuild();
+    if (code != MPI_SUCCESS) {
+        return ckpt_fail(failure, -EIO,
+                         "the windows cannot be made again (MPI error %d)",
+                         code);
     }
     return ckpt_mpi_files_rebuild(failure);
 }

@@ -192,7 +192,7 @@ int ckpt_request_rebuild(MPI_Request request)
     case CKPT_REQUEST_SEND: /* its message is in the receiver's log */
         ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
         break;
-    default: /* generalized: nothing below; collectives: complete at a cut */
+    default: /* generalized: nothing below; others: complete at a cut */
         break;
     }
     return code;
@@ -245,6 +245,12 @@ MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
         request->file = file;
     }
     return request;
+}
+
+MPI_Request ckpt_request_remote(MPI_Request lower, const char *creator,
+                                void *site)
+{
+    return adopt(CKPT_REQUEST_REMOTE, lower, creator, site);
 }
 
 MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,

@@ -16,7 +16,8 @@ enum ckpt_request_kind {
     CKPT_REQUEST_COLLECTIVE,  /* nonblocking collective */
     CKPT_REQUEST_GENERALIZED, /* MPI_Grequest_start */
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
-    CKPT_REQUEST_FOREIGN, /* one that cannot be made again: windows ... */
+    CKPT_REQUEST_REMOTE,      /* access to a window */
+    CKPT_REQUEST_FOREIGN, /* one that cannot be made again */
 };
 
 enum ckpt_send_mode {
@@ -93,7 +94,8 @@ static inline int ckpt_request_is_synchronous(MPI_Request request)
 static inline int ckpt_request_is_drained(MPI_Request request)
 {
     return request->request_kind == CKPT_REQUEST_COLLECTIVE ||
-           request->request_kind == CKPT_REQUEST_FILE;
+           request->request_kind == CKPT_REQUEST_FILE ||
+           request->request_kind == CKPT_REQUEST_REMOTE;
 }
 
 /* The object whose error handler hears of a request's error: a file or a
@@ -140,6 +142,10 @@ static inline void ckpt_request_keep(MPI_Request request, void *memory)
 /* A request for an access to `file` that the lower half has started. */
 MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
                               const char *creator, void *site);
+
+/* A request for an access to a window, which the lower half has started. */
+MPI_Request ckpt_request_remote(MPI_Request lower, const char *creator,
+                                void *site);
 
 /* A request that the lower half made and that no restart can make again. */
 MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,

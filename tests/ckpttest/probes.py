@@ -8,7 +8,6 @@ from .settings import APPS, SOURCES
 REFUSED = {
     "socket": r"(?i)descriptor \d+.*socket",
     "spawn": r"MPI_Comm_spawn",
-    "window": r"MPI_Win_allocate",
 }
 
 # Nonblocking collectives that not all ranks have begun: saved or refused.
@@ -33,6 +32,9 @@ _RANKS = {
     "neighbours": 4,
     "partly_freed": 4,
     "spawn": 1,
+    "window_lock_all": 3,
+    "window_objects": 3,
+    "window_shared": 3,
 }
 _ARGUMENTS = {
     "arguments": ["two words", "", 'quote"'],

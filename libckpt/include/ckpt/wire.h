@@ -79,6 +79,10 @@ enum ckpt_place {
 #define CKPT_INSIDE_REDO 2u    /* may be saved as not yet entered, if no member
                                   has left it: a restart enters it again */
 
+/* Flags of READY, in arg[1]. */
+#define CKPT_READY_SHARED 1u /* other ranks that run may change its memory: it
+                                and all others with this flag go on together */
+
 struct ckpt_message {
     uint32_t magic;
     uint32_t version;

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * window.c - making and freeing windows (MPI 3.1, section 11.2).
+ */
+#include "handles/window.h"
+
+#include "cut/collective.h"
+#include "handles/attribute.h"
+#include "handles/info.h"
+#include "handles/kinds.h"
+#include "handles/window_shared.h"
+#include "wrap/window_wrapper.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+
+/* What is wrong with the arguments that all calls have. */
+static int wrong_argument(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                          const MPI_Win *win)
+{
+    if (comm->inter) {
+        return MPI_ERR_COMM;
+    }
+    if (info == NULL) {
+        return MPI_ERR_INFO;
+    }
+    if (win == NULL) {
+        return MPI_ERR_WIN;
+    }
+    if (size < 0) {
+        return MPI_ERR_SIZE;
+    }
+    return unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
+}
+
+/* What all members do together; with the lower thread pointer. */
+static int open_together(MPI_Win win, MPI_Comm parent,
+                         struct ckpt_new_communicator *fresh)
+{
+    int code = CKPT_FUNCTION(Comm_dup)(CKPT_LOWER(parent), &fresh->lower);
+
+    if (code == MPI_SUCCESS) {
+        code = ckpt_communicator_agree(fresh);
+    }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_window_open(win, fresh->lower);
+        if (code != MPI_SUCCESS) {
+            (void)CKPT_FUNCTION(Comm_free)(&fresh->lower);
+        }
+    }
+    return code;
+}
+
+/* Our own communicator; its calls report errors by their result. */
+static int adopt_communicator(MPI_Win win,
+                              const struct ckpt_new_communicator *fresh)
+{
+    win->comm = ckpt_communicator_adopt(fresh, NULL, win->handle.creator,
+                                        win->handle.site);
+    if (win->comm == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    ckpt_drop(win->comm->errhandler);
+    win->comm->errhandler = MPI_ERRORS_RETURN;
+    win->locked = calloc((size_t)win->comm->size, sizeof(*win->locked));
+    return win->locked == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+/* Memory of this process for the window: zeroed, in whole pages. */
+static int allocate(MPI_Win win)
+{
+    size_t room = ((size_t)win->size + PAGE) & ~(size_t)(PAGE - 1);
+    void *base = mmap(NULL, room, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED) {
+        return MPI_ERR_NO_MEM;
+    }
+    win->base = base;
+    win->room = room;
+    return MPI_SUCCESS;
+}
+
+/* Completes the object before anything is made below. Between begin and end. */
+static int prepare(MPI_Win win, MPI_Info info, MPI_Comm comm)
+{
+    const int allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE;
+
+    win->infos = ckpt_info_pairs(CKPT_LOWER(info), &win->infos_size);
+    if (win->infos == NULL) {
+        return MPI_ERR_INFO;
+    }
+    if (!allocates && win->flavor != MPI_WIN_FLAVOR_SHARED) {
+        return MPI_SUCCESS;
+    }
+    win->shared = ckpt_shared_new(
+        comm->size, allocates || ckpt_info_is_true(win->infos,
+                                                   "alloc_shared_noncontig"));
+    if (win->shared == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    /* It is not known yet on how many nodes the members are. */
+    return allocates ? allocate(win) : MPI_SUCCESS;
+}
+
+/* Replaces memory of this process by what all share, if they do. */
+static int take_memory(MPI_Win win)
+{
+    uintptr_t upper;
+    int code;
+
+    if (win->shared == NULL || !win->shared->mapped) {
+        ckpt_shared_free(win->shared);
+        win->shared = NULL;
+        return MPI_SUCCESS;
+    }
+    if (win->room != 0) {
+        (void)munmap(win->base, win->room);
+        win->room = 0;
+    }
+    upper = ckpt_enter();
+    code = ckpt_shared_map(win);
+    ckpt_leave(upper);
+    if (code == MPI_SUCCESS) {
+        win->base = ckpt_shared_base(win, win->comm->rank);
+    }
+    return code;
+}
+
+/*
+ * Opens a window and hands it to the application; if that fails, the object is
+ * gone. Between begin and end, which it ends.
+ */
+static int finish(MPI_Win win, MPI_Info info, MPI_Comm comm, MPI_Win *win_p)
+{
+    const char *name = win->handle.creator;
+    struct ckpt_new_communicator fresh;
+    int code = prepare(win, info, comm);
+
+    if (code == MPI_SUCCESS) {
+        ckpt_end();
+        CKPT_COLLECTIVE_SECTION(code, comm, open_together, win, comm, &fresh);
+    }
+    if (code == MPI_SUCCESS) {
+        code = adopt_communicator(win, &fresh);
+    }
+    if (code == MPI_SUCCESS) {
+        code = take_memory(win);
+    }
+    ckpt_handle_link(&win->handle);
+    if (code == MPI_SUCCESS) {
+        *win_p = win;
+    } else {
+        ckpt_window_destroy(win);
+        *win_p = MPI_WIN_NULL;
+    }
+    CKPT_RETURN(comm, code, name);
+}
+
+#define REQUIRE(name, size, unit, info, comm, win)                             \
+    do {                                                                       \
+        int wrong_;                                                            \
+        if (!ckpt_communicator_valid(comm)) {                                  \
+            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
+        }                                                                      \
+        wrong_ = wrong_argument((size), (unit), (info), (comm), (win));        \
+        if (wrong_ != MPI_SUCCESS) {                                           \
+            return ckpt_error((comm), wrong_, (name));                         \
+        }                                                                      \
+    } while (0)
+
+int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info,
+                    MPI_Comm comm, MPI_Win *win_p)
+{
+    MPI_Win win;
+
+    REQUIRE("MPI_Win_create", size, unit, info, comm, win_p);
+    ckpt_begin();
+    win = ckpt_window_new(MPI_WIN_FLAVOR_CREATE, "MPI_Win_create", CKPT_SITE);
+    if (win == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Win_create");
+    }
+    win->base = base;
+    win->size = size;
+    win->unit = unit;
+    return finish(win, info, comm, win_p);
+}
+CKPT_ALIAS(Win_create);
+
+/* A window with memory that MPI provides. */
+static int provide(int flavor, MPI_Aint size, int unit, MPI_Info info,
+                   MPI_Comm comm, void *base_p, MPI_Win *win_p,
+                   const char *name, void *site)
+{
+    MPI_Win win;
+    int code;
+
+    REQUIRE(name, size, unit, info, comm, win_p);
+    ckpt_begin();
+    win = ckpt_window_new(flavor, name, site);
+    if (win == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, name);
+    }
+    win->size = size;
+    win->unit = unit;
+    win->lenient = flavor == MPI_WIN_FLAVOR_SHARED || comm->size == 1;
+    code = finish(win, info, comm, win_p);
+    if (code == MPI_SUCCESS) {
+        *(void **)base_p = win->base;
+    }
+    return code;
+}
+
+int PMPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                      void *base_p, MPI_Win *win_p)
+{
+    return provide(MPI_WIN_FLAVOR_ALLOCATE, size, unit, info, comm, base_p,
+                   win_p, "MPI_Win_allocate", CKPT_SITE);
+}
+CKPT_ALIAS(Win_allocate);
+
+int PMPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info,
+                             MPI_Comm comm, void *base_p, MPI_Win *win_p)
+{
+    return provide(MPI_WIN_FLAVOR_SHARED, size, unit, info, comm, base_p, win_p,
+                   "MPI_Win_allocate_shared", CKPT_SITE);
+}
+CKPT_ALIAS(Win_allocate_shared);
+
+static int check_query(MPI_Win win, int rank)
+{
+    if (rank != MPI_PROC_NULL && (rank < 0 || rank >= win->comm->size)) {
+        return MPI_ERR_RANK;
+    }
+    return win->shared == NULL || !win->shared->mapped ? MPI_ERR_RMA_FLAVOR
+                                                       : MPI_SUCCESS;
+}
+
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit,
+                          void *base_p)
+{
+    int first = 0;
+
+    CKPT_REQUIRE_WINDOW(win, check_query(win, rank), "MPI_Win_shared_query");
+    if (rank == MPI_PROC_NULL) { /* the first that has any memory */
+        while (first < win->shared->count - 1 &&
+               win->shared->segment[first].size == 0) {
+            first++;
+        }
+        rank = first;
+    }
+    *size = (MPI_Aint)win->shared->segment[rank].size;
+    *unit = (int)win->shared->segment[rank].unit;
+    *(void **)base_p = ckpt_shared_base(win, rank);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Win_shared_query);
+
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win_p)
+{
+    MPI_Win win;
+
+    REQUIRE("MPI_Win_create_dynamic", 0, 1, info, comm, win_p);
+    ckpt_begin();
+    win = ckpt_window_new(MPI_WIN_FLAVOR_DYNAMIC, "MPI_Win_create_dynamic",
+                          CKPT_SITE);
+    if (win == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Win_create_dynamic");
+    }
+    return finish(win, info, comm, win_p);
+}
+CKPT_ALIAS(Win_create_dynamic);
+
+int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    struct ckpt_attached *one;
+    int code;
+
+    ckpt_begin();
+    one = malloc(sizeof(*one));
+    if (one == NULL) {
+        CKPT_RETURN(win, MPI_ERR_NO_MEM, "MPI_Win_attach");
+    }
+    CKPT_CALL(code, Win_attach, CKPT_LOWER(win), base, size);
+    if (code == MPI_SUCCESS) {
+        *one = (struct ckpt_attached){win->attached, base, size};
+        win->attached = one;
+    } else {
+        free(one);
+    }
+    CKPT_RETURN(win, code, "MPI_Win_attach");
+}
+CKPT_ALIAS(Win_attach);
+
+int PMPI_Win_detach(MPI_Win win, const void *base)
+{
+    struct ckpt_attached **link, *one;
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Win_detach, CKPT_LOWER(win), base);
+    if (code == MPI_SUCCESS) {
+        link = &win->attached;
+        while (*link != NULL && (*link)->base != base) {
+            link = &(*link)->next;
+        }
+        one = *link;
+        if (one != NULL) {
+            *link = one->next;
+            free(one);
+        }
+    }
+    CKPT_RETURN(win, code, "MPI_Win_detach");
+}
+CKPT_ALIAS(Win_detach);
+
+int PMPI_Win_free(MPI_Win *win_p)
+{
+    MPI_Win win = *win_p;
+    MPI_Comm comm;
+    int code;
+
+    if (!ckpt_window_valid(win)) {
+        return ckpt_error(NULL, MPI_ERR_WIN, "MPI_Win_free");
+    }
+    code = ckpt_attributes_delete(&win->handle);
+    if (code != MPI_SUCCESS) {
+        return ckpt_error(win, code, "MPI_Win_free");
+    }
+    comm = win->comm;
+    CKPT_COLLECTIVE_SECTION(code, comm, ckpt_window_close, win);
+    if (code == MPI_SUCCESS) {
+        ckpt_window_destroy(win);
+        ckpt_release(comm);
+        *win_p = MPI_WIN_NULL;
+    }
+    CKPT_RETURN(*win_p, code, "MPI_Win_free");
+}
+CKPT_ALIAS(Win_free);
+
+int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Win_set_info, CKPT_LOWER(win), CKPT_LOWER(info));
+    if (code == MPI_SUCCESS && ckpt_info_merge(&win->infos, &win->infos_size,
+                                               CKPT_LOWER(info)) != 0) {
+        code = MPI_ERR_NO_MEM;
+    }
+    CKPT_RETURN(win, code, "MPI_Win_set_info");
+}
+CKPT_ALIAS(Win_set_info);
+
+int PMPI_Win_set_name(MPI_Win win, const char *name)
+{
+    int code;
+
+    ckpt_begin();
+    CKPT_CALL(code, Win_set_name, CKPT_LOWER(win), name);
+    if (code == MPI_SUCCESS) {
+        char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+
+        free(win->handle.name);
+        win->handle.name = copy;
+        code = copy == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    }
+    CKPT_RETURN(win, code, "MPI_Win_set_name");
+}
+CKPT_ALIAS(Win_set_name);
