@@ -85,10 +85,13 @@ bool Agent::spans_nodes(const RankSession &rank) const
     if (settings_.node_count != 0) {
         return settings_.node_count > 1;
     }
-    if (rank.rank_count() == 1 ||
-        number_from_environment("OMPI_COMM_WORLD_LOCAL_SIZE") ==
-            rank.rank_count()) {
+    if (rank.rank_count() == 1) {
         return false;
+    }
+    for (const char *name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+        if (number_from_environment(name) == rank.rank_count()) {
+            return false;
+        }
     }
     return number_from_environment("SLURM_STEP_NUM_NODES") != 1;
 }

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr std::array<std::string_view, 5> launchers = {
-    "mpirun", "mpiexec", "orterun", "prterun", "srun"};
+constexpr std::array<std::string_view, 6> launchers = {
+    "mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra"};
 constexpr std::string_view restart_program = "ckpt-restart";
 
 std::string proc(pid_t pid, std::string_view file)
@@ -67,7 +67,8 @@ bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
     return std::any_of(launchers.begin(), launchers.end(),
                        [&](std::string_view launcher) {
                            return called == launcher || is == launcher ||
-                                  called == fmt::format("{}.openmpi", launcher);
+                                  called == fmt::format("{}.openmpi", launcher) ||
+                                  called == fmt::format("{}.mpich", launcher);
                        });
 }
 

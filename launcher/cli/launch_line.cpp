@@ -5,8 +5,9 @@
  */
 #include "cli/launch_line.hpp"
 
+#include "cli/hydra_options.hpp"
+
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -157,12 +158,25 @@ std::optional<LaunchOption> take_srun(const Words &words, std::size_t at)
     return take(words, at, 1, unique);
 }
 
+std::optional<LaunchOption> take_hydra(const Words &words, std::size_t at)
+{
+    std::string_view name = without_dashes(words[at]);
+    auto count = hydra_value_count(
+        name, at + 1 < words.size() ? words[at + 1] : std::string_view());
+    if (!count) {
+        return std::nullopt;
+    }
+    return take(words, at, *count, std::string(hydra_name(name)));
+}
+
 std::optional<LaunchOption> take_option(Launcher launcher, const Words &words,
                                         std::size_t at)
 {
     switch (launcher) {
     case Launcher::open_mpi:
         return take_open_mpi(words, at);
+    case Launcher::hydra:
+        return take_hydra(words, at);
     case Launcher::slurm:
         return take_srun(words, at);
     case Launcher::other:
@@ -188,19 +202,6 @@ std::size_t tail_position(const Words &words, const Words &application)
 }
 
 } // namespace
-
-Launcher launcher_of(const std::string &program)
-{
-    static const std::set<std::string> open_mpi = {
-        "mpirun",  "mpiexec", "mpirun.openmpi", "mpiexec.openmpi",
-        "orterun", "prterun"};
-    std::string name = std::filesystem::path(program).filename();
-
-    if (open_mpi.contains(name)) {
-        return Launcher::open_mpi;
-    }
-    return name == "srun" ? Launcher::slurm : Launcher::other;
-}
 
 const LaunchOption *LaunchLine::find(const std::string &name) const
 {
@@ -245,8 +246,9 @@ LaunchLine parse_launch_line(const Words &command, const Words &application)
     line.application.assign(
         command.begin() + static_cast<std::ptrdiff_t>(at), command.end());
     line.several_programs =
-        line.launcher == Launcher::open_mpi &&
-        (line.find("app") != nullptr ||
+        (line.launcher == Launcher::open_mpi ||
+         line.launcher == Launcher::hydra) &&
+        (line.find("app") != nullptr || line.find("configfile") != nullptr ||
          std::find(line.application.begin(), line.application.end(), ":") !=
              line.application.end());
     return line;

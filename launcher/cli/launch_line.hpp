@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_line.hpp - the command line of mpirun or srun, taken apart.
+ * launch_line.hpp - the command line of a launcher, taken apart.
  *
  * Needed twice: `ckpt run` adds the tune file to a command, and `ckpt restart`
- * puts the restart program in the place of the application. No I/O.
+ * puts the restart program in the place of the application. No I/O but a look at what mpirun is.
  */
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/launcher_kind.hpp"
 
 namespace ckpt::cli
 {
-
-enum class Launcher {
-    open_mpi, /* mpirun, mpiexec, orterun, prterun */
-    slurm,    /* srun */
-    other,
-};
-
-/* Decided by the file name of the program. */
-Launcher launcher_of(const std::string &program);
 
 /* One option of the launcher, with its values. */
 struct LaunchOption {

@@ -4,6 +4,8 @@
  */
 #include "cli/restart_line.hpp"
 
+#include "cli/other_launcher.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -64,6 +66,11 @@ std::string launcher_program(const std::string &recorded)
     return program.string();
 }
 
+bool is_mpi(Launcher launcher)
+{
+    return launcher == Launcher::open_mpi || launcher == Launcher::hydra;
+}
+
 LaunchLine recorded_line(const Launch &launch, const std::string &name)
 {
     LaunchLine line;
@@ -80,6 +87,26 @@ LaunchLine recorded_line(const Launch &launch, const std::string &name)
                   shell_words(launch.launcher));
     }
     return line;
+}
+
+/* The recorded options, in the words of the launcher of `line`. */
+std::vector<LaunchOption> taken_over(LaunchLine recorded,
+                                     const LaunchLine &line,
+                                     const Checkpoint &checkpoint)
+{
+    if (recorded.launcher == line.launcher) {
+        return std::move(recorded.options);
+    }
+    std::string why;
+    if (is_mpi(recorded.launcher) && is_mpi(line.launcher)) {
+        try {
+            return options_for_other(recorded, line.launcher);
+        } catch (const CommandError &problem) {
+            why = fmt::format(" ({})", problem.what());
+        }
+    }
+    stop_with(exit_usage, "{} was started by {}; give the options of {} after "
+              "--{}", checkpoint.name(), recorded.program, line.program, why);
 }
 
 /* Launcher and options, by record and by the user's wish. */
@@ -104,13 +131,8 @@ LaunchLine launch_line(const Checkpoint &checkpoint,
     if (options.replace_options) {
         line.options = parse_launch_options(line.launcher, options.options);
     } else if (!launch.launcher.empty()) {
-        LaunchLine recorded = recorded_line(launch, checkpoint.name());
-        if (recorded.launcher != line.launcher) {
-            stop_with(exit_usage, "{} was started by {}; give the options of "
-                      "{} after --", checkpoint.name(), recorded.program,
-                      line.program);
-        }
-        line.options = std::move(recorded.options);
+        line.options = taken_over(recorded_line(launch, checkpoint.name()),
+                                  line, checkpoint);
     }
     return line;
 }
@@ -126,17 +148,15 @@ void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
     }
 }
 
-/* Replaces -x NAME[=VALUE]: of two with the same name Open MPI 4 takes the
- * last, Open MPI 5 the first. */
+/* Replaces a variable for all ranks: of two -x with the same name Open MPI 4
+ * takes the last, Open MPI 5 the first. */
 void set_exported(LaunchLine &line, const std::string &name,
                   const std::string &value)
 {
     std::erase_if(line.options, [&](const LaunchOption &option) {
-        return option.name == "x" &&
-               option.values[0].substr(0, option.values[0].find('=')) == name;
+        return exported_name(option) == name;
     });
-    std::string text = name + "=" + value;
-    line.options.push_back({"x", {text}, {"-x", text}});
+    line.options.push_back(exported(line.launcher, name, value));
 }
 
 } // namespace

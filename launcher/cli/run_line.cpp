@@ -4,6 +4,7 @@
  */
 #include "cli/run_line.hpp"
 
+#include "cli/other_launcher.hpp"
 #include "cli/tune_file.hpp"
 
 #include <optional>
@@ -75,6 +76,15 @@ Invocation with_tune_file(const Words &command,
     return {join_launch_line(*line), {}, {}};
 }
 
+Invocation with_genv(const Words &command, const Environment &variables)
+{
+    LaunchLine line = parse_launch_line(command);
+    for (const auto &[name, value] : variables) {
+        line.options.push_back(exported(Launcher::hydra, name, value));
+    }
+    return {join_launch_line(line), {}, {}};
+}
+
 Invocation with_export(const Words &command, const Environment &variables)
 {
     LaunchLine line = parse_launch_line(command);
@@ -110,6 +120,8 @@ Invocation with_plugin(const Words &command,
     switch (launcher_of(command[0])) {
     case Launcher::open_mpi:
         return with_tune_file(command, libraries, preload, settings);
+    case Launcher::hydra:
+        return with_genv(command, variables);
     case Launcher::slurm:
         return with_export(command, variables);
     case Launcher::other:

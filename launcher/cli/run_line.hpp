@@ -20,6 +20,7 @@ struct Invocation {
 /*
  * Switches the plugin on in `command`:
  * mpirun: a tune file is added to its options (to the user's own, if any);
+ * hydra:  -genv options are added;
  * srun:   --export gets the variables, --mpi=pmix is added if none is given;
  * other:  the variables are set for the program itself.
  * A user's own LD_PRELOAD, in the environment (`preload`) or by -x, follows

@@ -35,21 +35,38 @@ std::optional<int> number_in_environment(const char *name)
     return number;
 }
 
+/* Variables of a launcher that tells all. */
+struct Names {
+    const char *rank;
+    const char *size;
+    const char *local_size;
+};
+
+constexpr Names open_mpi = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                            "OMPI_COMM_WORLD_LOCAL_SIZE"};
+constexpr Names hydra = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
+
+std::optional<Place> place_by(const Names &names)
+{
+    auto rank = number_in_environment(names.rank);
+    if (!rank) {
+        return std::nullopt;
+    }
+    return Place{*rank, number_in_environment(names.size).value_or(-1),
+                 number_in_environment(names.local_size).value_or(1)};
+}
+
 } // namespace
 
 Place place_in_launch()
 {
-    Place place;
-    auto rank = number_in_environment("OMPI_COMM_WORLD_RANK");
-    if (rank) {
-        place.rank = *rank;
-        place.size =
-            number_in_environment("OMPI_COMM_WORLD_SIZE").value_or(-1);
-        place.local_size =
-            number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
-        return place;
+    for (const Names &names : {open_mpi, hydra}) {
+        if (auto place = place_by(names)) {
+            return *place;
+        }
     }
-    rank = number_in_environment("PMIX_RANK");
+    Place place;
+    auto rank = number_in_environment("PMIX_RANK");
     if (rank) {
         place.rank = *rank;
         place.size =

@@ -14,8 +14,8 @@ struct Place {
 };
 
 /*
- * As mpirun (OMPI_COMM_WORLD_*) or another PMIx launcher tells by the
- * environment; without either, the only process.
+ * As mpirun (OMPI_COMM_WORLD_*), hydra (PMI_*) or another PMIx launcher tells
+ * by the environment; without any of them, the only process.
  * Throws Error for a variable that is no number.
  */
 Place place_in_launch();

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "image/file_identity.hpp"
+#include "restart/launcher_channel.hpp"
 
 extern "C" {
 #include "files/files.h"
@@ -58,6 +59,16 @@ void enter_working_directory(const std::string &path)
                    "({}); the program goes on in {}\n",
                    path, std::strerror(error), here);
     }
+}
+
+/* A number above those of the saved process, and of the standard streams. */
+int first_free_descriptor(const RankImage &image)
+{
+    int free = 3;
+    for (const ckpt_file &file : image.files) {
+        free = std::max(free, file.descriptor + 1);
+    }
+    return free;
 }
 
 } // namespace
@@ -127,9 +138,10 @@ void Process::restore_surroundings()
     ckpt_failure failure;
     enter_working_directory(image_.text(snapshot.working_directory));
     ::umask(static_cast<mode_t>(snapshot.umask));
+    int channel = lift_launcher_channel(first_free_descriptor(image_));
     require_success(ckpt_files_restore(image_.files.data(), image_.files.size(),
                                        image_.strings.data(), payload, this,
-                                       nullptr, 0, &failure),
+                                       &channel, channel < 0 ? 0 : 1, &failure),
                     failure);
 }
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "cli/launch_line.hpp"
+#include "cli/other_launcher.hpp"
 #include "cli/restart_line.hpp"
 #include "cli/tune_file.hpp"
 #include "common/files.hpp"
@@ -102,8 +103,19 @@ INSTANTIATE_TEST_SUITE_P(
         LineCase{"srun --export=ALL,A=b -p debug ./app", "./app",
                  "export p"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Hydra, EveryLine,
+    testing::Values(
+        LineCase{"mpiexec.hydra -n 2 ./app -n 3", "./app -n 3", "np"},
+        LineCase{"mpiexec.hydra -genv A B -env C=D -np 2 ./app", "./app",
+                 "genv genv np"},
+        LineCase{"mpiexec.hydra -hosts a,b -ppn 1 -wdir /tmp ./app x", "./app x",
+                 "hosts ppn wdir"}));
+
 TEST(LaunchLine, KnowsLaunchersByName)
 {
+    EXPECT_EQ(launcher_of("/usr/bin/mpiexec.hydra"), Launcher::hydra);
+    EXPECT_EQ(launcher_of("mpirun.mpich"), Launcher::hydra);
     EXPECT_EQ(launcher_of("mpirun"), Launcher::open_mpi);
     EXPECT_EQ(launcher_of("/usr/bin/mpiexec.openmpi"), Launcher::open_mpi);
     EXPECT_EQ(launcher_of("/usr/bin/srun"), Launcher::slurm);
@@ -278,6 +290,13 @@ TEST_F(RunLine, ExportsVariablesWithSrun)
               "./app");
 }
 
+TEST_F(RunLine, ExportsVariablesWithHydra)
+{
+    EXPECT_EQ(text_of(run("mpiexec.hydra -n 2 ./app").command),
+              "mpiexec.hydra -n 2 -genv CKPT_KEEP 3 -genv CKPT_LIBDIR "
+              "/lib/ckpt -genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so ./app");
+}
+
 TEST_F(RunLine, SetsVariablesForAProgramWithoutLauncher)
 {
     Invocation invocation = run("./app 1");
@@ -314,8 +333,23 @@ class RestartLine : public CliTest
         EXPECT_EQ(text_of(line.application),
                   "/lib/ckpt/ckpt-restart " + checkpoint_.directory.string());
         line.remove("x");
+        line.remove("genv");
         line.application = {"PROGRAM"};
         return text_of(join_launch_line(line));
+    }
+
+    /* The option that gives a variable to the restarted ranks. */
+    std::string words_for(const std::string &name, const std::string &recorded,
+                          const RestartOptions &changes)
+    {
+        for (const LaunchOption &option :
+             parse_launch_line(restart(recorded, "./app", changes).command)
+                 .options) {
+            if (exported_name(option) == name) {
+                return text_of(option.words);
+            }
+        }
+        return "";
     }
 
     std::string refusal(const std::string &recorded,
@@ -355,6 +389,28 @@ TEST_F(RestartLine, TakesOverRecordedOptions)
               "mpirun -np 2 PROGRAM");
     EXPECT_EQ(command("srun --mpi=pmix -n2 --export=ALL,LD_PRELOAD=x ./app"),
               "srun --mpi=pmix --export=ALL -n 2 PROGRAM");
+}
+
+TEST_F(RestartLine, PutsOptionsIntoTheWordsOfAnotherMpi)
+{
+    RestartOptions mpich;
+    mpich.mpirun = "mpiexec.hydra";
+    EXPECT_EQ(command("mpirun --tune ckpt --oversubscribe -x A=B -x C "
+                      "--wdir /w -np 2 ./app",
+                      mpich),
+              "mpiexec.hydra -wdir /w -np 2 PROGRAM");
+    EXPECT_EQ(words_for("A", "mpirun -x A=B ./app", mpich), "-genv A B");
+    EXPECT_NE(refusal("mpirun --host a ./app", mpich).find("'--host a'"),
+              std::string::npos);
+
+    RestartOptions open_mpi;
+    open_mpi.mpirun = "mpirun";
+    EXPECT_EQ(command("mpiexec.hydra -genv A B -n 2 ./app", open_mpi),
+              "mpirun --oversubscribe -np 2 PROGRAM");
+    EXPECT_EQ(words_for("A", "mpiexec.hydra -genv A B ./app", open_mpi),
+              "-x A=B");
+    EXPECT_NE(refusal("mpiexec.hydra -f hosts ./app", open_mpi).find("-f hosts"),
+              std::string::npos);
 }
 
 TEST_F(RestartLine, CallsMpirunWherePrterunWasRecorded)

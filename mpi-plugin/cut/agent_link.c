@@ -8,6 +8,7 @@
 #include "cut/agent_link.h"
 
 #include "cut/descriptor.h"
+#include "cut/launch_name.h"
 #include "base/text.h"
 #include "runtime/init.h"
 #include "runtime/runtime.h"
@@ -32,17 +33,6 @@ struct names {
     char lock[108];
     char socket[108];
 };
-
-static void launch_namespace(char *text, size_t size)
-{
-    const char *name = ckpt_runtime_getenv("PMIX_NAMESPACE");
-
-    if (name != NULL) {
-        ckpt_text_copy(text, size, name);
-    } else { /* no launcher: a job of one process */
-        ckpt_text_format(text, size, "singleton-%d", (int)ckpt_sys_getpid());
-    }
-}
 
 /* FNV-1a, 64 bits (docs/protocol.md, section 1). */
 static unsigned long hash(const char *text)
@@ -91,7 +81,8 @@ static int make_names(struct names *names, struct ckpt_failure *failure)
     int error = run_directory(directory, sizeof(directory), failure);
 
     if (error == 0) {
-        launch_namespace(names->namespace, sizeof(names->namespace));
+        ckpt_text_copy(names->namespace, sizeof(names->namespace),
+                       ckpt_launch_name());
         hash_text(digits, hash(names->namespace));
         ckpt_text_format(names->lock, sizeof(names->lock), "%s/%s.lock",
                          directory, digits);

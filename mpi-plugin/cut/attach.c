@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cut/agent_link.h"
+#include "cut/launch_name.h"
 #include "cut/rank_page.h"
 #include "cut/resume.h"
 #include "handles/communicator.h"
@@ -86,6 +87,9 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     int error, code;
 
     message.text[0] = '\0';
+    if (collective) {
+        ckpt_launch_name_agree();
+    }
     error = find_agent(message.text, sizeof(message.text), epoch, failure);
     if (collective) {
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);

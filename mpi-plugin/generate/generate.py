@@ -39,7 +39,7 @@ def _arguments():
     return parser.parse_args()
 
 
-def _write(directory, name, text):
+def write(directory, name, text):
     """Leaves a file alone that has the right text already, for make's sake."""
     path = directory / name
     if not path.exists() or path.read_text() != text:
@@ -84,7 +84,7 @@ def main():
         print(f"generate: {error}", file=sys.stderr)
         return 1
     for name, text in files.items():
-        _write(arguments.output, name, text)
+        write(arguments.output, name, text)
     return 0
 
 

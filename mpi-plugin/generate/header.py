@@ -39,6 +39,8 @@ _DATA = re.compile(r"^extern (?P<type>.*?[ *])(?P<name>\w+)(\[\w*\])*$")
 _GLOBAL = re.compile(
     r"^#define (?P<macro>\w+) .*PREDEFINED_GLOBAL\(\s*(?P<type>\w+)\s*,\s*(?P<symbol>\w+)\s*\)"
 )
+_NAME = re.compile(r"\b(I?MPI_\w+)\b")
+_MACRO = re.compile(r"^#define (MPI_\w+) ", re.MULTILINE)
 
 
 def _run_preprocessor(command, arguments):
@@ -105,6 +107,8 @@ class Header:
     other_functions: names of declared functions outside MPI_, as OMPI_C_MPI_DUP_FN.
     data: C type by name, of all `extern` objects.
     predefined: handle type (MPI_Comm ...) by the symbol behind a macro.
+    symbols: that symbol by the macro (MPI_INT ...).
+    constants: all names that begin with MPI_ (or IMPI_): macros, enumerators and others.
     """
 
     def __init__(self, text, macros):
@@ -112,6 +116,8 @@ class Header:
         self.other_functions = []
         self.data = {}
         self.predefined = {}
+        self.symbols = {}
+        self.constants = set(_NAME.findall(text)) | set(_MACRO.findall(macros))
         declared = set()
         for declaration in _declarations(_without_attributes(text)):
             if declaration.startswith("typedef"):
@@ -126,6 +132,7 @@ class Header:
             match = _GLOBAL.match(line)
             if match:
                 self.predefined[match["symbol"]] = match["type"]
+                self.symbols[match["macro"]] = match["symbol"]
 
     def _declare(self, declaration, declared):
         match = _DATA.match(declaration)

@@ -93,7 +93,7 @@ class _StandardParameter:
         self.root_only = parameter._parseset["root_only"]
 
 
-def _descriptions(name):
+def descriptions(name):
     """The parameters of a function in the standard, or None."""
     if name in supplement.PARAMETERS:
         return [_Description(*entry) for entry in supplement.PARAMETERS[name]]
@@ -141,14 +141,14 @@ def _argument(function, parameter, description):
 
 
 def _join(function):
-    descriptions = _descriptions(function.name)
-    if descriptions is None:
+    described = descriptions(function.name)
+    if described is None:
         raise StandardError(f"MPI_{function.name} is not known to the standard")
-    if len(descriptions) != len(function.parameters):
+    if len(described) != len(function.parameters):
         raise StandardError(f"MPI_{function.name} has other parameters in the standard")
     if function.result != "int":
         raise StandardError(f"MPI_{function.name} returns {function.result}")
-    pairs = zip(function.parameters, descriptions)
+    pairs = zip(function.parameters, described)
     return Wrapped(
         function.name,
         function.result,

@@ -13,42 +13,32 @@
 #include "lower/start.h"
 
 #include "lower/host_descriptors.h"
+#include "lower/host_launch.h"
+#include "lower/host_library.h"
 #include "lower/host_memory.h"
-#include "lower/host_process.h"
 #include "lower/host_threads.h"
 #include "lower/services.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void fill(void *library, const char *const *names, void **addresses,
-                 uint32_t count)
+static int open_library(struct ckpt_lower *table, const char *host_path)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        addresses[i] = dlsym(library, names[i]);
-    }
-}
+    int status = ckpt_host_library_open(table, host_path);
 
-static int open_library(struct ckpt_lower *table)
-{
-    void *library;
-
-    ckpt_host_loading(table);
-    library = dlopen(table->library, RTLD_NOW | RTLD_GLOBAL);
-    ckpt_host_loading(NULL);
-    if (library == NULL) {
-        snprintf(table->failure.text, sizeof(table->failure.text),
-                 "cannot load the MPI library: %s", dlerror());
-        return -ENOENT;
+    if (status != 0) {
+        return status;
     }
-    fill(library, table->function_names, table->function,
-         table->function_count);
-    fill(library, table->object_names, table->object, table->object_count);
-    return ckpt_services_open(library, table);
+    for (uint32_t i = 0; i < table->function_count; i++) {
+        table->function[i] = ckpt_host_library_function(table->function_names[i]);
+    }
+    for (uint32_t i = 0; i < table->object_count; i++) {
+        table->object[i] = ckpt_host_library_object(table->object_names[i]);
+    }
+    return ckpt_services_open(table);
 }
 
 int main(int argc, char **argv)
@@ -70,7 +60,8 @@ int main(int argc, char **argv)
                  "ckpt-host is of another version than the program's library");
         table->status = -EPROTO;
     } else {
-        table->status = open_library(table);
+        ckpt_host_launch_open();
+        table->status = open_library(table, argv[0]);
     }
     table->ranges = ckpt_host_ranges;
     table->owns_thread = ckpt_host_owns_thread;

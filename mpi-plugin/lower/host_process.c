@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "lower/export.h"
+#include "lower/host_exit.h"
 #include "lower/host_process.h"
 #include "lower/host_threads.h"
 #include "sys/syscall.h"
@@ -44,6 +45,7 @@ static void refuse_to_end(const char *how)
 CKPT_EXPORT void exit(int status)
 {
     refuse_to_end("exit");
+    ckpt_host_exit_run();
     CKPT_NEXT(exit)(status);
     __builtin_unreachable();
 }

@@ -9,23 +9,39 @@
 #include "lower/library.h"
 
 #include "base/text.h"
+#include "lower/ancestors.h"
 #include "lower/environment.h"
 #include "sys/syscall.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
 #define SONAME "libmpi.so.40"
+#define MPICH_SONAME "libmpi.so.12"
+#define MPICH_DEBIAN_SONAME "libmpich.so.12"
 #define PATH_SIZE 4096
-#define ANCESTORS_MAX 32
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const launchers[] = {
-    "orterun", "mpirun", "mpiexec", "orted", "prterun", "prte", "prted",
+/* Launchers with the libraries that belong to them. Others of MPICH (gforker)
+ * are called mpiexec like Open MPI's. */
+struct launcher {
+    const char *name;
+    const char *libraries[3];
+};
+
+static const struct launcher launchers[] = {
+    {"orterun", {SONAME}},
+    {"mpirun", {SONAME, MPICH_SONAME}},
+    {"mpiexec", {SONAME, MPICH_SONAME}},
+    {"orted", {SONAME}},
+    {"prterun", {SONAME}},
+    {"prte", {SONAME}},
+    {"prted", {SONAME}},
+    {"hydra_pmi_proxy", {MPICH_SONAME, MPICH_DEBIAN_SONAME}},
+    {"mpiexec.hydra", {MPICH_SONAME, MPICH_DEBIAN_SONAME}},
 };
 
 static const char *const library_directories[] = {
@@ -60,53 +76,24 @@ static const char *split(char *path)
     return slash + 1;
 }
 
-/* The target of a symbolic link. Returns 1 if it could be read. */
-static int read_link(const char *link, struct path *target)
-{
-    long size = ckpt_sys_readlink(link, target->text, sizeof(target->text) - 1);
-
-    if (size <= 0) {
-        return 0;
-    }
-    target->text[size] = '\0';
-    return 1;
-}
-
-/* The parent of a process, or 0. */
-static uint64_t parent_of(uint64_t pid)
-{
-    char path[64], line[512];
-    const char *c, *name_end = NULL;
-    uint64_t parent = 0;
-    long fd, size;
-
-    ckpt_text_format(path, sizeof(path), "/proc/%l/stat", (long)pid);
-    fd = ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) {
-        return 0;
-    }
-    size = ckpt_sys_read((int)fd, line, sizeof(line) - 1);
-    ckpt_sys_close((int)fd);
-    if (size <= 0) {
-        return 0;
-    }
-    line[size] = '\0';
-    /* "pid (name) state parent ...": the name may hold anything. */
-    for (c = line; *c != '\0'; c++) {
-        if (*c == ')') {
-            name_end = c;
-        }
-    }
-    if (name_end != NULL && name_end + 4 < line + size) {
-        ckpt_text_decimal(name_end + 4, &parent);
-    }
-    return parent;
-}
-
-static int is_launcher(const char *name)
+static const struct launcher *find_launcher(const char *name)
 {
     for (size_t i = 0; i < COUNT(launchers); i++) {
-        if (ckpt_text_equal(name, launchers[i])) {
+        if (ckpt_text_equal(name, launchers[i].name)) {
+            return &launchers[i];
+        }
+    }
+    return NULL;
+}
+
+/* Looks for a library below the directory where something is installed. */
+static int find_below(const char *prefix, const char *library,
+                      struct path *found)
+{
+    for (size_t i = 0; i < COUNT(library_directories); i++) {
+        ckpt_text_format(found->text, sizeof(found->text), "%s/%s/%s", prefix,
+                         library_directories[i], library);
+        if (exists(found->text)) {
             return 1;
         }
     }
@@ -117,14 +104,14 @@ static int is_launcher(const char *name)
  * PREFIX/bin/NAME. Returns 1 if there is one. */
 static int find_beside(struct path *program, struct path *found)
 {
-    if (!is_launcher(split(program->text))) {
+    const struct launcher *launcher = find_launcher(split(program->text));
+
+    if (launcher == NULL) {
         return 0;
     }
     split(program->text);
-    for (size_t i = 0; i < COUNT(library_directories); i++) {
-        ckpt_text_format(found->text, sizeof(found->text), "%s/%s/" SONAME,
-                         program->text, library_directories[i]);
-        if (exists(found->text)) {
+    for (size_t i = 0; launcher->libraries[i] != NULL; i++) {
+        if (find_below(program->text, launcher->libraries[i], found)) {
             return 1;
         }
     }
@@ -137,13 +124,14 @@ static int find_by_launcher(struct path *found)
     struct path program;
     char link[64];
 
-    for (int i = 0; i < ANCESTORS_MAX; i++) {
-        pid = parent_of(pid);
+    for (int i = 0; i < CKPT_ANCESTORS_MAX; i++) {
+        pid = ckpt_parent_of(pid);
         if (pid == 0) {
             break;
         }
         ckpt_text_format(link, sizeof(link), "/proc/%l/exe", (long)pid);
-        if (read_link(link, &program) && find_beside(&program, found)) {
+        if (ckpt_link_target(link, program.text, sizeof(program.text)) &&
+            find_beside(&program, found)) {
             return 1;
         }
     }
@@ -188,7 +176,8 @@ static int find_in(const char *directory, size_t length, struct path *found)
     origin.text[0] = '\0';
     for (size_t i = 0; i < COUNT(origins); i++) {
         if (ckpt_text_starts(directory, origins[i])) {
-            if (!read_link("/proc/self/exe", &origin)) {
+            if (!ckpt_link_target("/proc/self/exe", origin.text,
+                                  sizeof(origin.text))) {
                 return 0;
             }
             split(origin.text);

@@ -4,14 +4,16 @@
  *
  * Each is the nonblocking call and a loop of tests, as long as the upper half
  * does not ask for attention. This loop runs below the boundary, so that one
- * crossing pays for the whole call. Handles are addresses of Open MPI.
+ * crossing pays for the whole call. Handles are those of Open MPI, or of the
+ * adapter that stands before another MPI.
  *
  * Context of all: normal (lower half).
  */
 #include "config.h"
 #include "lower/services.h"
 
-#include <dlfcn.h>
+#include "lower/host_library.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -104,10 +106,9 @@ static int wait_service(void **request, void *status)
     return finish(request, status);
 }
 
-static int look_up(void *library, const char *name, void *address_p,
-                   struct ckpt_lower *table)
+static int look_up(const char *name, void *address_p, struct ckpt_lower *table)
 {
-    void *address = dlsym(library, name);
+    void *address = ckpt_host_library_function(name);
 
     if (address == NULL) {
         snprintf(table->failure.text, sizeof(table->failure.text),
@@ -118,15 +119,15 @@ static int look_up(void *library, const char *name, void *address_p,
     return 0;
 }
 
-int ckpt_services_open(void *library, struct ckpt_lower *table)
+int ckpt_services_open(struct ckpt_lower *table)
 {
-    if (look_up(library, "PMPI_Isend", &mpi.isend, table) != 0 ||
-        look_up(library, "PMPI_Issend", &mpi.issend, table) != 0 ||
-        look_up(library, "PMPI_Irecv", &mpi.irecv, table) != 0 ||
-        look_up(library, "PMPI_Test", &mpi.test, table) != 0) {
+    if (look_up("PMPI_Isend", &mpi.isend, table) != 0 ||
+        look_up("PMPI_Issend", &mpi.issend, table) != 0 ||
+        look_up("PMPI_Irecv", &mpi.irecv, table) != 0 ||
+        look_up("PMPI_Test", &mpi.test, table) != 0) {
         return -ENOTSUP;
     }
-    mpi.complete = dlsym(library, "ompi_request_empty");
+    mpi.complete = ckpt_host_library_object("ompi_request_empty");
     mpi.interrupt = table->interrupt;
     table->complete_request = mpi.complete;
     table->send = send_service;

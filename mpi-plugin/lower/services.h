@@ -8,10 +8,11 @@
 #include "lower/lower.h"
 
 /*
- * Looks up what the services call in the MPI library, which dlopen() returned
- * as `library`, and enters them into the table. Context: normal (lower half).
- * Returns 0, or -ENOTSUP with the missing function's name in table->failure.
+ * Looks up what the services call in the MPI library, which must be open
+ * (host_library.h), and enters them into the table. Context: normal (lower
+ * half). Returns 0, or -ENOTSUP with the missing function's name in
+ * table->failure.
  */
-int ckpt_services_open(void *library, struct ckpt_lower *table);
+int ckpt_services_open(struct ckpt_lower *table);
 
 #endif

@@ -15,6 +15,7 @@
 #include "handles/attribute.h"
 #include "handles/communicator.h"
 #include "memory/regions.h"
+#include "runtime/leaked_descriptors.h"
 #include "runtime/runtime.h"
 #include "task/signals.h"
 #include "task/threads.h"
@@ -117,6 +118,7 @@ static void start(int required)
     refuse_other_mpi();
     ckpt_thread_pointer_open();
     ckpt_regions_open();
+    ckpt_leaked_descriptors_close();
     ckpt_files_open();
     main_thread = pthread_self();
     thread_level = offered_level(required);

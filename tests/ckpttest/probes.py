@@ -23,6 +23,9 @@ FORTRAN = sorted(
 NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c")) + FORTRAN
 SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
+# What is carried from one MPI library to another.
+ELSEWHERE = SAVED
+
 _RANKS = {
     "cartesian": 4,
     "file_groups": 4,

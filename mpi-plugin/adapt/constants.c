@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * constants.c - from the constants of one library to those of the other.
+ */
+#include "adapt/constants.h"
+
+#include <mpi.h>
+
+/* A bit that no assertion or file mode of MPICH uses. */
+#define NO_FLAG (1 << 30)
+
+static int find(const struct adapt_values *values, int wanted)
+{
+    for (int i = 0; i < values->count; i++) {
+        if (values->value[i] == wanted) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int adapt_constant_in(enum adapt_group group, int openmpi)
+{
+    int i = find(&adapt_openmpi_values[group], openmpi);
+
+    return i < 0 ? ADAPT_NO_VALUE : adapt_mpich_values[group].value[i];
+}
+
+int adapt_constant_out(enum adapt_group group, int mpich)
+{
+    int i = find(&adapt_mpich_values[group], mpich);
+
+    return i < 0 ? mpich : adapt_openmpi_values[group].value[i];
+}
+
+/* Puts the sum of flags of one library together from that of the other; what
+ * is left over is stored in *rest. */
+static int convert_flags(const struct adapt_values *from,
+                         const struct adapt_values *to, int flags, int *rest)
+{
+    int result = 0;
+
+    for (int i = 0; i < from->count; i++) {
+        if ((flags & from->value[i]) != 0) {
+            flags &= ~from->value[i];
+            result |= to->value[i];
+        }
+    }
+    *rest = flags;
+    return result;
+}
+
+int adapt_flags_in(enum adapt_group group, int openmpi)
+{
+    int rest, mpich;
+
+    mpich = convert_flags(&adapt_openmpi_values[group],
+                          &adapt_mpich_values[group], openmpi, &rest);
+    return rest == 0 ? mpich : mpich | NO_FLAG;
+}
+
+int adapt_flags_out(enum adapt_group group, int mpich)
+{
+    int rest;
+
+    return convert_flags(&adapt_mpich_values[group],
+                         &adapt_openmpi_values[group], mpich, &rest);
+}
+
+int adapt_code_other(int code)
+{
+    int class, i;
+
+    if (PMPI_Error_class(code, &class) != MPI_SUCCESS) {
+        class = MPI_ERR_OTHER;
+    }
+    i = find(&adapt_mpich_values[ADAPT_ERROR], class);
+    if (i < 0) { /* a class that MPICH alone has */
+        i = find(&adapt_mpich_values[ADAPT_ERROR], MPI_ERR_OTHER);
+    }
+    return adapt_openmpi_values[ADAPT_ERROR].value[i];
+}
+
+int adapt_constants_check(void)
+{
+    const struct adapt_values *openmpi = &adapt_openmpi_values[ADAPT_SAME];
+    const struct adapt_values *mpich = &adapt_mpich_values[ADAPT_SAME];
+
+    for (int i = 0; i < openmpi->count; i++) {
+        if (openmpi->value[i] != mpich->value[i]) {
+            return i + 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * status.c - statuses from one library's layout to the other's.
+ */
+#include "adapt/status.h"
+
+#include "adapt/constants.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define UNTOUCHED INT_MIN
+
+/* MPICH's count has 63 bits: the upper 31 beside the bit of "cancelled". */
+#define CANCELLED 1u
+
+static void mark(MPI_Status *mpich)
+{
+    mpich->MPI_SOURCE = UNTOUCHED;
+    mpich->MPI_ERROR = UNTOUCHED;
+}
+
+MPI_Status *adapt_status_begin(const struct adapt_status *status,
+                               MPI_Status *mpich)
+{
+    if (status == NULL) {
+        return MPI_STATUS_IGNORE;
+    }
+    mark(mpich);
+    return mpich;
+}
+
+void adapt_status_end(const MPI_Status *mpich, struct adapt_status *status)
+{
+    uint32_t high = (uint32_t)mpich->count_hi_and_cancelled;
+
+    if (status == NULL) {
+        return;
+    }
+    if (mpich->MPI_ERROR != UNTOUCHED) {
+        status->error = adapt_code(mpich->MPI_ERROR);
+    }
+    if (mpich->MPI_SOURCE != UNTOUCHED) {
+        status->source = adapt_rank_out(mpich->MPI_SOURCE);
+        status->tag = mpich->MPI_TAG;
+        status->cancelled = (high & CANCELLED) != 0;
+        status->count = (size_t)(high >> 1) << 32 | (uint32_t)mpich->count_lo;
+    }
+}
+
+void adapt_status_in(const struct adapt_status *status, MPI_Status *mpich)
+{
+    uint32_t high = (uint32_t)(status->count >> 32) << 1;
+
+    mpich->count_lo = (int)(uint32_t)status->count;
+    mpich->count_hi_and_cancelled =
+        (int)(high | (status->cancelled ? CANCELLED : 0));
+    mpich->MPI_SOURCE = adapt_rank_in(status->source);
+    mpich->MPI_TAG = status->tag;
+    mpich->MPI_ERROR = adapt_constant_in(ADAPT_ERROR, status->error);
+}
+
+MPI_Status *adapt_statuses_begin(const struct adapt_status *statuses,
+                                 int count)
+{
+    MPI_Status *mpich;
+
+    if (statuses == NULL || count <= 0) {
+        return MPI_STATUSES_IGNORE;
+    }
+    mpich = malloc((size_t)count * sizeof(*mpich));
+    if (mpich == NULL) {
+        return MPI_STATUSES_IGNORE;
+    }
+    for (int i = 0; i < count; i++) {
+        mark(&mpich[i]);
+    }
+    return mpich;
+}
+
+void adapt_statuses_end(MPI_Status *mpich, struct adapt_status *statuses,
+                        int count)
+{
+    if (mpich == MPI_STATUSES_IGNORE) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        adapt_status_end(&mpich[i], &statuses[i]);
+    }
+    free(mpich);
+}

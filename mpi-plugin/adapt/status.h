@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * status.h - the statuses of both libraries.
+ */
+#ifndef CKPT_ADAPT_STATUS_H
+#define CKPT_ADAPT_STATUS_H
+
+#include <mpi.h>
+
+#include <stddef.h>
+
+/* MPI_Status as Open MPI lays it out. */
+struct adapt_status {
+    int source;
+    int tag;
+    int error;
+    int cancelled;
+    size_t count; /* bytes */
+};
+
+/*
+ * For a call that stores a status: marks `mpich` as untouched. Returns what to
+ * pass: `mpich`, or MPI_STATUS_IGNORE if the caller wants no status.
+ * Context of all: any (lower half).
+ */
+MPI_Status *adapt_status_begin(const struct adapt_status *status,
+                               MPI_Status *mpich);
+
+/* After it: stores in *status what MPICH has set; a call that completed
+ * nothing sets nothing. A NULL `status` is ignored. */
+void adapt_status_end(const MPI_Status *mpich, struct adapt_status *status);
+
+/* The status as MPICH's, for calls that read one. */
+void adapt_status_in(const struct adapt_status *status, MPI_Status *mpich);
+
+/* The first two for an array. _begin returns memory that _end frees, and
+ * MPI_STATUSES_IGNORE for NULL or if there is no memory. */
+MPI_Status *adapt_statuses_begin(const struct adapt_status *statuses,
+                                 int count);
+void adapt_statuses_end(MPI_Status *mpich, struct adapt_status *statuses,
+                        int count);
+
+#endif

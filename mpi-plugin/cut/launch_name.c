@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch_name.c - the name that all ranks of a launch know it by.
+ *
+ * Launchers without PMIx, as MPICH's hydra, give no variable that is the same
+ * for all ranks of a launch and different for every other launch.
+ */
+#include "cut/launch_name.h"
+
+#include "base/text.h"
+#include "handles/communicator.h"
+#include "runtime/crossing.h"
+#include "runtime/runtime.h"
+#include "sys/syscall.h"
+
+static char name[256];
+
+static void make_name(void)
+{
+    unsigned long random[2] = {0, 0};
+
+    if (MPI_COMM_WORLD->size == 1) {
+        ckpt_text_format(name, sizeof(name), "singleton-%d",
+                         (int)ckpt_sys_getpid());
+        return;
+    }
+    (void)ckpt_syscall3(SYS_getrandom, (long)random, sizeof(random), 0);
+    ckpt_text_format(name, sizeof(name), "launch-%x%x", random[0], random[1]);
+}
+
+void ckpt_launch_name_agree(void)
+{
+    const char *given = ckpt_runtime_getenv("PMIX_NAMESPACE");
+    int code;
+
+    if (given != NULL) {
+        ckpt_text_copy(name, sizeof(name), given);
+        return;
+    }
+    make_name();
+    CKPT_CALL(code, Bcast, name, (int)sizeof(name), CKPT_LOWER(MPI_BYTE), 0,
+              CKPT_LOWER(MPI_COMM_WORLD));
+    (void)code; /* fatal in itself */
+}
+
+const char *ckpt_launch_name(void)
+{
+    return name;
+}

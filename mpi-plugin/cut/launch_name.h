@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch_name.h - the name that all ranks of a launch know it by.
+ */
+#ifndef CKPT_LAUNCH_NAME_H
+#define CKPT_LAUNCH_NAME_H
+
+/*
+ * Chooses the name of the present launch (docs/protocol.md, section 1): the
+ * namespace that a PMIx launcher tells; else rank 0 makes one and tells it over
+ * MPI. All ranks call it after MPI_Init and after each restart.
+ * Context: normal or quiesced, between ckpt_begin and ckpt_end.
+ */
+void ckpt_launch_name_agree(void);
+
+/* The name last agreed on. Context: any. */
+const char *ckpt_launch_name(void);
+
+#endif

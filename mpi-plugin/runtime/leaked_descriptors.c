@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * leaked_descriptors.c - descriptors that a launcher forgot to close.
+ */
+#include "runtime/leaked_descriptors.h"
+
+#include "lower/ancestors.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_SIZE 4096
+
+static const char proxy_name[] = "/hydra_pmi_proxy";
+
+/* The proxy that started this process, or 0. */
+static uint64_t find_proxy(void)
+{
+    char link[64], program[PATH_SIZE];
+    uint64_t pid = (uint64_t)getpid();
+
+    for (int i = 0; i < CKPT_ANCESTORS_MAX && pid != 0; i++) {
+        pid = ckpt_parent_of(pid);
+        snprintf(link, sizeof(link), "/proc/%lu/exe", (unsigned long)pid);
+        if (pid != 0 && ckpt_link_target(link, program, sizeof(program)) &&
+            strlen(program) >= sizeof(proxy_name) &&
+            strcmp(program + strlen(program) + 1 - sizeof(proxy_name),
+                   proxy_name) == 0) {
+            return pid;
+        }
+    }
+    return 0;
+}
+
+static int is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* 1 if the process has the same pipe or socket open. */
+static int is_open_in(uint64_t pid, const struct stat *wanted)
+{
+    char path[320];
+    struct dirent *entry;
+    struct stat status;
+    DIR *directory;
+    int found = 0;
+
+    snprintf(path, sizeof(path), "/proc/%lu/fd", (unsigned long)pid);
+    directory = opendir(path);
+    while (directory != NULL && !found &&
+           (entry = readdir(directory)) != NULL) {
+        snprintf(path, sizeof(path), "/proc/%lu/fd/%s", (unsigned long)pid,
+                 entry->d_name);
+        found = stat(path, &status) == 0 && is_same(&status, wanted);
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    return found;
+}
+
+/* 1 if it is one of the standard streams under another number. */
+static int is_stream(const struct stat *status)
+{
+    struct stat stream;
+
+    for (int i = 0; i <= 2; i++) {
+        if (fstat(i, &stream) == 0 && is_same(&stream, status)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_leaked(int fd, uint64_t proxy)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 &&
+           (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
+           !is_stream(&status) && is_open_in(proxy, &status);
+}
+
+void ckpt_leaked_descriptors_close(void)
+{
+    const char *channel = getenv("PMI_FD");
+    uint64_t proxy = channel == NULL ? 0 : find_proxy();
+    DIR *directory = proxy == 0 ? NULL : opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    if (directory == NULL) {
+        return;
+    }
+    while ((entry = readdir(directory)) != NULL) {
+        int fd = atoi(entry->d_name);
+
+        if (fd > 2 && fd != dirfd(directory) && fd != atoi(channel) &&
+            is_leaked(fd, proxy)) {
+            (void)close(fd);
+        }
+    }
+    closedir(directory);
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Images made under one MPI and restarted under another: Open MPI 4.1, Open MPI
+5.0 and MPICH 5.0 (wheels of PyPI), with the features of MPI in the middle."""
+
+import pytest
+
+from ckpttest import mpis, probes, programs
+
+
+@pytest.fixture
+def crossing(tmp_path, request):
+    """Jobs that begin under one MPI and go on under another."""
+    start, end = request.param
+    for mpi in (start, end):
+        if not mpi.installed:
+            pytest.skip(f"{mpi.name} is not installed (see setup)")
+    place = mpis.Crossing(tmp_path, start, end)
+    yield place
+    place.lab.close()
+
+
+def across(*directions):
+    return pytest.mark.parametrize(
+        "crossing", directions, indirect=True, ids=lambda d: f"{d[0].name}-{d[1].name}"
+    )
+
+
+ALL = [
+    (mpis.OPENMPI4, mpis.OPENMPI5),
+    (mpis.OPENMPI5, mpis.OPENMPI4),
+    (mpis.OPENMPI4, mpis.MPICH),
+    (mpis.MPICH, mpis.OPENMPI4),
+]
+
+
+@across(*ALL)
+def test_library(crossing):
+    """MPI_Get_library_version tells the truth on both sides."""
+    before, after = crossing.libraries()
+    assert crossing.start.version in before and crossing.end.version in after
+
+
+@across(*ALL)
+@pytest.mark.parametrize("name", probes.ELSEWHERE)
+def test_probe(crossing, name):
+    crossing.probe(name)
+
+
+@across((mpis.OPENMPI4, mpis.MPICH), (mpis.MPICH, mpis.OPENMPI4))
+@pytest.mark.parametrize(
+    "program",
+    [programs.ring(4000), programs.traffic(500), programs.threads(100)],
+    ids=lambda p: p.name,
+)
+def test_program(crossing, native, program):
+    assert crossing.answer(program) == native(program).answer
