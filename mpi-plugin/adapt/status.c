@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define UNTOUCHED INT_MIN
 
@@ -89,4 +90,18 @@ void adapt_statuses_end(MPI_Status *mpich, struct adapt_status *statuses,
         adapt_status_end(&mpich[i], &statuses[i]);
     }
     free(mpich);
+}
+
+/* In Open MPI a Fortran status is the C structure. */
+
+int adapt_Status_c2f(const struct adapt_status *status, MPI_Fint *fortran)
+{
+    memcpy(fortran, status, sizeof(*status));
+    return MPI_SUCCESS;
+}
+
+int adapt_Status_f2c(const MPI_Fint *fortran, struct adapt_status *status)
+{
+    memcpy(status, fortran, sizeof(*status));
+    return MPI_SUCCESS;
 }

@@ -16,13 +16,13 @@ _NOT_ADAPTED = re.compile(
     r"|\w+_(create|call)_errhandler|Errhandler_(create|get|set)|Grequest_\w+"
     r"|Register_datarep|Add_error_\w+|Remove_error_\w+|Pcontrol|Wtime|Wtick|Address"
     r"|Aint_\w+|T_event_(register_callback|set_dropped_handler|handle_free)"
-    r"|\w+_(c2f|f2c|c2f08|f082c|f2f08|f082f)"
+    r"|(?!Status_)\w+_(c2f|f2c)|Status_(c2f08|f082c|f2f08|f082f)"
 )
 
 # Written by hand in adapt/.
 _BY_HAND = re.compile(
     r"Op_create|Op_free|Type_create_darray|Type_get_contents"
-    r"|Group_translate_ranks|(Comm|Win)_get_attr|Finalize"
+    r"|Group_translate_ranks|(Comm|Win)_get_attr|Finalize|Status_(c2f|f2c)"
 )
 
 KINDS = {

@@ -23,8 +23,20 @@ FORTRAN = sorted(
 NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c")) + FORTRAN
 SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
-# What is carried from one MPI library to another.
-ELSEWHERE = SAVED
+# What is carried to another release of Open MPI, and to another MPI.
+OTHER_RELEASE = ["attributes", "cartesian", "many_types", "types_and_ops"]
+OTHER_MPI = [
+    *OTHER_RELEASE,
+    "callbacks",
+    "drained_any",
+    "errhandler",
+    "iallreduce",
+    "intercomm",
+    "matched_probe",
+    "persistent",
+    "some_and_any",
+    "subarray",
+]
 
 _RANKS = {
     "cartesian": 4,
