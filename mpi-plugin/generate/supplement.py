@@ -119,7 +119,7 @@ REMOTE = (
 )
 
 # Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
-ERRORS_TO_FILE_NULL = ("File_open", "File_delete", "Register_datarep")
+ERRORS_TO_FILE_NULL = ("File_delete",)
 
 # MPI_T handles are bound to an MPI object if the variable says so.
 TOOL_BINDINGS = {

@@ -118,6 +118,10 @@ int ckpt_mpi_file_record(MPI_File file);
 /* 1 if nothing has to be asked. Context: any. */
 int ckpt_mpi_file_complete(MPI_File file);
 
+/* Registers all data representations in a new lower half. One that this does
+ * not take is missed when a view asks for it. Context: quiesced. */
+void ckpt_representations_rebuild(void);
+
 /*
  * Opens all files again in a new lower half and brings back their bytes.
  * Collective over MPI_COMM_WORLD; communicators, infos and datatypes exist.

@@ -175,6 +175,7 @@ int ckpt_mpi_files_rebuild(struct ckpt_failure *failure)
     int64_t any = 0;
     int error;
 
+    ckpt_representations_rebuild();
     if (largest(MPI_COMM_WORLD, ckpt_live(CKPT_FILE) != NULL, &any) !=
         MPI_SUCCESS) {
         return ckpt_fail(failure, -EIO, "MPI_Allreduce fails");

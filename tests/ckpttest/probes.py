@@ -51,9 +51,10 @@ _RANKS = {
     "window_objects": 3,
     "window_shared": 3,
 }
+FILE = "shared.bin"  # of probes of MPI files, in the working directory
 _ARGUMENTS = {
     "arguments": ["two words", "", 'quote"'],
-    **{name: ["shared.bin"] for name in NAMES if name.startswith("file_")},
+    **{name: [FILE] for name in NAMES if name.startswith("file_")},
 }
 ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
 

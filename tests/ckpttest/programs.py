@@ -88,6 +88,13 @@ def churn(steps, ranks=2, stop_file=None):
     return Program("churn", argv, ranks)
 
 
+def files(steps, ranks=2, width=16, stop_file=None):
+    """MPI files rewritten and appended to all the time; about 1 ms a step. The
+    largest has 800 bytes for each rank and unit of width."""
+    argv = [APPS / "files", steps, width] + ([stop_file] if stop_file else [])
+    return Program("files", argv, ranks)
+
+
 def memory(megabytes, steps, ranks=2, pause_us=0):
     """Much memory, strided messages and collectives."""
     return Program(

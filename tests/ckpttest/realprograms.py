@@ -15,6 +15,7 @@ KINDS = {
     "lammps4": lambda: programs.lammps(400, 4),
     "hpcc": lambda: programs.hpcc(2),
     "mpi4py": lambda: programs.objects(1500, 3),
+    "files": lambda: programs.files(4000, 3),
     "threads": lambda: programs.threads(600, 2),
 }
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI files: a program that changes several all the time, saved and killed at
+random moments; and files that are gone at a restart."""
+
+import random
+
+import pytest
+
+from ckpttest import probes, programs
+from test_probes import Gate
+
+
+# The second has a matrix of 19 MB: more than one block for each rank.
+@pytest.mark.parametrize("width", [16, 12000])
+def test_killed_at_random_moments(lab, width):
+    """What was written after the checkpoint is undone by the restart."""
+    stop_file = lab.directory / "stop"
+    program = programs.files(0, width=width, stop_file=stop_file)
+    chance = random.Random(width)
+    job = lab.start(program)
+    for _ in range(3):
+        job.wait_for(program.progress)
+        assert job.run_on(chance.uniform(0.0, 0.1))
+        lab.checkpoint(job)
+        assert job.run_on(chance.uniform(0.0, 0.3))
+        job.kill()
+        job = lab.restart()
+    job.wait_for(program.progress)
+    stop_file.touch()
+    programs.ok_line(job.succeed(), lab.work)
+
+
+def saved_and_killed(lab, name):
+    """A probe after its checkpoint; its file."""
+    gate = Gate(lab, name)
+    lab.checkpoint(gate.job)
+    gate.job.kill()
+    return gate, lab.work / probes.FILE
+
+
+def test_removed_file_comes_back(lab):
+    gate, path = saved_and_killed(lab, "file_rewrite")
+    path.unlink()
+    gate.job = lab.restart()
+    gate.open()
+
+
+def test_missing_input_is_named(lab):
+    gate, path = saved_and_killed(lab, "file_input")
+    path.rename(lab.work / "elsewhere")
+    failed = lab.restart()
+    failed.wait_for(rf"MPI file {path} cannot be opened again: no file has that name")
+    assert failed.finish() != 0
+    (lab.work / "elsewhere").rename(path)
+    gate.job = lab.restart()
+    gate.open()
