@@ -61,6 +61,8 @@ const char *file_kind(std::uint32_t kind)
         return "memfd";
     case CKPT_FILE_EPOLL:
         return "epoll";
+    case CKPT_FILE_SOCKET:
+        return "socket";
     default:
         return "unknown";
     }

@@ -19,7 +19,7 @@
 static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_stream,  &ckpt_file_unnamed, &ckpt_file_memfd,
     &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
-    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
+    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,   &ckpt_file_socket,
 };
 
 /* Saved bytes, newest first; they live until the next save. */
@@ -105,8 +105,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         return "open as a place only (O_PATH)";
     }
     switch (probe->status.st_mode & S_IFMT) {
-    case S_IFSOCK:
-        return "a socket";
     case S_IFIFO:
         return "a named pipe";
     case S_IFCHR:

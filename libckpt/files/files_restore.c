@@ -29,6 +29,7 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_UNNAMED] = &ckpt_file_unnamed,
     [CKPT_FILE_MEMFD] = &ckpt_file_memfd,
     [CKPT_FILE_EPOLL] = &ckpt_file_epoll,
+    [CKPT_FILE_SOCKET] = &ckpt_file_socket,
 };
 
 int ckpt_file_lost(const struct ckpt_file_restore *restore,

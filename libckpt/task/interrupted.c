@@ -5,83 +5,365 @@
  * With SA_RESTART the kernel restarts most calls, but never those with a
  * timeout (signal(7) lists them): they fail with EINTR, which a program that
  * has no handlers may not expect. The frame no longer tells which call it was,
- * but libc puts the number right before it: `mov $number, %eax; syscall`. A
- * call made in another way keeps its EINTR.
+ * but in libc the number is set just before it: `mov $number, %eax`, perhaps
+ * other registers, `syscall`; and our syscall() has it on the stack. A call made
+ * in another way keeps its EINTR.
  *
- * Again is as if the signal had come just before the call, which may happen
- * to any program. So calls whose purpose is to be ended by a signal (pause,
- * sigsuspend, those that swap the mask) are left alone: a signal that comes
- * in between would be lost to them. A timeout starts anew, unless the kernel
- * has put what is left of it where the call reads it.
+ * Again is as if the signal had come just before the call. Signals that only
+ * the call itself lets through are still blocked then, and end it.
+ *
+ * What is left of a timeout: some calls tell (nanosleep to a program that asks,
+ * select where it reads it). For others the interposers announce the call
+ * before it is made. One that nobody has announced starts anew the first time,
+ * and from then on we know its end.
  */
 #include "task/interrupted.h"
 
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "task/signals.h"
+
 #include <errno.h>
-#include <stdint.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #define SYSCALL_SIZE 2 /* 0f 05 */
 #define MOVE_SIZE 5    /* b8 and 32 bits */
+#define MOST_LOADS 7
+#define NANOSECONDS 1000000000
+#define NANOSECONDS_IN_MS 1000000
+
+/* Newer than some headers. */
+#define NUMBER_IO_URING_ENTER 426
+#define NUMBER_EPOLL_PWAIT2 441
+#define NUMBER_FUTEX_WAITV 449
+
+/* In saved memory, which is where a restarted call reads its timeout. */
+static __thread struct ckpt_timed_call call
+    __attribute__((tls_model("initial-exec")));
+
+/* interpose/syscall.S: where its system call returns to. */
+extern const unsigned char ckpt_syscall_return[] __attribute__((weak));
+
+static int64_t clock_offset;
+static int64_t clock_stopped;
+
+static int64_t nanoseconds_of(const struct timespec *time)
+{
+    return (int64_t)time->tv_sec * NANOSECONDS + time->tv_nsec;
+}
+
+int64_t ckpt_interrupted_now(void)
+{
+    struct timespec now = {0, 0};
+
+    ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
+    return nanoseconds_of(&now) + clock_offset;
+}
+
+void ckpt_interrupted_stop_clock(void)
+{
+    clock_stopped = ckpt_interrupted_now();
+}
+
+void ckpt_interrupted_start_clock(void)
+{
+    clock_offset += clock_stopped - ckpt_interrupted_now();
+}
+
+struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
+                                             int milliseconds)
+{
+    struct ckpt_timed_call before = call;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now); /* the fast one */
+    call.deadline = nanoseconds_of(&now) + clock_offset + nanoseconds;
+    call.milliseconds = milliseconds;
+    call.number = number;
+    return before;
+}
+
+void ckpt_timed_call_end(const struct ckpt_timed_call *before)
+{
+    call = *before;
+}
+
+/* The length of the instruction that ends at `end` if it loads an argument
+ * from the stack or from another register, else 0. */
+static int load_before(const unsigned char *end)
+{
+    for (int length = 5; length >= 2; length--) {
+        const unsigned char *at = end - length;
+        int is_wide = (*at & 0xf0) == 0x40; /* REX */
+        int rest = length - is_wide;
+
+        at += is_wide;
+        if (at[0] != 0x8b && at[0] != 0x89) {
+            continue;
+        }
+        if ((rest == 2 && (at[1] & 0xc0) == 0xc0) ||
+            (rest == 3 && (at[1] & 0xc7) == 0x04 && at[2] == 0x24) ||
+            (rest == 4 && (at[1] & 0xc7) == 0x44 && at[2] == 0x24)) {
+            return length;
+        }
+    }
+    return 0;
+}
 
 /* The number of the system call that ends at `end`, or -1. */
-static long number_before(const unsigned char *end)
+static long number_before(const unsigned char *end, const uint64_t *stack)
 {
     int32_t number;
+    int length = SYSCALL_SIZE;
 
-    if (end[-2] != 0x0f || end[-1] != 0x05 ||
-        end[-SYSCALL_SIZE - MOVE_SIZE] != 0xb8) {
+    if (ckpt_syscall_return != NULL && end == ckpt_syscall_return) {
+        return (long)*stack;
+    }
+    if (end[-2] != 0x0f || end[-1] != 0x05) {
         return -1;
     }
-    memcpy(&number, end - SYSCALL_SIZE - MOVE_SIZE + 1, sizeof(number));
-    return number;
+    for (int i = 0; i < MOST_LOADS && length != 0; i++) {
+        end -= length;
+        if (end[-MOVE_SIZE] == 0xb8) {
+            memcpy(&number, end - MOVE_SIZE + 1, sizeof(number));
+            return number;
+        }
+        length = load_before(end);
+    }
+    return -1;
 }
 
-/* Sleeping on for what is left, or no one was told what is left. */
-static int sleeps_on(greg_t request, greg_t remainder)
-{
-    return remainder == 0 || remainder == request;
-}
-
-static int may_restart(long number, const greg_t *registers)
+static int may_restart(long number)
 {
     switch (number) {
     case SYS_poll:
+    case SYS_ppoll:
     case SYS_select:
+    case SYS_pselect6:
     case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case NUMBER_EPOLL_PWAIT2:
     case SYS_futex:
+    case NUMBER_FUTEX_WAITV:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
     case SYS_rt_sigtimedwait:
     case SYS_semop:
     case SYS_semtimedop:
     case SYS_msgrcv:
     case SYS_msgsnd:
+    case SYS_mq_timedreceive:
+    case SYS_mq_timedsend:
+    case SYS_io_getevents:
+    case NUMBER_IO_URING_ENTER:
+    /* On a socket with a timeout, nothing having been received or sent. */
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
         return 1;
-    case SYS_nanosleep:
-        return sleeps_on(registers[REG_RDI], registers[REG_RSI]);
-    case SYS_clock_nanosleep:
-        return sleeps_on(registers[REG_RDX], registers[REG_R10]);
-    case SYS_epoll_pwait:
-        return registers[REG_R8] == 0; /* no mask to swap */
-    case SYS_ppoll:
-        return registers[REG_R10] == 0;
-    case SYS_pselect6:
-        return registers[REG_R9] == 0 || *(uint64_t *)registers[REG_R9] == 0;
     default:
         return 0;
     }
 }
 
-void ckpt_interrupted_restart(ucontext_t *context)
+/* A timeout in milliseconds: its register, or NULL. */
+static greg_t *milliseconds_of(long number, greg_t *registers)
+{
+    switch (number) {
+    case SYS_poll:
+        return &registers[REG_RDX];
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+        return &registers[REG_R10];
+    default:
+        return NULL;
+    }
+}
+
+/* A relative timeout in memory that the kernel leaves as it is: the register
+ * with its address, or NULL. */
+static greg_t *timeout_of(long number, greg_t *registers)
+{
+    greg_t clock = registers[REG_RDI];
+
+    switch (number) {
+    case SYS_nanosleep:
+        return &registers[REG_RDI];
+    case SYS_clock_nanosleep:
+        return (registers[REG_RSI] & TIMER_ABSTIME) == 0 &&
+                       (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC ||
+                        clock == CLOCK_BOOTTIME || clock == CLOCK_TAI)
+                   ? &registers[REG_RDX]
+                   : NULL;
+    case SYS_futex:
+        return (registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT
+                   ? &registers[REG_R10]
+                   : NULL;
+    case SYS_rt_sigtimedwait:
+        return &registers[REG_RDX];
+    case SYS_semtimedop:
+    case NUMBER_EPOLL_PWAIT2:
+        return &registers[REG_R10];
+    case SYS_io_getevents:
+        return &registers[REG_R8];
+    default:
+        return NULL;
+    }
+}
+
+/* Where the kernel has written what is left, or NULL. */
+static const struct timespec *told_rest(long number, const greg_t *registers)
+{
+    switch (number) {
+    case SYS_nanosleep:
+        return (const struct timespec *)registers[REG_RSI];
+    case SYS_clock_nanosleep:
+        return (const struct timespec *)registers[REG_R10];
+    default:
+        return NULL;
+    }
+}
+
+/* nanosleep() of libc makes either of two calls. */
+static int is_announced(long number)
+{
+    return call.number == (number == SYS_nanosleep ? SYS_clock_nanosleep
+                                                   : number);
+}
+
+static int64_t time_left(void)
+{
+    int64_t left = call.deadline - ckpt_interrupted_now();
+
+    return left > 0 ? left : 0;
+}
+
+/* Learns the end of a call whose timeout is still the program's own. */
+static void learn_deadline(long number, const greg_t *registers,
+                           const struct timespec *timeout)
+{
+    const struct timespec *rest = told_rest(number, registers);
+
+    if (is_announced(number) && rest == NULL) {
+        return; /* it was announced */
+    }
+    call.deadline =
+        ckpt_interrupted_now() + nanoseconds_of(rest != NULL ? rest : timeout);
+}
+
+static void set_timeout(long number, greg_t *registers)
+{
+    greg_t *milliseconds = milliseconds_of(number, registers);
+    greg_t *timeout = timeout_of(number, registers);
+    int64_t left;
+
+    if (milliseconds != NULL && (int)*milliseconds > 0 &&
+        call.number == number && call.milliseconds == (int)*milliseconds) {
+        left = time_left() + NANOSECONDS_IN_MS - 1;
+        call.milliseconds = (int)(left / NANOSECONDS_IN_MS);
+        *milliseconds = call.milliseconds;
+    } else if (timeout != NULL && *timeout != 0) {
+        if (*timeout != (greg_t)&call.left) {
+            learn_deadline(number, registers,
+                           (const struct timespec *)*timeout);
+            *timeout = (greg_t)&call.left;
+        }
+        left = time_left();
+        call.left.tv_sec = left / NANOSECONDS;
+        call.left.tv_nsec = left % NANOSECONDS;
+    }
+}
+
+int ckpt_interrupted_restart(ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
     long number;
 
     if (registers[REG_RAX] != -EINTR) {
-        return;
+        return 0;
     }
-    number = number_before((const unsigned char *)registers[REG_RIP]);
-    if (number >= 0 && may_restart(number, registers)) {
-        registers[REG_RAX] = number;
-        registers[REG_RIP] -= SYSCALL_SIZE;
+    number = number_before((const unsigned char *)registers[REG_RIP],
+                           (const uint64_t *)registers[REG_RSP]);
+    if (!may_restart(number)) {
+        return 0;
+    }
+    set_timeout(number, registers);
+    registers[REG_RAX] = number;
+    registers[REG_RIP] -= SYSCALL_SIZE;
+    return 1;
+}
+
+static uint64_t bits_of(const sigset_t *set)
+{
+    uint64_t bits;
+
+    memcpy(&bits, set, sizeof(bits));
+    return bits;
+}
+
+/* The signals that wait for this very thread. */
+static uint64_t own_signals(void)
+{
+    char text[4096];
+    const char *line;
+    uint64_t bits = 0;
+    long size;
+    int fd = (int)ckpt_sys_open("/proc/thread-self/status",
+                                O_RDONLY | O_CLOEXEC, 0);
+
+    if (fd < 0) {
+        return 0;
+    }
+    size = ckpt_sys_read(fd, text, sizeof(text) - 1);
+    ckpt_sys_close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    line = strstr(text, "SigPnd:\t");
+    if (line != NULL) {
+        ckpt_text_hexadecimal(line + 8, &bits);
+    }
+    return bits;
+}
+
+/*
+ * 1 if a signal will be delivered as soon as the handler is left. One for the
+ * process may go to any thread that lets it through: it counts for the first.
+ */
+static int is_signalled(const ucontext_t *context)
+{
+    const uint64_t open = ~bits_of(&context->uc_sigmask);
+    sigset_t pending;
+
+    sigemptyset(&pending);
+    ckpt_syscall3(SYS_rt_sigpending, (long)&pending, sizeof(uint64_t), 0);
+    ckpt_signals_strip(&pending);
+    if ((bits_of(&pending) & open) == 0) {
+        return 0;
+    }
+    return ckpt_sys_gettid() == ckpt_sys_getpid() ||
+           (bits_of(&pending) & open & own_signals()) != 0;
+}
+
+void ckpt_interrupted_continue(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+
+    set_timeout(registers[REG_RAX], registers);
+    if (is_signalled(context)) {
+        registers[REG_RAX] = -EINTR;
+        registers[REG_RIP] += SYSCALL_SIZE;
     }
 }

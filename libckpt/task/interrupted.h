@@ -5,14 +5,51 @@
 #ifndef CKPT_INTERRUPTED_H
 #define CKPT_INTERRUPTED_H
 
+#include <stdint.h>
+#include <time.h>
 #include <ucontext.h>
+
+/* The call with a time-out that this thread is in: when it shall end. */
+struct ckpt_timed_call {
+    long number;          /* of the system call; 0: not announced */
+    int milliseconds;     /* its time-out, if it takes one in a register */
+    int64_t deadline;     /* nanoseconds of ckpt_interrupted_now() */
+    struct timespec left; /* where a call that goes on reads its time-out */
+};
+
+/*
+ * Announces a call that takes a time-out of `nanoseconds`, so that one that is
+ * interrupted goes on for the rest. milliseconds: the argument as it is given,
+ * or 0. Returns what was announced before (a handler may run in a call).
+ * Context: upper half, normal.
+ */
+struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
+                                             int milliseconds);
+void ckpt_timed_call_end(const struct ckpt_timed_call *before);
 
 /*
  * If the signal interrupted a system call that the kernel does not restart by
- * itself, makes the context execute it again, so that a program without signal
- * handlers never sees EINTR. context: that of the upper half's code, in the
- * signal frame. Context: quiesced.
+ * itself, makes the context execute it again for the time that is left, so that
+ * a program never sees EINTR from a checkpoint. context: that of the upper
+ * half's code, in the signal frame. Returns 1 if that was done. Context:
+ * quiesced, on the thread that was interrupted.
  */
-void ckpt_interrupted_restart(ucontext_t *context);
+int ckpt_interrupted_restart(ucontext_t *context);
+
+/*
+ * When a thread leaves the handler for such a context, some time later: less
+ * is left; and if a signal of the application has come meanwhile, the call ends
+ * with EINTR, as it would have without us. Context: quiesced.
+ */
+void ckpt_interrupted_continue(ucontext_t *context);
+
+/*
+ * The clock of time-outs: CLOCK_MONOTONIC, but the time between a checkpoint
+ * and a restart does not count, whatever the other host's clock says.
+ * stop: at a checkpoint. start: after a restart. Context: quiesced.
+ */
+int64_t ckpt_interrupted_now(void);
+void ckpt_interrupted_stop_clock(void);
+void ckpt_interrupted_start_clock(void);
 
 #endif

@@ -122,10 +122,8 @@ static __attribute__((noinline)) void
 answer(const siginfo_t *info, void *context, int in_lower, int tid)
 {
     int saved_errno = errno;
+    int restarts = !in_lower && ckpt_interrupted_restart(context);
 
-    if (!in_lower) {
-        ckpt_interrupted_restart(context);
-    }
     if (info->si_code == SI_TKILL && info->si_pid == ckpt_sys_getpid()) {
         /* From a leader; too late, perhaps: then there is nothing to do. */
         if (is_freeze(generation_of(load_gate())) &&
@@ -139,6 +137,9 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
     } else {
         interrupted_mask = mask_of(context);
         control.notify(in_lower);
+    }
+    if (restarts) {
+        ckpt_interrupted_continue(context);
     }
     errno = saved_errno;
 }
@@ -417,6 +418,7 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
     if (status != 0) {
         ckpt_threads_thaw();
     }
+    ckpt_interrupted_stop_clock();
     return status;
 }
 

@@ -262,25 +262,36 @@ TEST_F(Threads, waits_go_on_as_if_nothing_had_been)
     close(ends[1]);
 }
 
-TEST_F(Threads, sigsuspend_still_ends_with_a_handler)
+TEST_F(Threads, sigsuspend_ends_with_a_handler_and_nothing_else)
 {
-    /* A call that exists to be interrupted keeps its EINTR. */
+    static std::atomic<int> handled{0};
     std::atomic<pid_t> tid{0};
     int error = 0;
+    signal(SIGUSR2, [](int) { handled++; });
     std::thread thread([&] {
-        sigset_t none;
+        sigset_t none, blocked;
         sigemptyset(&none);
+        sigemptyset(&blocked);
+        sigaddset(&blocked, SIGUSR2);
+        pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
         tid = gettid();
         sigsuspend(&none);
         error = errno;
     });
-    while (tid == 0 || waits_in(tid) != SYS_rt_sigsuspend) {
-        std::this_thread::yield();
+    for (int round = 0; round < 3; round++) {
+        while (tid == 0 || waits_in(tid) != SYS_rt_sigsuspend) {
+            std::this_thread::yield();
+        }
+        freeze();
+        if (round == 2) { /* comes while the thread is stopped */
+            pthread_kill(thread.native_handle(), SIGUSR2);
+        }
+        EXPECT_EQ(handled, 0);
+        ckpt_threads_thaw();
     }
-    freeze();
-    ckpt_threads_thaw();
     thread.join();
     EXPECT_EQ(error, EINTR);
+    EXPECT_EQ(handled, 1);
 }
 
 TEST_F(Threads, a_deaf_thread_is_named_and_all_are_released)

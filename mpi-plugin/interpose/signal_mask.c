@@ -12,13 +12,13 @@
 #include "config.h"
 
 #include "interpose/next.h"
+#include "interpose/signal_set.h"
 #include "task/signals.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 
@@ -28,29 +28,18 @@ static __attribute__((constructor)) void reserve_signal(void)
     ckpt_signals_reserve(ckpt_signals_number(getenv("CKPT_SIGNAL")));
 }
 
-/* `set` without the checkpoint signal, in `copy`; NULL stays NULL. */
-static const sigset_t *without(const sigset_t *set, sigset_t *copy)
-{
-    if (set == NULL) {
-        return NULL;
-    }
-    *copy = *set;
-    ckpt_signals_strip(copy);
-    return copy;
-}
-
 CKPT_INTERPOSE int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(sigprocmask)(how, without(set, &copy), old);
+    return CKPT_NEXT(sigprocmask)(how, ckpt_set_without_signal(set, &copy), old);
 }
 
 CKPT_INTERPOSE int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(pthread_sigmask)(how, without(set, &copy), old);
+    return CKPT_NEXT(pthread_sigmask)(how, ckpt_set_without_signal(set, &copy), old);
 }
 
 CKPT_INTERPOSE int sighold(int signal)
@@ -100,7 +89,7 @@ CKPT_INTERPOSE int sigsuspend(const sigset_t *set)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(sigsuspend)(without(set, &copy));
+    return CKPT_NEXT(sigsuspend)(ckpt_set_without_signal(set, &copy));
 }
 
 CKPT_INTERPOSE int ppoll(struct pollfd *files, nfds_t count,
@@ -108,7 +97,7 @@ CKPT_INTERPOSE int ppoll(struct pollfd *files, nfds_t count,
 {
     sigset_t copy;
 
-    return CKPT_NEXT(ppoll)(files, count, timeout, without(set, &copy));
+    return CKPT_NEXT(ppoll)(files, count, timeout, ckpt_set_without_signal(set, &copy));
 }
 
 CKPT_INTERPOSE int pselect(int count, fd_set *read_files, fd_set *write_files,
@@ -118,53 +107,26 @@ CKPT_INTERPOSE int pselect(int count, fd_set *read_files, fd_set *write_files,
     sigset_t copy;
 
     return CKPT_NEXT(pselect)(count, read_files, write_files, exception_files,
-                              timeout, without(set, &copy));
-}
-
-CKPT_INTERPOSE int epoll_pwait(int epoll, struct epoll_event *events,
-                               int capacity, int timeout, const sigset_t *set)
-{
-    sigset_t copy;
-
-    return CKPT_NEXT(epoll_pwait)(epoll, events, capacity, timeout,
-                                  without(set, &copy));
-}
-
-CKPT_INTERPOSE int epoll_pwait2(int epoll, struct epoll_event *events,
-                                int capacity, const struct timespec *timeout,
-                                const sigset_t *set)
-{
-    sigset_t copy;
-
-    return CKPT_NEXT(epoll_pwait2)(epoll, events, capacity, timeout,
-                                   without(set, &copy));
+                              timeout, ckpt_set_without_signal(set, &copy));
 }
 
 CKPT_INTERPOSE int sigwait(const sigset_t *set, int *signal_p)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(sigwait)(without(set, &copy), signal_p);
+    return CKPT_NEXT(sigwait)(ckpt_set_without_signal(set, &copy), signal_p);
 }
 
 CKPT_INTERPOSE int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(sigwaitinfo)(without(set, &copy), info);
-}
-
-CKPT_INTERPOSE int sigtimedwait(const sigset_t *set, siginfo_t *info,
-                                const struct timespec *timeout)
-{
-    sigset_t copy;
-
-    return CKPT_NEXT(sigtimedwait)(without(set, &copy), info, timeout);
+    return CKPT_NEXT(sigwaitinfo)(ckpt_set_without_signal(set, &copy), info);
 }
 
 CKPT_INTERPOSE int signalfd(int fd, const sigset_t *set, int flags)
 {
     sigset_t copy;
 
-    return CKPT_NEXT(signalfd)(fd, without(set, &copy), flags);
+    return CKPT_NEXT(signalfd)(fd, ckpt_set_without_signal(set, &copy), flags);
 }

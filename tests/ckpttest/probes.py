@@ -6,7 +6,7 @@ from .settings import APPS, SOURCES
 
 # What a checkpoint refuses, and what its message must name.
 REFUSED = {
-    "socket": r"(?i)descriptor \d+.*socket",
+    "socket_to_rank": r"descriptor \d+.*socket connected to process \d+",
     "spawn": r"MPI_Comm_spawn",
 }
 

@@ -77,6 +77,8 @@ enum ckpt_file_kind {
     CKPT_FILE_UNNAMED = 7, /* a deleted file: content saved */
     CKPT_FILE_MEMFD = 8,   /* content saved */
     CKPT_FILE_EPOLL = 9,   /* payload: struct ckpt_epoll_watch[] */
+    CKPT_FILE_SOCKET = 10, /* payload: struct ckpt_socket, its options,
+                              its packets */
 };
 
 /* What an epoll descriptor watches. */
@@ -105,6 +107,45 @@ struct ckpt_file {
                                   unnamed: mode; memfd: seals */
     ckpt_string_t path;
     uint32_t reserved;
+};
+
+enum ckpt_socket_state {
+    CKPT_SOCKET_UNCONNECTED = 0, /* perhaps bound */
+    CKPT_SOCKET_LISTENING = 1,
+    CKPT_SOCKET_CONNECTED = 2,
+};
+
+/* A socket, followed by struct ckpt_socket_option[option_count] and then, each
+ * filled up to a multiple of 8 bytes, the packets that it has received. */
+struct ckpt_socket {
+    uint64_t peer;  /* inode of the other end in this process; 0: it is gone */
+    int32_t domain; /* AF_* */
+    int32_t type;   /* SOCK_* */
+    int32_t protocol;
+    uint32_t state; /* enum ckpt_socket_state */
+    uint32_t shutdown; /* 1: for reading; 2: for writing */
+    int32_t backlog;
+    uint32_t option_count;
+    uint32_t packet_count;
+    uint32_t local_size; /* bytes of the addresses */
+    uint32_t remote_size;
+    uint8_t local[128];
+    uint8_t remote[128];
+};
+
+struct ckpt_socket_option {
+    int32_t level;
+    int32_t name;
+    uint32_t size; /* bytes of value */
+    uint32_t reserved;
+    uint8_t value[16];
+};
+
+/* What was received at once, or all bytes of a stream; they follow. */
+struct ckpt_socket_packet {
+    uint32_t size;        /* bytes */
+    uint32_t source_size; /* bytes of the sender's address; 0: not known */
+    uint8_t source[128];
 };
 
 /* Layout of the process as prctl(PR_SET_MM_MAP) takes it. */
@@ -162,6 +203,9 @@ struct ckpt_resume_info {
 
 static_assert(sizeof(struct ckpt_region) == 56, "layout of ckpt_region");
 static_assert(sizeof(struct ckpt_thread) == 80, "layout of ckpt_thread");
+static_assert(sizeof(struct ckpt_socket) == 304, "layout of ckpt_socket");
+static_assert(sizeof(struct ckpt_socket_option) == 32, "layout");
+static_assert(sizeof(struct ckpt_socket_packet) == 136, "layout");
 static_assert(sizeof(struct ckpt_epoll_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");

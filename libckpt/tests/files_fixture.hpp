@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * files_fixture.hpp - saves descriptors of the test, and restores them in a
+ * process that has none of them.
+ */
+#ifndef CKPT_FILES_FIXTURE_HPP
+#define CKPT_FILES_FIXTURE_HPP
+
+extern "C" {
+#include "base/arena.h"
+#include "files/files.h"
+}
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+inline constexpr int first_number = 200; /* of the descriptors under test */
+
+inline int lower = -1; /* a descriptor that is not the application's */
+
+inline int is_lower(int fd)
+{
+    return fd == lower;
+}
+
+inline const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
+{
+    return reinterpret_cast<const void *>(address);
+}
+
+/* In a child: a condition that does not hold ends it, with its line. */
+#define REQUIRE(condition)                                                     \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            dprintf(2, "line %d: %s (%s)\n", __LINE__, #condition,             \
+                    strerror(errno));                                          \
+            _exit(1);                                                          \
+        }                                                                      \
+    } while (0)
+
+class Files : public testing::Test
+{
+  protected:
+    static void SetUpTestSuite()
+    {
+        close_range(3, ~0u, 0); /* what the shell or make left open */
+    }
+
+    void SetUp() override
+    {
+        char name[] = "/tmp/ckpt-test-XXXXXX";
+
+        ASSERT_EQ(ckpt_arena_open(&arena), 0);
+        ASSERT_NE(mkdtemp(name), nullptr);
+        directory = name;
+        path = directory + "/file";
+        std::ofstream(path) << "0123456789";
+        ckpt_files_open();
+    }
+
+    void TearDown() override
+    {
+        for (int fd : opened) {
+            close(fd);
+        }
+        unsetenv("CKPT_FILE_LIMIT");
+        ckpt_files_open();
+        ckpt_arena_close(&arena);
+        std::filesystem::remove_all(directory);
+    }
+
+    /* Moves a descriptor to a number of its own, for the time of the test. */
+    int hold(int fd)
+    {
+        EXPECT_GE(fd, 0) << strerror(errno);
+        const int moved = fcntl(fd, F_DUPFD, first_number);
+
+        EXPECT_GE(moved, 0) << strerror(errno);
+        close(fd);
+        opened.push_back(moved);
+        return moved;
+    }
+
+    int save()
+    {
+        failure.text[0] = '\0';
+        ckpt_arena_reset(&arena);
+        return ckpt_files_save(&arena, is_lower, &files, &count,
+                               &failure);
+    }
+
+    const ckpt_file &file(int fd)
+    {
+        static const ckpt_file none{};
+
+        for (std::size_t i = 0; i < count; i++) {
+            if (files[i].descriptor == fd) {
+                return files[i];
+            }
+        }
+        return none;
+    }
+
+    int restore()
+    {
+        return ckpt_files_restore(files, count, arena.strings, in_this_process,
+                                  nullptr, nullptr, 0, &failure);
+    }
+
+    /* Restores in a child and runs `check` there. */
+    void in_child(const std::function<void()> &check,
+                  const std::function<void()> &before = [] {})
+    {
+        int status = 0;
+        const pid_t child = fork();
+
+        if (child == 0) {
+            for (int fd : opened) {
+                close(fd);
+            }
+            before();
+            if (restore() != 0) {
+                dprintf(2, "%s\n", failure.text);
+                _exit(2);
+            }
+            check();
+            _exit(0);
+        }
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+    }
+
+    /* The restore in a child fails, and says so with these words. */
+    void expect_lost(const std::vector<std::string> &words)
+    {
+        char *said = static_cast<char *>(
+            mmap(nullptr, sizeof failure.text, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        int status = 0;
+        const pid_t child = fork();
+
+        if (child == 0) {
+            const int error = restore();
+            std::memcpy(said, failure.text, sizeof failure.text);
+            _exit(error < 0 ? 7 : 0);
+        }
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 7 << 8);
+        for (const std::string &word : words) {
+            EXPECT_NE(std::string(said).find(word), std::string::npos) << said;
+        }
+        munmap(said, sizeof failure.text);
+    }
+
+    void expect_refused(int fd, const std::string &what)
+    {
+        EXPECT_EQ(save(), -ENOTSUP);
+        EXPECT_NE(std::string(failure.text)
+                      .find("descriptor " + std::to_string(fd)),
+                  std::string::npos)
+            << failure.text;
+        EXPECT_NE(std::string(failure.text).find(what), std::string::npos)
+            << failure.text;
+    }
+
+    std::string content()
+    {
+        std::ifstream stream(path);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+
+    ckpt_arena arena{};
+    ckpt_failure failure{};
+    ckpt_file *files = nullptr;
+    std::size_t count = 0;
+    std::vector<int> opened;
+    std::string directory;
+    std::string path;
+};
+
+#endif
