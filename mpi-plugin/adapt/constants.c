@@ -5,6 +5,8 @@
 #include "adapt/constants.h"
 
 #include <mpi.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A bit that no assertion or file mode of MPICH uses. */
 #define NO_FLAG (1 << 30)
@@ -79,6 +81,25 @@ int adapt_code_other(int code)
         i = find(&adapt_mpich_values[ADAPT_ERROR], MPI_ERR_OTHER);
     }
     return adapt_openmpi_values[ADAPT_ERROR].value[i];
+}
+
+/* Open MPI's text begins with the name of the class. */
+int adapt_Error_string(int code, char *string, int *length)
+{
+    int i = find(&adapt_openmpi_values[ADAPT_ERROR], code);
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int ignored, error = MPI_ERR_ARG;
+
+    if (i >= 0) {
+        error = PMPI_Error_string(adapt_mpich_values[ADAPT_ERROR].value[i], text,
+                                  &ignored);
+    }
+    if (error == MPI_SUCCESS) {
+        snprintf(string, (size_t)adapt_openmpi_room[ADAPT_MAX_ERROR_STRING],
+                 "%s: %s", adapt_error_names[i], text);
+        *length = (int)strlen(string);
+    }
+    return adapt_code(error);
 }
 
 int adapt_constants_check(void)

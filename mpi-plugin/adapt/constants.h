@@ -22,6 +22,9 @@ struct adapt_values {
 extern const struct adapt_values adapt_openmpi_values[];
 extern const struct adapt_values adapt_mpich_values[];
 
+/* The names of the group ADAPT_ERROR. */
+extern const char *const adapt_error_names[];
+
 /* Attributes that Open MPI alone knows; they are never set. */
 extern const struct adapt_values adapt_openmpi_keyvals;
 

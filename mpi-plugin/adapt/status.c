@@ -16,10 +16,21 @@
 /* MPICH's count has 63 bits: the upper 31 beside the bit of "cancelled". */
 #define CANCELLED 1u
 
+/* Each field by itself: ROMIO sets the count alone. The bit of "cancelled" is
+ * not set in the mark. */
 static void mark(MPI_Status *mpich)
 {
+    mpich->count_lo = UNTOUCHED;
+    mpich->count_hi_and_cancelled = UNTOUCHED;
     mpich->MPI_SOURCE = UNTOUCHED;
+    mpich->MPI_TAG = UNTOUCHED;
     mpich->MPI_ERROR = UNTOUCHED;
+}
+
+static int has_count(const MPI_Status *mpich)
+{
+    return mpich->count_lo != UNTOUCHED ||
+           (mpich->count_hi_and_cancelled & ~(int)CANCELLED) != UNTOUCHED;
 }
 
 MPI_Status *adapt_status_begin(const struct adapt_status *status,
@@ -44,8 +55,14 @@ void adapt_status_end(const MPI_Status *mpich, struct adapt_status *status)
     }
     if (mpich->MPI_SOURCE != UNTOUCHED) {
         status->source = adapt_rank_out(mpich->MPI_SOURCE);
+    }
+    if (mpich->MPI_TAG != UNTOUCHED) {
         status->tag = mpich->MPI_TAG;
+    }
+    if (mpich->count_hi_and_cancelled != UNTOUCHED) {
         status->cancelled = (high & CANCELLED) != 0;
+    }
+    if (has_count(mpich)) {
         status->count = (size_t)(high >> 1) << 32 | (uint32_t)mpich->count_lo;
     }
 }

@@ -85,7 +85,11 @@ def _values(side, common):
 def mpich_c(openmpi, mpich):
     lines = [banner("adapt_mpich.c", "the constants of MPICH.")]
     lines += ['#include "adapt/constants.h"', "", "#include <mpi.h>", ""]
-    return "\n".join([*lines, *_values("mpich", _common(openmpi, mpich))])
+    common = _common(openmpi, mpich)
+    lines += _values("mpich", common)
+    lines += ["const char *const adapt_error_names[] = {"]
+    lines += [f'    "{name}",' for name in common["ERROR"]]
+    return "\n".join([*lines, "};", ""])
 
 
 def openmpi_c(openmpi, mpich):

@@ -22,7 +22,7 @@ _NOT_ADAPTED = re.compile(
 # Written by hand in adapt/.
 _BY_HAND = re.compile(
     r"Op_create|Op_free|Type_create_darray|Type_get_contents"
-    r"|Group_translate_ranks|(Comm|Win)_get_attr|Finalize|Status_(c2f|f2c)"
+    r"|Group_translate_ranks|(Comm|Win)_get_attr|Finalize|Error_string|Status_(c2f|f2c)"
 )
 
 KINDS = {
@@ -60,7 +60,6 @@ _ROOMS = {
     "Comm_get_name": "MAX_OBJECT_NAME",
     "Type_get_name": "MAX_OBJECT_NAME",
     "Win_get_name": "MAX_OBJECT_NAME",
-    "Error_string": "MAX_ERROR_STRING",
     "File_get_view": "MAX_DATAREP_STRING",
     "Get_library_version": "MAX_LIBRARY_VERSION_STRING",
     "Get_processor_name": "MAX_PROCESSOR_NAME",

@@ -24,7 +24,7 @@ NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c")) + FORTRAN
 SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
 # What is carried to another release of Open MPI, and to another MPI.
-OTHER_RELEASE = ["attributes", "cartesian", "many_types", "types_and_ops"]
+OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
 OTHER_MPI = [
     *OTHER_RELEASE,
     "callbacks",

@@ -13,7 +13,7 @@ SOURCES = TOP / "apps"
 TUNE = INSTALL / "share/openmpi/amca-param-sets/ckpt"
 MPIRUN = shutil.which("mpirun.openmpi") or "mpirun"
 OPENMPI5 = BUILD / "ompi5"
-MPICH5 = BUILD / "mpich5"
+MPICH5 = Path(os.environ.get("CKPT_TEST_MPICH", BUILD / "mpich5"))
 
 # Seconds that anything which ends by itself may take.
 PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "60"))
