@@ -19,6 +19,7 @@ struct keyval {
     uint32_t kind;       /* CKPT_COMM, CKPT_DATATYPE, CKPT_WIN; 0: slot free */
     uint32_t references; /* 1 until freed + attributes that use it */
     struct ckpt_attribute_functions functions;
+    void *owned; /* freed with it, or NULL */
 };
 
 static struct keyval *keyvals;
@@ -39,6 +40,7 @@ static void keyval_drop(struct keyval *keyval)
 {
     if (--keyval->references == 0) {
         keyval->kind = 0;
+        free(keyval->owned);
     }
 }
 
@@ -67,9 +69,14 @@ int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
         keyvals = grown;
         keyval_capacity = capacity;
     }
-    keyvals[i] = (struct keyval){kind, 1, {language, copy, delete, extra}};
+    keyvals[i] = (struct keyval){kind, 1, {language, copy, delete, extra}, NULL};
     *id_p = FIRST_KEYVAL + i;
     return MPI_SUCCESS;
+}
+
+void ckpt_keyval_own(int keyval, void *memory)
+{
+    keyvals[keyval - FIRST_KEYVAL].owned = memory;
 }
 
 static int keyval_free(uint32_t kind, int *id)

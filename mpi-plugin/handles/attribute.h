@@ -48,6 +48,9 @@ static inline MPI_Aint ckpt_value_address(const struct ckpt_value *value)
 int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
                        void *copy, void *delete, void *extra, int *keyval);
 
+/* Gives a key value memory from malloc that is freed with it. Context: normal. */
+void ckpt_keyval_own(int keyval, void *memory);
+
 /* MPI_X_set_attr and MPI_X_get_attr for the key values that programs make.
  * Return an MPI error code. Context: normal, outside of begin/end. */
 int ckpt_attribute_set(struct ckpt_handle *handle, int keyval,

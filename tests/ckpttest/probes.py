@@ -13,18 +13,25 @@ REFUSED = {
 # Nonblocking collectives that not all ranks have begun: saved or refused.
 UNDECIDED = ["pending_ibarrier", "pending_ibcast"]
 
-# The same in Fortran, if there was a compiler for it.
-FORTRAN = sorted(
+# The same in other languages, if there were compilers for them.
+LANGUAGES = [
     name
-    for name in ("fortran/mpi", "fortran/mpi_f08", "fortran/mpif_h")
+    for name in (
+        "cxx/bindings",
+        "fortran/mpi",
+        "fortran/mpi_f08",
+        "fortran/mpif_h",
+    )
     if (APPS / name).exists()
-)
+]
 
-NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c")) + FORTRAN
+NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c"))
+NAMES += LANGUAGES
 SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
 # What is carried to another release of Open MPI, and to another MPI.
 OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
+OTHER_RELEASE += LANGUAGES
 OTHER_MPI = [
     *OTHER_RELEASE,
     "callbacks",
@@ -61,7 +68,7 @@ ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
 
 def probe(name, gate):
     """The program of a probe; it goes on when the file `gate` exists."""
-    path = APPS / name if name in FORTRAN else APPS / "probes" / name
+    path = APPS / name if name in LANGUAGES else APPS / "probes" / name
     argv = [path, gate, *_ARGUMENTS.get(name, [])]
     return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
 
