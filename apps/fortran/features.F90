@@ -190,7 +190,7 @@ contains
         call MPI_Error_class(ierror, class, old)
         call MPI_Error_string(ierror, text, length, old)
         call check(errors == 1 .and. class == MPI_ERR_RANK, 'an error that is returned')
-        call check(text(1:length) == text .and. text(1:12) == 'MPI_ERR_RANK', 'its text')
+        call check(length > 0 .and. len_trim(text) == length, 'its text')
         call MPI_Errhandler_free(handler, ierror)
     end subroutine use_communicators
 
@@ -333,7 +333,7 @@ contains
         call MPI_Get_processor_name(name, length, ierror)
         call check(length > 0 .and. len_trim(name) == length, 'the name of the processor')
         call MPI_Get_library_version(library, length, ierror)
-        call check(index(library, 'Open MPI') == 1, 'the version of the library')
+        call check(length > 0 .and. index(library, 'MPI') > 0, 'the version of the library')
         call check(MPI_Wtime() >= 0 .and. MPI_Wtick() > 0, 'the time')
     end subroutine use_strings
 

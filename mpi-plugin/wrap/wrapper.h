@@ -13,8 +13,23 @@
     extern __typeof__(PMPI_##name) MPI_##name                                  \
         __attribute__((weak, alias("PMPI_" #name)))
 
-/* Where the application called the wrapper. */
-#define CKPT_SITE __builtin_return_address(0)
+/* Ends of the stand-in's code (from the linker). */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+/*
+ * Where the application called the wrapper that has this frame. A Fortran
+ * binding may stand in between; it is our code, so it has a frame too.
+ */
+static inline void *ckpt_site(void *caller, void *const *frame)
+{
+    if ((const char *)caller >= __ehdr_start && (const char *)caller < etext) {
+        return ((void *const *)frame[0])[1];
+    }
+    return caller;
+}
+#define CKPT_SITE                                                              \
+    ckpt_site(__builtin_return_address(0), __builtin_frame_address(0))
 
 /* Ends a wrapper: leaves the critical section, then lets the application's
  * error handler see a failure. */

@@ -155,6 +155,18 @@ def lammps(steps, ranks=2, every=10):
     )
 
 
+def elk_energies(_lines, directory):
+    """Elk: the total energy after each step, and the last Fermi energy."""
+    names = ("TOTENERGY.OUT", "EFERMI.OUT")
+    return [(Path(directory) / name).read_text("utf-8") for name in names]
+
+
+def elk(ranks=2):
+    """Debian's Elk, in Fortran: the electrons of aluminium, to convergence."""
+    inputs = [SOURCES / "elk/elk.in"]
+    return Program("Elk", ["elk-lapw"], ranks, "", elk_energies, inputs)
+
+
 def hpcc(ranks=2):
     """Debian's HPC Challenge on a small problem."""
     return Program(
