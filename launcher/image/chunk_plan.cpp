@@ -19,6 +19,13 @@ bool is_file_kind(const ckpt_region &region)
            region.kind == CKPT_REGION_FILE_SHARED;
 }
 
+/* Of a mapped file pages beyond its end cannot be read. */
+bool may_end_early(const ckpt_region &region)
+{
+    return is_file_kind(region) ||
+           (region.kind == CKPT_REGION_SHARED && region.inode != 0);
+}
+
 bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
 {
     if (region.kind == CKPT_REGION_FILE_SHARED) {
@@ -65,7 +72,7 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
         }
         plan.jobs.push_back({start, chunk, index,
                              static_cast<std::uint32_t>(size), base + first,
-                             last - first, is_file_kind(region)});
+                             last - first, may_end_early(region)});
         while (first < last && runs[first].end <= end) {
             first++;
         }

@@ -22,7 +22,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace ckpt
 {
@@ -107,6 +109,7 @@ struct NodeFileWriter::Impl {
     void create();
     void create_hdf5();
     void check(int error) const;
+    void require_unshared(const RankImage &image, int rank);
     template <typename Action> void with_hdf5(const Action &action);
     void store_memory(const RemoteMemory &memory, const ChunkPlan &plan,
                       hid_t group, RankImage &image,
@@ -128,6 +131,8 @@ struct NodeFileWriter::Impl {
     DriverFile driver;
     Hdf5Id file;
     std::vector<int> ranks;
+    /* Whose memory shows a file: by inode and name. */
+    std::map<std::pair<std::uint64_t, std::string>, int> shared_files;
     std::vector<Extent> extents; /* of all chunks */
 };
 
@@ -279,6 +284,25 @@ void NodeFileWriter::Impl::publish()
     fault_kill("image-after-rename");
 }
 
+/* What several ranks write to by way of their memory does not stand still when
+ * the first of them goes on, and would be two things after a restart. */
+void NodeFileWriter::Impl::require_unshared(const RankImage &image, int rank)
+{
+    for (const ckpt_region &region : image.regions) {
+        if (region.kind != CKPT_REGION_SHARED || region.inode == 0) {
+            continue;
+        }
+        std::string path = image.text(region.path);
+        auto [known, is_new] =
+            shared_files.try_emplace({region.inode, path}, rank);
+        if (known->second != rank) {
+            fail("memory {:#x}-{:#x} of rank {} ({}) cannot be saved: it is "
+                 "shared with rank {}",
+                 region.start, region.end, rank, path, known->second);
+        }
+    }
+}
+
 void NodeFileWriter::Impl::abandon() noexcept
 {
     file.reset();
@@ -319,6 +343,7 @@ CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
         fail("rank {} was saved already, and process {} says it is the same",
              rank, pid);
     }
+    impl_->require_unshared(image, rank);
     ChunkPlan plan = plan_chunks(memory, image, impl_->options.chunk_size);
 
     Hdf5Id group;

@@ -111,6 +111,7 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     ::unsetenv(layout_variable);
     process.load_memory(reader, place.rank);
     process.restore_surroundings();
+    process.restore_shared_files();
     process.go_on(fmt::format("{}/{}", manifest.job, manifest.number), started);
 }
 

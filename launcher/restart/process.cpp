@@ -20,6 +20,7 @@ extern "C" {
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 namespace ckpt::restart
 {
@@ -38,6 +39,12 @@ bool is_file(const ckpt_region &region)
 {
     return region.kind == CKPT_REGION_FILE ||
            region.kind == CKPT_REGION_FILE_SHARED;
+}
+
+/* Memory of a file that is written to by way of it. */
+bool is_shared_file(const ckpt_region &region)
+{
+    return region.kind == CKPT_REGION_SHARED && region.inode != 0;
 }
 
 bool has_chunks(const RankImage &image, std::size_t region)
@@ -94,6 +101,12 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             require_same_file(image_.text(region.path), region, *reference);
             continue; /* mapped at the end, as nothing is to be put into it */
         }
+        if (is_shared_file(region)) { /* goes there when the file is */
+            auto &content = shared_content_[i];
+            content.resize(region.end - region.start);
+            reader.read_region(rank, i, content);
+            continue;
+        }
         if (!is_file(region) && !has_chunks(image_, i)) {
             continue; /* all zero */
         }
@@ -106,6 +119,37 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
                       region.end - region.start};
         reader.read_region(rank, i, staged_[i]);
     }
+}
+
+/* A restored descriptor that leads to a file without a name, or -1. */
+int Process::descriptor_of(const ckpt_region &region) const
+{
+    const std::string_view path = image_.text(region.path);
+    for (const ckpt_file &file : image_.files) {
+        if ((file.kind == CKPT_FILE_UNNAMED || file.kind == CKPT_FILE_MEMFD) &&
+            file.inode == region.inode &&
+            path == image_.text(file.path)) {
+            return file.descriptor;
+        }
+    }
+    return -1;
+}
+
+void Process::restore_shared_files()
+{
+    ckpt_failure failure;
+    for (const auto &[index, content] : shared_content_) {
+        void *address = nullptr;
+        require_success(
+            ckpt_restore_stage_shared(restore_.get(), index,
+                                      descriptor_of(image_.regions[index]),
+                                      &address, &failure),
+            failure);
+        std::ranges::copy(content, static_cast<std::byte *>(address));
+    }
+    shared_content_.clear();
+    require_success(ckpt_restore_settle_shared(restore_.get(), &failure),
+                    failure);
 }
 
 const void *Process::saved_bytes(std::uint64_t address,

@@ -11,6 +11,7 @@ extern "C" {
 }
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,11 +36,16 @@ class Process
     /* Working directory, umask, descriptors: from here on files change. */
     void restore_surroundings();
 
+    /* The memory that shares files, which gives these their content. After the
+     * descriptors, of which the reader has lost its own. */
+    void restore_shared_files();
+
     /* Goes on as the saved process. Returns only by an Error. */
     [[noreturn]] void go_on(const std::string &checkpoint,
                             std::uint64_t restart_started);
 
   private:
+    int descriptor_of(const ckpt_region &region) const;
     const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
     static const void *payload(void *process, std::uint64_t address,
                                std::uint64_t size);
@@ -55,6 +61,7 @@ class Process
     std::unique_ptr<ckpt_restore, Closer> restore_;
     /* One per region; empty for those that are all zero or a file's bytes. */
     std::vector<std::span<std::byte>> staged_;
+    std::map<std::size_t, std::vector<std::byte>> shared_content_;
 };
 
 } // namespace ckpt::restart

@@ -145,6 +145,13 @@ int ckpt_file_restore_content(struct ckpt_file_restore *restore,
                                           const struct ckpt_file *),
                               struct ckpt_failure *failure);
 
+/* locks.c: notes the locks of a file; the mode of flock() goes into
+ * file->detail. 0 or -errno with the reason. Context: quiesced. */
+int ckpt_file_save_locks(const struct ckpt_file_save *save,
+                         const struct ckpt_file_probe *probe,
+                         struct ckpt_file *file, struct ckpt_failure *failure);
+void ckpt_file_forget_locks(void);
+
 /* What was made for the thing that *file leads to, or NULL. Context: normal. */
 struct ckpt_file_made *ckpt_file_find_made(const struct ckpt_file_restore *,
                                            const struct ckpt_file *file);

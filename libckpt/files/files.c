@@ -352,6 +352,7 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
     int error;
 
     free_payloads();
+    ckpt_file_forget_locks();
     probe = (struct ckpt_file_probe *)ckpt_arena_alloc(arena, sizeof *probe);
     if (probe == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the open files");

@@ -42,6 +42,14 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
 void ckpt_files_resume(void);
 
 /*
+ * In the saved code after a restart, when no more files of the program will be
+ * closed: takes the locks of fcntl() again that were held at the last
+ * ckpt_files_save(), under the same condition as above.
+ * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.
+ */
+int ckpt_files_lock(struct ckpt_failure *failure);
+
+/*
  * In the restart program: makes the descriptors again under their old numbers;
  * all others but `keep[]` are closed, also 0, 1 or 2 if the program had closed
  * them.

@@ -63,23 +63,6 @@ static int save_of_kernel(const struct ckpt_file_save *save,
     return 0;
 }
 
-/* A lock shows as "lock:\t1: FLOCK  ADVISORY  WRITE ..." in fdinfo. */
-static int save_lock(const struct ckpt_file_probe *probe,
-                     struct ckpt_file *file, struct ckpt_failure *failure)
-{
-    const char *lock = strstr(probe->info, "lock:\t");
-
-    if (lock == NULL) {
-        return 0;
-    }
-    if (strstr(lock, "POSIX") != NULL || strstr(lock, "OFDLCK") != NULL ||
-        strstr(lock, "LEASE") != NULL) {
-        return ckpt_file_refuse(probe, "locked by fcntl()", failure);
-    }
-    file->detail = strstr(lock, "WRITE") != NULL ? LOCK_EX : LOCK_SH;
-    return 0;
-}
-
 static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
@@ -97,7 +80,7 @@ static int save(const struct ckpt_file_save *save,
         named.st_dev != probe->status.st_dev) {
         return ckpt_file_refuse(probe, "a file that lost this name", failure);
     }
-    error = save_lock(probe, file, failure);
+    error = ckpt_file_save_locks(save, probe, file, failure);
     if (error != 0) {
         return error;
     }

@@ -93,6 +93,17 @@ static int same_file(const struct ckpt_mapping *mapping, struct stat *status)
            status->st_ino == mapping->inode;
 }
 
+/* Memory of a file that is written to by way of it, or has no name: its content
+ * is in the memory. Other ranks must not have it, too; who sees all of them
+ * looks after that. */
+static void be_shared_file(const struct ckpt_mapping *mapping, uint64_t size,
+                           struct ckpt_region *region)
+{
+    region->kind = CKPT_REGION_SHARED;
+    region->inode = mapping->inode;
+    region->device = size;
+}
+
 static int classify_shared(const struct ckpt_mapping *mapping,
                            struct ckpt_region *region,
                            struct ckpt_failure *failure)
@@ -108,21 +119,22 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     if (ckpt_text_starts(name, "/SYSV")) {
         return refuse(mapping, "System V shared memory", failure);
     }
-    if (ckpt_text_starts(name, "/dev/shm/")) {
-        return refuse(mapping, "POSIX shared memory", failure);
+    if (ckpt_text_starts(name, "/anon_hugepage")) {
+        return refuse(mapping, "shared memory of huge pages", failure);
     }
-    if (ckpt_text_starts(name, "/memfd:")) {
-        return refuse(mapping, "a shared memory file (memfd)", failure);
+    if (name[0] != '/' || ckpt_text_starts(name, "/dev/zero")) {
+        return refuse(mapping, "no file", failure);
     }
     if (!same_file(mapping, &status)) {
-        return refuse(mapping, "a shared mapping of a file that has no name",
-                      failure);
+        be_shared_file(mapping, 0, region);
+        return 0;
     }
     if (!S_ISREG(status.st_mode)) {
         return refuse(mapping, "a device", failure);
     }
     if ((mapping->protection & PROT_WRITE) != 0) {
-        return refuse(mapping, "a writable shared mapping of a file", failure);
+        be_shared_file(mapping, (uint64_t)status.st_size, region);
+        return 0;
     }
     region->kind = CKPT_REGION_FILE_SHARED;
     region->device = status.st_dev;
@@ -287,6 +299,24 @@ static int add_mapping(struct scan *scan, const struct ckpt_mapping *mapping,
     return 0;
 }
 
+/* A read-only mapping of a file that another one writes to is not what the file
+ * holds at a restart: it shares the other's content. */
+static void join_writable(struct scan *scan)
+{
+    for (size_t i = 0; i < scan->count; i++) {
+        struct ckpt_region *region = &scan->regions[i];
+
+        for (size_t k = 0; k < scan->count &&
+                           region->kind == CKPT_REGION_FILE_SHARED; k++) {
+            if (scan->regions[k].kind == CKPT_REGION_SHARED &&
+                scan->regions[k].inode == region->inode) {
+                region->kind = CKPT_REGION_SHARED;
+                region->device = scan->regions[k].device;
+            }
+        }
+    }
+}
+
 int ckpt_regions_scan(struct ckpt_arena *arena,
                       const struct ckpt_range *excluded, size_t excluded_count,
                       struct ckpt_region **regions_p,
@@ -324,6 +354,7 @@ int ckpt_regions_scan(struct ckpt_arena *arena,
     if (more < 0) {
         return ckpt_fail(failure, more, "/proc/self/maps is not understood");
     }
+    join_writable(&scan);
     *regions_p = scan.regions;
     *count_p = scan.count;
     return 0;

@@ -312,11 +312,9 @@ static int map_at(uint64_t address, uint64_t size, int protection, int flags,
     return 0;
 }
 
-/* mmap at a free address that is congruent to `congruent`: the address, or
- * -errno. */
-static int64_t map_somewhere(struct ckpt_restore *restore, uint64_t size,
-                             uint64_t congruent, int protection, int flags,
-                             int fd, uint64_t offset)
+int64_t ckpt_restore_map_somewhere(struct ckpt_restore *restore, uint64_t size,
+                                   uint64_t congruent, int protection,
+                                   int flags, int fd, uint64_t offset)
 {
     uint64_t address;
     int error;
@@ -334,8 +332,8 @@ int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
                      uint64_t *address_p, struct ckpt_failure *failure)
 {
     int64_t address =
-        map_somewhere(restore, size, 0, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ckpt_restore_map_somewhere(restore, size, 0, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (address < 0) {
         return ckpt_fail(failure, (int)address, "no room for %l bytes: %s",
@@ -400,9 +398,9 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
     } else {
         flags |= MAP_ANONYMOUS;
     }
-    address = map_somewhere(restore, region->end - region->start, region->start,
-                            protection, flags, fd,
-                            by_reference ? region->file_offset : 0);
+    address = ckpt_restore_map_somewhere(
+        restore, region->end - region->start, region->start, protection, flags,
+        fd, by_reference ? region->file_offset : 0);
     if (fd >= 0) {
         close(fd);
     }
@@ -448,6 +446,7 @@ void ckpt_restore_close(struct ckpt_restore *restore)
                    restore->regions[i].end - restore->regions[i].start);
         }
     }
+    ckpt_restore_close_shared_files(restore);
     ckpt_space_close(&restore->space);
     free(restore->stages);
     free(restore->strings);

@@ -43,6 +43,22 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
                        void **address_p, struct ckpt_failure *failure);
 
 /*
+ * The same for shared memory of a file (CKPT_REGION_SHARED with an inode), with
+ * content: what is put there, the file gets. Descriptors have to be in place.
+ * descriptor: one that leads to the file if it has no name, or -1. Without
+ *     either a new file is made, one for all regions of it.
+ * Returns 0 or -errno with the region and file in `failure`. Context: normal.
+ */
+int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
+                              int descriptor, void **address_p,
+                              struct ckpt_failure *failure);
+
+/* After the last of them: files get the sizes they had. 0 or -errno with the
+ * file in `failure`. Context: normal. */
+int ckpt_restore_settle_shared(struct ckpt_restore *restore,
+                               struct ckpt_failure *failure);
+
+/*
  * Becomes the saved process: never returns on success. Once it has begun to
  * remove the calling program, an error is written to standard error and ends
  * the process with status 127. Descriptors have to be in place

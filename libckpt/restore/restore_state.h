@@ -24,11 +24,21 @@ struct ckpt_vdso_group {
     size_t part_count;         /* 0: this kernel offers no vDSO */
 };
 
+/* A file that memory shares, until all of that memory is staged. */
+struct ckpt_shared_file {
+    uint64_t inode; /* at the checkpoint */
+    const char *path;
+    uint64_t size; /* bytes it shall have in the end; 0: as it is */
+    int fd;
+};
+
 struct ckpt_restore {
     struct ckpt_snapshot snapshot;
     struct ckpt_region *regions; /* in order of address */
     char *strings;
     struct ckpt_stage *stages; /* one per region */
+    struct ckpt_shared_file *shared_files;
+    size_t shared_file_count;
     struct ckpt_space space;
     struct ckpt_vdso_group vdso;
     /* Where the group would be if it took the saved vDSO's place; empty if
@@ -54,5 +64,14 @@ void *ckpt_restore_bytes(struct ckpt_restore *restore, uint64_t address,
  * 0 or -errno with the size in `failure`. */
 int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
                      uint64_t *address_p, struct ckpt_failure *failure);
+
+/* Closes what shared_file.c has opened. */
+void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
+
+/* mmap at a free address that is congruent to `congruent`: the address, or
+ * -errno. */
+int64_t ckpt_restore_map_somewhere(struct ckpt_restore *restore, uint64_t size,
+                                   uint64_t congruent, int protection,
+                                   int flags, int fd, uint64_t offset);
 
 #endif

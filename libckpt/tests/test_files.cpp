@@ -309,10 +309,52 @@ TEST_F(Files, LocksComeBack)
         REQUIRE(flock(again, LOCK_SH | LOCK_NB) == 0);
     });
 
+    ASSERT_EQ(fcntl(fd, F_SETLEASE, F_RDLCK), 0);
+    expect_refused(fd, "O_ASYNC"); /* which it implies */
+}
+
+TEST_F(Files, LocksOfRangesComeBack)
+{
+    int fd = hold(open(path.c_str(), O_RDWR));
+    int own = hold(open(path.c_str(), O_RDWR));
     struct flock range {};
-    range.l_type = F_RDLCK;
+
+    range.l_type = F_WRLCK;
+    range.l_start = 2;
+    range.l_len = 3;
     ASSERT_EQ(fcntl(fd, F_SETLK, &range), 0);
-    expect_refused(fd, "fcntl");
+    range = {};
+    range.l_type = F_RDLCK;
+    range.l_start = 7; /* to the end */
+    ASSERT_EQ(fcntl(own, F_OFD_SETLK, &range), 0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    const int holder = getpid();
+    range.l_type = F_UNLCK;
+    ASSERT_EQ(fcntl(own, F_OFD_SETLK, &range), 0);
+    in_child([&] { /* of which the parent still has one */
+        ckpt_failure why{};
+        REQUIRE(ckpt_files_lock(&why) == -EAGAIN);
+        REQUIRE(strstr(why.text, std::to_string(fd).c_str()) != nullptr);
+        REQUIRE(holder == getppid());
+    });
+    range.l_start = 2;
+    ASSERT_EQ(fcntl(fd, F_SETLK, &range), 0);
+    in_child([&] {
+        ckpt_failure why{};
+        struct flock test {};
+
+        REQUIRE(ckpt_files_lock(&why) == 0);
+        test.l_type = F_WRLCK;
+        REQUIRE(fcntl(own, F_OFD_GETLK, &test) == 0);
+        REQUIRE(test.l_type == F_WRLCK && test.l_pid == getpid());
+        REQUIRE(test.l_start == 2 && test.l_len == 3);
+        test = {};
+        test.l_type = F_WRLCK;
+        test.l_start = 5;
+        REQUIRE(fcntl(fd, F_GETLK, &test) == 0);
+        REQUIRE(test.l_type == F_RDLCK && test.l_pid == -1);
+        REQUIRE(test.l_start == 7 && test.l_len == 0);
+    });
 }
 
 TEST_F(Files, FilesOfTheKernel)

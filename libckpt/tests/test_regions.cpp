@@ -214,11 +214,11 @@ TEST_F(Regions, KeepsTheFileOffsetRightBehindACut)
 
 TEST_F(Regions, AnExcludedMappingIsNotEvenJudged)
 {
-    int fd = memfd_create("lower", 0);
-    ASSERT_EQ(ftruncate(fd, page), 0);
-    char *memory = hold(map(1, PROT_READ | PROT_WRITE, MAP_SHARED, fd), 1);
+    int id = shmget(IPC_PRIVATE, page, IPC_CREAT | 0600);
+    ASSERT_GE(id, 0);
+    char *memory = hold(static_cast<char *>(shmat(id, nullptr, 0)), 1);
 
-    close(fd);
+    shmctl(id, IPC_RMID, nullptr);
     EXPECT_EQ(scan({{address(memory), address(memory + page)}}), 0)
         << failure.text;
     EXPECT_EQ(scan(), -ENOTSUP);
@@ -278,6 +278,33 @@ TEST_F(Regions, KnowsSharedMemory)
     EXPECT_EQ(at(zeros).kind, unsigned(CKPT_REGION_ANONYMOUS));
 }
 
+TEST_F(Regions, KnowsSharedFilesThatAreWrittenTo)
+{
+    const int writable = PROT_READ | PROT_WRITE;
+    struct stat status;
+
+    int fd = make_file("written", 1);
+    char *written = hold(map(1, writable, MAP_SHARED, fd), 1);
+    char *read_only = hold(map(1, PROT_READ, MAP_SHARED, fd), 1);
+    ASSERT_EQ(fstat(fd, &status), 0);
+    close(fd);
+    int memory_file = memfd_create("some-name", 0);
+    ASSERT_EQ(ftruncate(memory_file, page), 0);
+    char *memory = hold(map(1, PROT_READ, MAP_SHARED, memory_file), 1);
+    close(memory_file);
+    ASSERT_EQ(scan(), 0) << failure.text;
+    for (char *mapped : {written, read_only}) {
+        EXPECT_EQ(at(mapped).kind, unsigned(CKPT_REGION_SHARED));
+        EXPECT_EQ(at(mapped).inode, status.st_ino);
+        EXPECT_EQ(at(mapped).device, std::uint64_t(status.st_size));
+        EXPECT_EQ(path(at(mapped)), directory + "/written");
+    }
+    EXPECT_EQ(at(memory).kind, unsigned(CKPT_REGION_SHARED));
+    EXPECT_NE(at(memory).inode, 0u);
+    EXPECT_EQ(at(memory).device, 0u);
+    EXPECT_EQ(path(at(memory)), "/memfd:some-name (deleted)");
+}
+
 TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
 {
     const auto expect_refused = [&](char *memory, const std::string &name) {
@@ -293,28 +320,6 @@ TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
         munmap(memory, page);
         EXPECT_EQ(scan(), 0) << failure.text;
     };
-    const int writable = PROT_READ | PROT_WRITE;
-
-    int fd = make_file("written", 1);
-    expect_refused(map(1, writable, MAP_SHARED, fd), directory + "/written");
-    char *read_only = map(1, PROT_READ, MAP_SHARED, fd);
-    close(fd);
-    unlink((directory + "/written").c_str());
-    expect_refused(read_only, directory + "/written (deleted)");
-
-    fd = memfd_create("some-name", 0);
-    ASSERT_EQ(ftruncate(fd, page), 0);
-    expect_refused(map(1, PROT_READ, MAP_SHARED, fd), "/memfd:some-name");
-    close(fd);
-
-    const std::string shm = "/ckpt-test-" + std::to_string(getpid());
-    fd = shm_open(shm.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-    ASSERT_EQ(ftruncate(fd, page), 0);
-    char *posix = map(1, writable, MAP_SHARED, fd);
-    shm_unlink(shm.c_str());
-    close(fd);
-    expect_refused(posix, "/dev/shm" + shm);
-
     int id = shmget(IPC_PRIVATE, page, IPC_CREAT | 0600);
     ASSERT_GE(id, 0);
     char *system_v = static_cast<char *>(shmat(id, nullptr, 0));

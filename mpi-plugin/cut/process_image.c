@@ -14,6 +14,7 @@
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "handles/window.h"
+#include "memory/advice.h"
 #include "memory/layout.h"
 #include "memory/maps.h"
 #include "memory/regions.h"
@@ -21,6 +22,7 @@
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/attributes.h"
 #include "task/signals.h"
 
 #include <errno.h>
@@ -187,6 +189,7 @@ static void describe_process(void)
     snapshot.rank = (int32_t)ckpt_rank_page()->rank;
     snapshot.rank_count = (int32_t)ckpt_rank_page()->rank_count;
     snapshot.umask = read_umask();
+    ckpt_attributes_save();
     snapshot.working_directory = link_target("/proc/self/cwd");
     snapshot.executable = ckpt_arena_string(&arena, executable);
     ckpt_cpu_read(snapshot.cpu_features);
@@ -217,6 +220,9 @@ int ckpt_process_image(struct ckpt_context *context,
     }
     if (error == 0) {
         error = ckpt_file_content_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_advice_save(&arena, excluded, (size_t)count, failure);
     }
     if (error == 0) { /* last: what the others have put into the arena counts */
         error = list_regions(count, failure);

@@ -15,8 +15,10 @@
 #include "cut/service.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "memory/advice.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
+#include "task/attributes.h"
 #include "task/signals.h"
 #include "task/threads.h"
 
@@ -95,7 +97,14 @@ static int rebuild(struct ckpt_failure *failure)
         error = ckpt_service_reopen(failure);
     }
     if (error == 0) {
+        error = ckpt_files_lock(failure);
+    }
+    if (error == 0) {
         error = ckpt_threads_recreate(failure);
+    }
+    if (error == 0) { /* last: limits hold for us, too */
+        ckpt_attributes_restore();
+        ckpt_advice_restore();
     }
     return error;
 }

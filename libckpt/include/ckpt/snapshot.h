@@ -34,7 +34,7 @@ enum ckpt_region_kind {
                                     some page was written or the file has gone
                                     (device 0), then as content */
     CKPT_REGION_FILE_SHARED = 5, /* read-only shared file mapping: by reference */
-    CKPT_REGION_SHARED = 6,      /* shared anonymous memory, content in the image */
+    CKPT_REGION_SHARED = 6,      /* shared, of a file if inode != 0: content */
     CKPT_REGION_VDSO = 7,        /* the vDSO this process was started with */
 };
 
@@ -42,7 +42,7 @@ struct ckpt_region {
     uint64_t start;
     uint64_t end;
     uint64_t file_offset; /* bytes; file kinds only */
-    uint64_t device;      /* st_dev of the file; file kinds only */
+    uint64_t device;      /* st_dev; SHARED: size of a file that has a name */
     uint64_t inode;
     uint32_t protection; /* PROT_READ | PROT_WRITE | PROT_EXEC */
     uint32_t kind;       /* enum ckpt_region_kind */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * advice.h - what a program has told the kernel about its memory: locked, huge
+ * pages, not to be inherited by children or dumped.
+ */
+#ifndef CKPT_ADVICE_H
+#define CKPT_ADVICE_H
+
+#include "base/arena.h"
+#include "ckpt/failure.h"
+#include "ckpt/snapshot.h"
+
+#include <stddef.h>
+
+/*
+ * Called when the program has given advice that lasts, or locked memory. As
+ * long as it never has, a save need not look for it, which takes the kernel a
+ * while. Context: any.
+ */
+void ckpt_advice_given(void);
+
+/* mlockall() with these flags, munlockall() with 0. Context: any. */
+void ckpt_advice_lock_all(int flags);
+
+/* Notes what holds for which memory, but for excluded[], in the arena. 0 or -errno with the reason.
+ * Context: quiesced. */
+int ckpt_advice_save(struct ckpt_arena *arena,
+                     const struct ckpt_range *excluded, size_t excluded_count,
+                     struct ckpt_failure *failure);
+
+/* After a restart: gives the advice again. Memory that may no longer be locked
+ * (RLIMIT_MEMLOCK) is not. Before anything else is put into that arena.
+ * Context: quiesced. */
+void ckpt_advice_restore(void);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared_file.c - memory that shares a file which is written to by way of it.
+ *
+ * The file is found by its name, or by a descriptor that is already restored
+ * (a deleted file, a memfd), or else made anew. It has to be as long as the
+ * memory while that is filled.
+ */
+#include "restore/restore.h"
+
+#include "restore/restore_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DELETED " (deleted)"
+
+static int has_name(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length < sizeof DELETED - 1 ||
+           strcmp(path + length - (sizeof DELETED - 1), DELETED) != 0;
+}
+
+static struct ckpt_shared_file *find(const struct ckpt_restore *restore,
+                                     const struct ckpt_region *region)
+{
+    const char *path = restore->strings + region->path;
+
+    for (size_t i = 0; i < restore->shared_file_count; i++) {
+        struct ckpt_shared_file *file = &restore->shared_files[i];
+
+        if (file->inode == region->inode && strcmp(file->path, path) == 0) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+/* The descriptor, or -errno. */
+static int open_file(const char *path, int descriptor)
+{
+    char link[64];
+    int fd;
+
+    if (has_name(path)) {
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    } else if (descriptor >= 0) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+        fd = open(link, O_RDWR | O_CLOEXEC);
+    } else {
+        fd = memfd_create("ckpt-shared", MFD_CLOEXEC);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+/* Opens the file of a region and remembers it. NULL with *error_p set. */
+static struct ckpt_shared_file *add(struct ckpt_restore *restore,
+                                    const struct ckpt_region *region,
+                                    int descriptor, int *error_p)
+{
+    const char *path = restore->strings + region->path;
+    struct ckpt_shared_file *files =
+        realloc(restore->shared_files,
+                (restore->shared_file_count + 1) * sizeof *files);
+    struct stat status = {.st_mode = 0};
+    int fd;
+
+    if (files == NULL) {
+        *error_p = -ENOMEM;
+        return NULL;
+    }
+    restore->shared_files = files;
+    fd = open_file(path, descriptor);
+    if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
+        close(fd);
+        fd = -ESTALE;
+    }
+    if (fd < 0) {
+        *error_p = fd;
+        return NULL;
+    }
+    files += restore->shared_file_count++;
+    *files = (struct ckpt_shared_file){region->inode, path, region->device, fd};
+    if (region->device == 0 && descriptor >= 0) {
+        files->size = (uint64_t)status.st_size;
+    }
+    return files;
+}
+
+/* Lengthens the file up to the end of the region. 0 or -errno. */
+static int make_room(const struct ckpt_shared_file *file,
+                     const struct ckpt_region *region)
+{
+    uint64_t end = region->file_offset + (region->end - region->start);
+    struct stat status;
+
+    if (fstat(file->fd, &status) != 0 ||
+        ((uint64_t)status.st_size < end && ftruncate(file->fd, (off_t)end))) {
+        return -errno;
+    }
+    return 0;
+}
+
+int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
+                              int descriptor, void **address_p,
+                              struct ckpt_failure *failure)
+{
+    const struct ckpt_region *region = &restore->regions[index];
+    struct ckpt_stage *stage = &restore->stages[index];
+    const int protection = PROT_READ | PROT_WRITE;
+    struct ckpt_shared_file *file = find(restore, region);
+    int64_t result = 0;
+    int error = 0;
+
+    if (stage->address != 0) {
+        return ckpt_fail(failure, -EEXIST, "region %x-%x is already staged",
+                         region->start, region->end);
+    }
+    if (file == NULL) {
+        file = add(restore, region, descriptor, &error);
+    }
+    result = file == NULL ? error : make_room(file, region);
+    if (result == 0) {
+        result = ckpt_restore_map_somewhere(
+            restore, region->end - region->start, region->start, protection,
+            MAP_SHARED, file->fd, region->file_offset);
+    }
+    if (result < 0) {
+        return ckpt_fail(failure, (int)result,
+                         "cannot make the memory of region %x-%x (%s): %s",
+                         region->start, region->end,
+                         restore->strings + region->path,
+                         strerror((int)-result));
+    }
+    stage->address = (uint64_t)result;
+    stage->protection = protection;
+    *address_p = (void *)stage->address;
+    return 0;
+}
+
+void ckpt_restore_close_shared_files(struct ckpt_restore *restore)
+{
+    for (size_t i = 0; i < restore->shared_file_count; i++) {
+        close(restore->shared_files[i].fd);
+    }
+    free(restore->shared_files);
+    restore->shared_files = NULL;
+    restore->shared_file_count = 0;
+}
+
+int ckpt_restore_settle_shared(struct ckpt_restore *restore,
+                               struct ckpt_failure *failure)
+{
+    for (size_t i = 0; i < restore->shared_file_count; i++) {
+        const struct ckpt_shared_file *file = &restore->shared_files[i];
+
+        if (file->size != 0 && ftruncate(file->fd, (off_t)file->size) != 0) {
+            return ckpt_fail(failure, -errno,
+                             "cannot give the mapped file %s its size: %s",
+                             file->path, strerror(errno));
+        }
+    }
+    ckpt_restore_close_shared_files(restore);
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * advice.c - notes that a program has locked memory or given advice that lasts.
+ *
+ * What holds for which memory is read from the kernel at a checkpoint, but only
+ * if there is anything to be found: that takes a while.
+ *
+ * Context of all functions: normal.
+ */
+#include "config.h"
+
+#include "interpose/next.h"
+#include "memory/advice.h"
+#include "task/attributes.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+/* Before the program changes anything. */
+static __attribute__((constructor)) void remember_start(void)
+{
+    ckpt_attributes_open();
+}
+
+static int lasts(int advice)
+{
+    switch (advice) {
+    case MADV_DONTFORK:
+    case MADV_DONTDUMP:
+    case MADV_WIPEONFORK:
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+    case MADV_MERGEABLE:
+    case MADV_SEQUENTIAL:
+    case MADV_RANDOM:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+CKPT_INTERPOSE int madvise(void *start, size_t size, int advice)
+{
+    if (lasts(advice)) {
+        ckpt_advice_given();
+    }
+    return CKPT_NEXT(madvise)(start, size, advice);
+}
+
+CKPT_INTERPOSE int posix_madvise(void *start, size_t size, int advice)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(posix_madvise)(start, size, advice);
+}
+
+CKPT_INTERPOSE int mlock(const void *start, size_t size)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(mlock)(start, size);
+}
+
+CKPT_INTERPOSE int mlock2(const void *start, size_t size, unsigned int flags)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(mlock2)(start, size, flags);
+}
+
+CKPT_INTERPOSE int mlockall(int flags)
+{
+    ckpt_advice_lock_all(flags);
+    return CKPT_NEXT(mlockall)(flags);
+}
+
+CKPT_INTERPOSE int munlockall(void)
+{
+    ckpt_advice_lock_all(0);
+    return CKPT_NEXT(munlockall)();
+}
