@@ -135,6 +135,12 @@ bool SyncAndStop::opened(const Rank &rank,
 
 void SyncAndStop::run_those_who_may(const Clocks &clocks, Time now)
 {
+    /* One inside may need the others' lower halves: an access to memory of
+     * theirs that their processors have to carry out, say. */
+    bool help = std::any_of(
+        ranks_.begin(), ranks_.end(),
+        [this](const Rank &rank) { return inside_unclocked(rank); });
+
     for (int i = 0; i < rank_count(); i++) {
         Rank &rank = ranks_[i];
         bool shut =
@@ -142,7 +148,7 @@ void SyncAndStop::run_those_who_may(const Clocks &clocks, Time now)
         if (rank.holds && !shut) {
             rank.place = 0;
             let_go(rank, now);
-            send(i, CKPT_MSG_RUN, false);
+            send(i, CKPT_MSG_RUN, false, help ? 1 : 0);
         }
     }
 }

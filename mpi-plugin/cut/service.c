@@ -32,6 +32,7 @@
 #include <stdio.h>
 
 #define FREEZE_TIMEOUT_MS 10000
+#define HELP_TURNS 50  /* of a millisecond */
 #define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
 
 struct ckpt_collective ckpt_collective;
@@ -43,6 +44,8 @@ static struct {
     int inside_told;   /* the agent believes this rank to be inside */
     int waiting_told;  /* the agent believes this rank to be waiting */
     int vain;          /* tests in vain in a row */
+    int helping;       /* turns for which it keeps the lower half working, for
+                          another rank's sake, before it runs on */
     volatile int kicked; /* a signal came while serving */
     uint64_t epoch;
 } service;
@@ -57,6 +60,7 @@ static void disarm(void)
     service.inside_told = 0;
     service.waiting_told = 0;
     service.vain = 0;
+    service.helping = 0;
 }
 
 static void send_place(uint32_t type, enum ckpt_place place, uint64_t slot,
@@ -263,6 +267,7 @@ static void obey(const struct ckpt_message *message)
     case CKPT_MSG_RUN:
         ckpt_synchronous_release();
         service.hold = 0;
+        service.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
         service.waiting_told = 0; /* the agent forgets it, too */
         service.vain = 0;
         break;
@@ -303,10 +308,11 @@ static int next_message(struct ckpt_message *message)
 {
     int got = ckpt_agent_receive(message, 0);
 
-    while (got == 0 && service.hold) {
+    while (got == 0 && (service.hold || service.helping > 0)) {
         if (!ckpt_agent_poll(1)) {
             ckpt_log_progress();
         }
+        service.helping -= service.helping > 0 ? 1 : 0;
         got = ckpt_agent_receive(message, 0);
     }
     return got;

@@ -32,6 +32,7 @@ SAVED = [n for n in NAMES if n not in [*REFUSED, *UNDECIDED]]
 
 # What is carried to another release of Open MPI, and to another MPI.
 OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
+OTHER_RELEASE += ["window_fence", "window_lock", "window_shared"]
 OTHER_RELEASE += LANGUAGES
 OTHER_MPI = [
     *OTHER_RELEASE,

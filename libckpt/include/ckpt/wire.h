@@ -59,7 +59,7 @@ enum ckpt_message_type {
                               restarted from, or 0; arg[1]: agent's pid;
                               text: the agent's own address, for JOIN */
     CKPT_MSG_REQUEST = 33,
-    CKPT_MSG_RUN = 34,
+    CKPT_MSG_RUN = 34, /* arg[0]: 1 if a rank is inside a call without a clock */
     CKPT_MSG_STOP = 35,
     CKPT_MSG_DRAIN = 36,
     CKPT_MSG_SAVE = 37,
