@@ -16,7 +16,7 @@ def test_cycles(tmp_path, ranks):
     assert totals["right answers"] == 6
 
 
-@pytest.mark.parametrize("make", [programs.traffic, programs.churn])
+@pytest.mark.parametrize("make", [programs.traffic, programs.churn, programs.remote])
 def test_endurance(tmp_path, make):
     _, _, counts = endurance.run_endurance(tmp_path, make, 100, 3)
     assert counts["checkpoints"] == 100

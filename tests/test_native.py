@@ -9,6 +9,7 @@ from ckpttest.lab import Lab
 REPEATED = [
     programs.ring(1000, 1),
     programs.ring(1000, 3),
+    programs.remote(100, 3),
     programs.traffic(100),
     programs.memory(20, 40),
     programs.compute(4, 10),

@@ -306,6 +306,17 @@ static int check_flush(MPI_Win win, int rank)
     return code;
 }
 
+/*
+ * A program that waits for something in memory calls one of these again and
+ * again; the agent has to know that it may be waiting for another rank.
+ */
+static void poll_in_vain(void)
+{
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_wait_in_vain();
+    }
+}
+
 static int flush_one(int rank, MPI_Win win, const char *name)
 {
     int code;
@@ -316,6 +327,7 @@ static int flush_one(int rank, MPI_Win win, const char *name)
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
     }
+    poll_in_vain();
     CKPT_RETURN(win, code, name);
 }
 
@@ -329,6 +341,7 @@ static int flush_all(MPI_Win win, const char *name)
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
     }
+    poll_in_vain();
     CKPT_RETURN(win, code, name);
 }
 
@@ -344,6 +357,18 @@ int PMPI_Win_flush_all(MPI_Win win)
 }
 CKPT_ALIAS(Win_flush_all);
 
+int PMPI_Win_sync(MPI_Win win)
+{
+    int code;
+
+    CKPT_REQUIRE_WINDOW(win, MPI_SUCCESS, "MPI_Win_sync");
+    ckpt_begin();
+    CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    poll_in_vain();
+    CKPT_RETURN(win, code, "MPI_Win_sync");
+}
+CKPT_ALIAS(Win_sync);
+
 /* Completion at the origin alone: what is still under way stays marked. */
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
@@ -354,6 +379,7 @@ int PMPI_Win_flush_local(int rank, MPI_Win win)
     ckpt_begin();
     CKPT_CALL(code, Win_flush_local, ckpt_window_owner(win, rank),
               CKPT_LOWER(win));
+    poll_in_vain();
     CKPT_RETURN(win, code, "MPI_Win_flush_local");
 }
 CKPT_ALIAS(Win_flush_local);
@@ -365,6 +391,7 @@ int PMPI_Win_flush_local_all(MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, check_passive(win), "MPI_Win_flush_local_all");
     ckpt_begin();
     CKPT_CALL(code, Win_flush_local_all, CKPT_LOWER(win));
+    poll_in_vain();
     CKPT_RETURN(win, code, "MPI_Win_flush_local_all");
 }
 CKPT_ALIAS(Win_flush_local_all);
