@@ -187,13 +187,23 @@ class RefusedWrapper(Wrapper):
 
 
 class RemoteWrapper(Wrapper):
-    """Access to the memory of another rank: within an epoch."""
+    """Access to the memory of another rank: within an epoch. Outside of one the
+    lower half still tells what is wrong with the arguments."""
 
     def _finish(self):
-        self.checks += [
-            Call("code = ckpt_window_access(", ["win", "&target_rank", "&target_disp"]),
-            If("code != MPI_SUCCESS", [self._refuse("win", "code")]),
-        ]
+        self.declarations.append("int outside;")
+        items = ["win", "&target_rank", "&target_disp"]
+        # Behind ckpt_begin: no restart may come between this and the call.
+        self.prepared.append(Call("outside = ckpt_window_access(", items))
+
+    def _body(self):
+        body = super()._body()
+        after = 1 + next(i for i, line in enumerate(body) if line is self.made)
+        return [*body[:after], If("code == MPI_SUCCESS", ["code = outside;"]), *body[after:]]
+
+    def _call(self):
+        self.made = super()._call()
+        return self.made
 
     def _adopted(self, argument, variable):
         if argument.handle != "MPI_Request":

@@ -260,9 +260,6 @@ static int rebuild(MPI_Win win)
     if (code == MPI_SUCCESS && win->shared != NULL && win->shared->mapped) {
         code = ckpt_shared_map(win);
     }
-    if (code == MPI_SUCCESS && win->handle.name != NULL) {
-        code = CKPT_FUNCTION(Win_set_name)(CKPT_LOWER(win), win->handle.name);
-    }
     /* Nobody goes on before all have filled in their memory. */
     return code == MPI_SUCCESS
                ? CKPT_FUNCTION(Barrier)(CKPT_LOWER(win->comm))

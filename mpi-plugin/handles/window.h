@@ -150,8 +150,10 @@ void ckpt_window_translate(MPI_Win win, int *target, MPI_Aint *place);
 
 /*
  * What a call that accesses the memory of *target at *place needs first; both
- * become what the lower half calls them. Returns an MPI error code; what is
- * wrong with the arguments the lower half will tell. Context: normal.
+ * become what the lower half calls them. Outside of an epoch that is
+ * MPI_PROC_NULL, and the result MPI_ERR_RMA_SYNC: the lower half then says what
+ * is wrong with the other arguments, and does nothing. Context: normal, between
+ * ckpt_begin and ckpt_end, together with the call.
  */
 static inline int ckpt_window_access(MPI_Win win, int *target, MPI_Aint *place)
 {
@@ -159,6 +161,7 @@ static inline int ckpt_window_access(MPI_Win win, int *target, MPI_Aint *place)
         return MPI_SUCCESS;
     }
     if (!ckpt_window_may_access(win, *target)) {
+        *target = MPI_PROC_NULL;
         return MPI_ERR_RMA_SYNC;
     }
     if (win->dirty != *target) {

@@ -235,8 +235,8 @@ static int check_query(MPI_Win win, int rank)
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= win->comm->size)) {
         return MPI_ERR_RANK;
     }
-    return win->shared == NULL || !win->shared->mapped ? MPI_ERR_RMA_FLAVOR
-                                                       : MPI_SUCCESS;
+    return win->flavor != MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_FLAVOR
+                                                : MPI_SUCCESS;
 }
 
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit,
@@ -355,19 +355,53 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 }
 CKPT_ALIAS(Win_set_info);
 
-int PMPI_Win_set_name(MPI_Win win, const char *name)
+/* The library shows more than the application gave, and other things after a
+ * restart in another one; ours stays the same. */
+int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 {
+    MPI_Info lower = NULL;
     int code;
 
+    CKPT_REQUIRE_WINDOW(win, info == NULL ? MPI_ERR_ARG : MPI_SUCCESS,
+                        "MPI_Win_get_info");
     ckpt_begin();
-    CKPT_CALL(code, Win_set_name, CKPT_LOWER(win), name);
+    CKPT_CALL(code, Info_create, &lower);
     if (code == MPI_SUCCESS) {
-        char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
-
-        free(win->handle.name);
-        win->handle.name = copy;
-        code = copy == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+        CKPT_CALL(code, Info_set, lower, "no_locks", "false");
     }
-    CKPT_RETURN(win, code, "MPI_Win_set_name");
+    if (code == MPI_SUCCESS) {
+        code = ckpt_info_set_pairs(lower, win->infos);
+    }
+    if (code == MPI_SUCCESS) {
+        *info = ckpt_adopt(CKPT_INFO, lower, "MPI_Win_get_info", CKPT_SITE);
+    }
+    CKPT_RETURN(win, code, "MPI_Win_get_info");
+}
+CKPT_ALIAS(Win_get_info);
+
+int PMPI_Win_set_name(MPI_Win win, const char *name)
+{
+    char *copy;
+
+    CKPT_REQUIRE_WINDOW(win, name == NULL ? MPI_ERR_ARG : MPI_SUCCESS,
+                        "MPI_Win_set_name");
+    copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (copy == NULL) {
+        return ckpt_error(win, MPI_ERR_NO_MEM, "MPI_Win_set_name");
+    }
+    free(win->handle.name);
+    win->handle.name = copy;
+    return MPI_SUCCESS;
 }
 CKPT_ALIAS(Win_set_name);
+
+int PMPI_Win_get_name(MPI_Win win, char *name, int *length)
+{
+    CKPT_REQUIRE_WINDOW(
+        win, name == NULL || length == NULL ? MPI_ERR_ARG : MPI_SUCCESS,
+        "MPI_Win_get_name");
+    strcpy(name, win->handle.name == NULL ? "" : win->handle.name);
+    *length = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+CKPT_ALIAS(Win_get_name);
