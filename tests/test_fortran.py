@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Fortran program that Debian packages, saved in its middle and restarted:
-every digit of its output files is as in an uninterrupted run. The features of
-the three dialects are probes (test_probes.py, test_openmpi5.py)."""
+"""Fortran programs, saved in their middle and restarted: every digit of their
+results is as in an uninterrupted run. The features of the three dialects are
+probes (test_probes.py, test_other_mpi.py)."""
 
-from ckpttest import programs
+import random
+
+import pytest
+
+from ckpttest import probes, programs
 from ckpttest.lab import Lab
 
 # Sums of OpenMP threads differ from run to run.
@@ -32,3 +36,20 @@ def test_elk(tmp_path):
         assert lab.answer(program, first, second) == answer
     finally:
         lab.close()
+
+
+@pytest.mark.skipif(
+    "fortran/mpi_f08" not in probes.LANGUAGES, reason="no Fortran compiler"
+)
+def test_random_moments(lab, native):
+    """A program that never pauses, killed three times."""
+    program = programs.heat(12000)
+    chance = random.Random("heat")
+    job = lab.start(program)
+    for _ in range(3):
+        job.wait_for(program.progress, count=chance.randint(2, 9))
+        lab.checkpoint(job)
+        job.kill()
+        job = lab.restart()
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer

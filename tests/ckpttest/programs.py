@@ -161,6 +161,11 @@ def lammps(steps, ranks=2, every=10):
     )
 
 
+def heat(steps, ranks=2):
+    """Scientific Fortran with mpi_f08; about 0.2 ms a step on 2 ranks."""
+    return Program("heat", [APPS / "fortran/heat", steps], ranks)
+
+
 def elk_energies(_lines, directory):
     """Elk: the total energy after each step, and the last Fermi energy."""
     names = ("TOTENERGY.OUT", "EFERMI.OUT")

@@ -9,6 +9,7 @@ import time
 
 from . import programs
 from .lab import Lab
+from .settings import APPS
 
 KINDS = {
     "lammps2": lambda: programs.lammps(600, 2),
@@ -18,6 +19,8 @@ KINDS = {
     "files": lambda: programs.files(4000, 3),
     "threads": lambda: programs.threads(600, 2),
 }
+if (APPS / "fortran/heat").exists():
+    KINDS["fortran"] = lambda: programs.heat(20000, 2)
 
 
 def wait_for_moment(job, program, fraction, native):
