@@ -25,6 +25,8 @@ enum { COUNTER, SUM, COUNTERS };
 enum { LOCK, TOTAL, SHARED };
 
 static int rank, size, left, right;
+static int node_rank, node_size;
+static MPI_Comm node; /* ranks that can share memory */
 static MPI_Win halo, ring, table, counters, shared, attached;
 static MPI_Group left_group, right_group;
 
@@ -43,8 +45,7 @@ static void open_windows(void)
     MPI_Win_allocate(COUNTERS * sizeof *counter_cells, sizeof *counter_cells,
                      MPI_INFO_NULL, MPI_COMM_WORLD, &counter_cells, &counters);
     MPI_Win_allocate_shared(SHARED * sizeof *shared_cells, sizeof *shared_cells,
-                            MPI_INFO_NULL, MPI_COMM_WORLD, &shared_cells,
-                            &shared);
+                            MPI_INFO_NULL, node, &shared_cells, &shared);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &attached);
     memset(counter_cells, 0, COUNTERS * sizeof *counter_cells);
     memset(shared_cells, 0, SHARED * sizeof *shared_cells);
@@ -180,10 +181,11 @@ static void count(uint64_t age)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Adds to a number of rank 0 by load and store, under a lock of our own. */
+/* Adds to a number of the node's first rank by load and store, under a lock of
+ * our own. */
 static void add_shared(uint64_t age)
 {
-    const uint64_t nobody = 0, me = (uint64_t)rank + 1;
+    const uint64_t nobody = 0, me = (uint64_t)node_rank + 1;
     volatile uint64_t *cells;
     uint64_t before;
     MPI_Aint bytes;
@@ -200,10 +202,11 @@ static void add_shared(uint64_t age)
     MPI_Accumulate(&nobody, 1, MPI_UINT64_T, 0, LOCK, 1, MPI_UINT64_T,
                    MPI_REPLACE, shared);
     MPI_Win_flush(0, shared);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(node);
     MPI_Win_sync(shared);
-    CHECK(cells[TOTAL] == (age + 1) * (uint64_t)(size * (size + 1) / 2));
-    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(cells[TOTAL] ==
+          (age + 1) * (uint64_t)(node_size * (node_size + 1) / 2));
+    MPI_Barrier(node);
 }
 
 static void use_attached(uint64_t step)
@@ -250,6 +253,10 @@ static void make_groups(void)
     MPI_Group_incl(world, 1, &left, &left_group);
     MPI_Group_incl(world, 1, &right, &right_group);
     MPI_Group_free(&world);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &node);
+    MPI_Comm_rank(node, &node_rank);
+    MPI_Comm_size(node, &node_size);
 }
 
 int main(int argc, char **argv)

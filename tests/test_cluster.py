@@ -50,6 +50,21 @@ def test_three_restarts(nodes, lab, native, program):
     assert lab.answer(program, *jobs) == native(program).answer
 
 
+def test_windows(nodes, lab, native):
+    """Memory of ranks on another node. The components that Open MPI 4.1 chooses
+    by itself cannot make windows over TCP."""
+    program = programs.remote(300, 3)
+    components = {"OMPI_MCA_osc": "pt2pt,sm"}
+    first = lab.start(program, **components)
+    first.wait_for(program.progress)
+    lab.checkpoint(first)
+    for name in nodes.names:
+        nodes.kill(name)
+    second = lab.restart(**components)
+    second.succeed()
+    assert lab.answer(program, first, second) == native(program).answer
+
+
 def test_lost_node(nodes, lab, native):
     """A node is lost while the first one, with its agent, stays."""
     program = programs.churn(400)
