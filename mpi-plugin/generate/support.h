@@ -37,10 +37,10 @@ static inline int ckpt_redo_unless_in_place(const void *buffer)
 static inline void *ckpt_translate_again(int count, const void *objects,
                                          void **lower)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; objects != NULL && i < count; i++) {
         lower[i] = CKPT_LOWER(((void *const *)objects)[i]);
     }
-    return lower;
+    return CKPT_UNLESS_NULL(objects, lower);
 }
 
 /* Room for that many lower handles, from malloc; NULL if out of memory. */

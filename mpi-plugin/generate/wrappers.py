@@ -81,10 +81,11 @@ class Wrapper:
         return Call("return ckpt_error(", [target, code, f'"{self.mpi_name}"'])
 
     def _lower(self, argument):
-        """A local variable for the lower handle behind a pointer argument."""
+        """A local variable for the lower handle behind a pointer argument. The
+        library is to say what it thinks of a pointer that is NULL."""
         variable = f"lower_{argument.name}"
         self.declarations.append(f"{argument.handle} {variable};")
-        self.passed.append(f"&{variable}")
+        self.passed.append(f"CKPT_UNLESS_NULL({argument.name}, &{variable})")
         return variable
 
     def _adopted(self, argument, variable):
@@ -102,7 +103,8 @@ class Wrapper:
         if not self.name.endswith(("_free", "_close")):
             self._need_hand(argument)
         variable = self._lower(argument)
-        self.prepared.append(f"{variable} = CKPT_LOWER(*{argument.name});")
+        given = f"CKPT_UNLESS_NULL({argument.name}, CKPT_LOWER(*{argument.name}))"
+        self.prepared.append(f"{variable} = {given};")
         self.success += [
             f"ckpt_release(*{argument.name});",
             f"*{argument.name} = {_NULL_HANDLES[argument.handle]};",
@@ -126,7 +128,9 @@ class Wrapper:
         no_memory = [self._return("MPI_ERR_NO_MEM")]
         variable, statements = self._translated(argument, argument.length, no_memory)
         self.prepared += statements
-        self.passed.append(f"({argument.handle} *){variable}")
+        self.passed.append(
+            f"({argument.handle} *)CKPT_UNLESS_NULL({argument.name}, {variable})"
+        )
 
     def _error_object(self):
         if self.name in supplement.ERRORS_TO_FILE_NULL:
@@ -134,7 +138,9 @@ class Wrapper:
         argument = self.function.first(*_WITH_ERRHANDLER)
         if argument is None or argument.direction == "out":
             return "NULL"
-        return argument.name if argument.direction == "in" else f"*{argument.name}"
+        if argument.direction == "in":
+            return argument.name
+        return f"CKPT_UNLESS_NULL({argument.name}, *{argument.name})"
 
     def _return(self, code):
         return Call("CKPT_RETURN(", [self._error_object(), code, f'"{self.mpi_name}"'])

@@ -25,6 +25,10 @@ struct keyval {
 static struct keyval *keyvals;
 static int keyval_capacity;
 
+/* What Open MPI says of a key that does not fit, although MPI_ERR_KEYVAL is
+ * there for it. */
+#define BAD_KEYVAL MPI_ERR_OTHER
+
 static struct keyval *keyval_get(int id, uint32_t kind)
 {
     struct keyval *keyval;
@@ -34,6 +38,14 @@ static struct keyval *keyval_get(int id, uint32_t kind)
     }
     keyval = &keyvals[id - FIRST_KEYVAL];
     return keyval->kind == kind ? keyval : NULL;
+}
+
+/* 1 if there is such a key, of any kind. */
+static int keyval_known(int id)
+{
+    return ckpt_keyval_predefined(id) ||
+           (id >= FIRST_KEYVAL && id - FIRST_KEYVAL < keyval_capacity &&
+            keyvals[id - FIRST_KEYVAL].kind != 0);
 }
 
 static void keyval_drop(struct keyval *keyval)
@@ -84,7 +96,7 @@ static int keyval_free(uint32_t kind, int *id)
     struct keyval *keyval = keyval_get(*id, kind);
 
     if (keyval == NULL) {
-        return MPI_ERR_KEYVAL;
+        return BAD_KEYVAL;
     }
     keyval_drop(keyval);
     *id = MPI_KEYVAL_INVALID;
@@ -109,7 +121,7 @@ static int attribute_delete(struct ckpt_handle *handle, int id)
     int code;
 
     if (keyval == NULL || attribute == NULL) {
-        return MPI_ERR_KEYVAL;
+        return BAD_KEYVAL;
     }
     code = ckpt_attribute_call_delete(&keyval->functions, handle, id,
                                       &attribute->value);
@@ -132,7 +144,7 @@ int ckpt_attribute_set(struct ckpt_handle *handle, int id,
     struct ckpt_attribute **link = attribute_find(handle, id);
 
     if (keyval == NULL) {
-        return MPI_ERR_KEYVAL;
+        return BAD_KEYVAL;
     }
     if (*link != NULL) {
         int code = attribute_delete(handle, id);
@@ -157,10 +169,13 @@ int ckpt_attribute_get(struct ckpt_handle *handle, int id,
 {
     struct ckpt_attribute *attribute = *attribute_find(handle, id);
 
-    if (keyval_get(id, handle->kind) == NULL) {
+    if (id == MPI_KEYVAL_INVALID) {
         return MPI_ERR_KEYVAL;
     }
-    *flag = attribute != NULL;
+    if (!keyval_known(id)) {
+        return BAD_KEYVAL;
+    }
+    *flag = attribute != NULL; /* never, with a key for other objects */
     if (attribute != NULL) {
         *value = &attribute->value;
     }
@@ -251,6 +266,9 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
                             MPI_Comm_delete_attr_function *delete, int *keyval,
                             void *extra)
 {
+    CKPT_INSIDE("MPI_Comm_create_keyval");
+    CKPT_REQUIRE(copy != NULL && delete != NULL && keyval != NULL, NULL,
+                 MPI_ERR_ARG, "MPI_Comm_create_keyval");
     int code = ckpt_keyval_create(CKPT_COMM, CKPT_C, (void *)copy,
                                   (void *)delete, extra, keyval);
 
@@ -261,6 +279,8 @@ CKPT_ALIAS(Comm_create_keyval);
 
 int PMPI_Comm_free_keyval(int *keyval)
 {
+    CKPT_INSIDE("MPI_Comm_free_keyval");
+    CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_ARG, "MPI_Comm_free_keyval");
     int code = keyval_free(CKPT_COMM, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -270,6 +290,9 @@ CKPT_ALIAS(Comm_free_keyval);
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
 {
+    CKPT_INSIDE("MPI_Comm_set_attr");
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_set_attr");
     int code = set_pointer(&comm->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_set_attr");
@@ -278,6 +301,11 @@ CKPT_ALIAS(Comm_set_attr);
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag)
 {
+    CKPT_INSIDE("MPI_Comm_get_attr");
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_get_attr");
+    CKPT_REQUIRE(value != NULL && flag != NULL, comm, MPI_ERR_ARG,
+                 "MPI_Comm_get_attr");
     int code = ckpt_keyval_predefined(keyval)
                    ? predefined_get(comm, keyval, value, flag)
                    : get_pointer(&comm->handle, keyval, value, flag);
@@ -288,6 +316,9 @@ CKPT_ALIAS(Comm_get_attr);
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval)
 {
+    CKPT_INSIDE("MPI_Comm_delete_attr");
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_delete_attr");
     int code = attribute_delete(&comm->handle, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -299,6 +330,9 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy,
                             MPI_Type_delete_attr_function *delete, int *keyval,
                             void *extra)
 {
+    CKPT_INSIDE("MPI_Type_create_keyval");
+    CKPT_REQUIRE(copy != NULL && delete != NULL && keyval != NULL, NULL,
+                 MPI_ERR_ARG, "MPI_Type_create_keyval");
     int code = ckpt_keyval_create(CKPT_DATATYPE, CKPT_C, (void *)copy,
                                   (void *)delete, extra, keyval);
 
@@ -309,6 +343,8 @@ CKPT_ALIAS(Type_create_keyval);
 
 int PMPI_Type_free_keyval(int *keyval)
 {
+    CKPT_INSIDE("MPI_Type_free_keyval");
+    CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_ARG, "MPI_Type_free_keyval");
     int code = keyval_free(CKPT_DATATYPE, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -318,6 +354,9 @@ CKPT_ALIAS(Type_free_keyval);
 
 int PMPI_Type_set_attr(MPI_Datatype type, int keyval, void *value)
 {
+    CKPT_INSIDE("MPI_Type_set_attr");
+    CKPT_REQUIRE(ckpt_datatype_valid(type), NULL, MPI_ERR_TYPE,
+                 "MPI_Type_set_attr");
     int code = set_pointer(&type->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_set_attr");
@@ -326,6 +365,11 @@ CKPT_ALIAS(Type_set_attr);
 
 int PMPI_Type_get_attr(MPI_Datatype type, int keyval, void *value, int *flag)
 {
+    CKPT_INSIDE("MPI_Type_get_attr");
+    CKPT_REQUIRE(ckpt_datatype_valid(type), NULL, MPI_ERR_TYPE,
+                 "MPI_Type_get_attr");
+    CKPT_REQUIRE(value != NULL && flag != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Type_get_attr");
     int code = get_pointer(&type->handle, keyval, value, flag);
 
     return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_get_attr");
@@ -334,6 +378,9 @@ CKPT_ALIAS(Type_get_attr);
 
 int PMPI_Type_delete_attr(MPI_Datatype type, int keyval)
 {
+    CKPT_INSIDE("MPI_Type_delete_attr");
+    CKPT_REQUIRE(ckpt_datatype_valid(type), NULL, MPI_ERR_TYPE,
+                 "MPI_Type_delete_attr");
     int code = attribute_delete(&type->handle, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -345,6 +392,9 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *copy,
                            MPI_Win_delete_attr_function *delete, int *keyval,
                            void *extra)
 {
+    CKPT_INSIDE("MPI_Win_create_keyval");
+    CKPT_REQUIRE(copy != NULL && delete != NULL && keyval != NULL, NULL,
+                 MPI_ERR_ARG, "MPI_Win_create_keyval");
     int code = ckpt_keyval_create(CKPT_WIN, CKPT_C, (void *)copy,
                                   (void *)delete, extra, keyval);
 
@@ -355,6 +405,8 @@ CKPT_ALIAS(Win_create_keyval);
 
 int PMPI_Win_free_keyval(int *keyval)
 {
+    CKPT_INSIDE("MPI_Win_free_keyval");
+    CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_ARG, "MPI_Win_free_keyval");
     int code = keyval_free(CKPT_WIN, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -364,6 +416,8 @@ CKPT_ALIAS(Win_free_keyval);
 
 int PMPI_Win_set_attr(MPI_Win win, int keyval, void *value)
 {
+    CKPT_INSIDE("MPI_Win_set_attr");
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN, "MPI_Win_set_attr");
     int code = set_pointer(&win->handle, keyval, value);
 
     return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_set_attr");
@@ -391,6 +445,10 @@ static void *window_predefined(MPI_Win win, int keyval)
 
 int PMPI_Win_get_attr(MPI_Win win, int keyval, void *value, int *flag)
 {
+    CKPT_INSIDE("MPI_Win_get_attr");
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN, "MPI_Win_get_attr");
+    CKPT_REQUIRE(value != NULL && flag != NULL, win, MPI_ERR_ARG,
+                 "MPI_Win_get_attr");
     int code = MPI_SUCCESS;
 
     if (!ckpt_window_valid(win)) {
@@ -410,6 +468,9 @@ CKPT_ALIAS(Win_get_attr);
 
 int PMPI_Win_delete_attr(MPI_Win win, int keyval)
 {
+    CKPT_INSIDE("MPI_Win_delete_attr");
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN,
+                 "MPI_Win_delete_attr");
     int code = attribute_delete(&win->handle, keyval);
 
     return code == MPI_SUCCESS ? code
@@ -422,6 +483,7 @@ CKPT_ALIAS(Win_delete_attr);
 int PMPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *delete,
                        int *keyval, void *extra)
 {
+    CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_KEYVAL, "MPI_Keyval_create");
     return PMPI_Comm_create_keyval((MPI_Comm_copy_attr_function *)copy,
                                    (MPI_Comm_delete_attr_function *)delete,
                                    keyval, extra);
@@ -430,6 +492,7 @@ CKPT_ALIAS(Keyval_create);
 
 int PMPI_Keyval_free(int *keyval)
 {
+    CKPT_REQUIRE(keyval != NULL, NULL, MPI_ERR_KEYVAL, "MPI_Keyval_free");
     return PMPI_Comm_free_keyval(keyval);
 }
 CKPT_ALIAS(Keyval_free);

@@ -250,6 +250,7 @@ void ckpt_communicator_destroy(MPI_Comm comm)
     free(comm->sent);
     free(comm->topology);
     ckpt_drop(comm->errhandler);
+    comm->clock = NULL; /* not valid any more */
     ckpt_handle_destroy(&comm->handle);
 }
 

@@ -126,28 +126,28 @@ void ckpt_number_forget(struct ckpt_handle *handle)
     }
 }
 
-#define CONVERSIONS(name, type, kind, null)                                    \
+#define CONVERSIONS(name, type, kind)                                          \
     MPI_Fint PMPI_##name##_c2f(type object)                                    \
     {                                                                          \
+        CKPT_INSIDE("MPI_" #name "_c2f");                                      \
         return number_of((struct ckpt_handle *)object);                        \
     }                                                                          \
     CKPT_ALIAS(name##_c2f);                                                    \
                                                                                \
     type PMPI_##name##_f2c(MPI_Fint number)                                    \
     {                                                                          \
-        type object = object_of(kind, number);                                 \
-                                                                               \
-        return object != NULL ? object : null;                                 \
+        CKPT_INSIDE("MPI_" #name "_f2c");                                      \
+        return object_of(kind, number);                                        \
     }                                                                          \
     CKPT_ALIAS(name##_f2c)
 
-CONVERSIONS(Comm, MPI_Comm, CKPT_COMM, MPI_COMM_NULL);
-CONVERSIONS(Group, MPI_Group, CKPT_GROUP, MPI_GROUP_NULL);
-CONVERSIONS(Type, MPI_Datatype, CKPT_DATATYPE, MPI_DATATYPE_NULL);
-CONVERSIONS(Op, MPI_Op, CKPT_OP, MPI_OP_NULL);
-CONVERSIONS(Request, MPI_Request, CKPT_REQUEST, MPI_REQUEST_NULL);
-CONVERSIONS(Message, MPI_Message, CKPT_MESSAGE, MPI_MESSAGE_NULL);
-CONVERSIONS(Win, MPI_Win, CKPT_WIN, MPI_WIN_NULL);
-CONVERSIONS(File, MPI_File, CKPT_FILE, MPI_FILE_NULL);
-CONVERSIONS(Info, MPI_Info, CKPT_INFO, MPI_INFO_NULL);
-CONVERSIONS(Errhandler, MPI_Errhandler, CKPT_ERRHANDLER, MPI_ERRHANDLER_NULL);
+CONVERSIONS(Comm, MPI_Comm, CKPT_COMM);
+CONVERSIONS(Group, MPI_Group, CKPT_GROUP);
+CONVERSIONS(Type, MPI_Datatype, CKPT_DATATYPE);
+CONVERSIONS(Op, MPI_Op, CKPT_OP);
+CONVERSIONS(Request, MPI_Request, CKPT_REQUEST);
+CONVERSIONS(Message, MPI_Message, CKPT_MESSAGE);
+CONVERSIONS(Win, MPI_Win, CKPT_WIN);
+CONVERSIONS(File, MPI_File, CKPT_FILE);
+CONVERSIONS(Info, MPI_Info, CKPT_INFO);
+CONVERSIONS(Errhandler, MPI_Errhandler, CKPT_ERRHANDLER);

@@ -285,6 +285,7 @@ MPI_Datatype ckpt_datatype_of(MPI_Datatype lower)
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
+    CKPT_REQUIRE(datatype != NULL, NULL, MPI_ERR_TYPE, "MPI_Type_commit");
     MPI_Datatype lower = CKPT_LOWER(*datatype);
     int code;
 
@@ -296,6 +297,7 @@ CKPT_ALIAS(Type_commit);
 
 int PMPI_Type_free(MPI_Datatype *datatype_p)
 {
+    CKPT_REQUIRE(datatype_p != NULL, NULL, MPI_ERR_TYPE, "MPI_Type_free");
     MPI_Datatype datatype = *datatype_p;
     int code;
 
@@ -316,6 +318,7 @@ CKPT_ALIAS(Type_free);
 
 int PMPI_Type_dup(MPI_Datatype datatype, MPI_Datatype *new_type)
 {
+    CKPT_REQUIRE(new_type != NULL, NULL, MPI_ERR_TYPE, "MPI_Type_dup");
     MPI_Datatype lower = NULL;
     int code;
 
@@ -353,6 +356,9 @@ CKPT_ALIAS(Type_get_contents);
 
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *name)
 {
+    CKPT_REQUIRE(ckpt_datatype_valid(datatype), NULL, MPI_ERR_TYPE,
+                 "MPI_Type_set_name");
+    CKPT_REQUIRE(name != NULL, NULL, MPI_ERR_ARG, "MPI_Type_set_name");
     char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
 
     if (copy == NULL) {

@@ -37,6 +37,19 @@ static MPI_Errhandler handler_of(void *object)
     return handle->kind == CKPT_FILE ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL;
 }
 
+void ckpt_outside(const char *function)
+{
+    fprintf(stderr,
+            "*** The %s() function was called %s.\n"
+            "*** This is disallowed by the MPI standard.\n"
+            "*** Your MPI job will now abort.\n",
+            function,
+            ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE
+                ? "before MPI_INIT was invoked"
+                : "after MPI_FINALIZE was invoked");
+    exit(1);
+}
+
 __attribute__((noreturn)) static void end_job(void *object, int code,
                                               const char *function)
 {
@@ -44,17 +57,6 @@ __attribute__((noreturn)) static void end_job(void *object, int code,
     int length = 0, result;
     MPI_Comm comm = MPI_COMM_WORLD;
 
-    if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
-        fprintf(stderr,
-                "*** The %s() function was called %s.\n"
-                "*** This is disallowed by the MPI standard.\n"
-                "*** Your MPI job will now abort.\n",
-                function,
-                ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE
-                    ? "before MPI_INIT was invoked"
-                    : "after MPI_FINALIZE was invoked");
-        exit(1);
-    }
     if (object != NULL && ((struct ckpt_handle *)object)->kind == CKPT_COMM) {
         comm = object;
     }
@@ -114,10 +116,14 @@ static int invoke(void *object, MPI_Errhandler handler, int code,
 
 int ckpt_error(void *object, int code, const char *function)
 {
-    if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
-        end_job(NULL, code, function);
+    if (code < 0) {
+        return code; /* the library's own code, which no handler sees */
     }
-    if (object == NULL || object == MPI_COMM_NULL || object == MPI_WIN_NULL) {
+    if (ckpt_runtime_phase() != CKPT_RUNTIME_ACTIVE) {
+        ckpt_outside(function);
+    }
+    if (object == NULL || object == MPI_COMM_NULL || object == MPI_WIN_NULL ||
+        ((struct ckpt_handle *)object)->references == 0) {
         object = MPI_COMM_WORLD; /* MPI 3.1, section 8.3 */
     }
     return invoke(object, handler_of(object), code, function);
@@ -148,7 +154,8 @@ static int set(void *object, MPI_Errhandler handler, const char *name)
     if (object == NULL) {
         return ckpt_error(NULL, MPI_ERR_ARG, name);
     }
-    if (handler == NULL || handler == MPI_ERRHANDLER_NULL) {
+    if (handler == NULL || handler == MPI_ERRHANDLER_NULL ||
+        handler->handle.references == 0) {
         return ckpt_error(object, MPI_ERR_ARG, name);
     }
     slot = handler_slot(object);
@@ -175,6 +182,9 @@ static int get(void *object, MPI_Errhandler *handler, const char *name)
 
 static int call(void *object, int code, const char *name)
 {
+    if (code < 0) {
+        code = MPI_ERR_UNKNOWN; /* no code of the library or the program */
+    }
     (void)invoke(object, handler_of(object), code, name);
     return MPI_SUCCESS;
 }
@@ -182,6 +192,8 @@ static int call(void *object, int code, const char *name)
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function,
                                 MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(function != NULL && handler != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Comm_create_errhandler");
     return ckpt_errhandler_create(CKPT_COMM, (void *)function, CKPT_C, handler,
                                   "MPI_Comm_create_errhandler", CKPT_SITE);
 }
@@ -190,6 +202,8 @@ CKPT_ALIAS(Comm_create_errhandler);
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *function,
                                MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(function != NULL && handler != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Win_create_errhandler");
     return ckpt_errhandler_create(CKPT_WIN, (void *)function, CKPT_C, handler,
                                   "MPI_Win_create_errhandler", CKPT_SITE);
 }
@@ -198,6 +212,8 @@ CKPT_ALIAS(Win_create_errhandler);
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *function,
                                 MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(function != NULL && handler != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_File_create_errhandler");
     return ckpt_errhandler_create(CKPT_FILE, (void *)function, CKPT_C, handler,
                                   "MPI_File_create_errhandler", CKPT_SITE);
 }
@@ -214,18 +230,25 @@ CKPT_ALIAS(Comm_set_errhandler);
 
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler)
 {
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN,
+                 "MPI_Win_set_errhandler");
     return set(win, handler, "MPI_Win_set_errhandler");
 }
 CKPT_ALIAS(Win_set_errhandler);
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler handler)
 {
+    CKPT_REQUIRE(file != NULL, MPI_FILE_NULL, MPI_ERR_FILE,
+                 "MPI_File_set_errhandler");
     return set(file, handler, "MPI_File_set_errhandler");
 }
 CKPT_ALIAS(File_set_errhandler);
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_get_errhandler");
+    CKPT_REQUIRE(handler != NULL, comm, MPI_ERR_ARG, "MPI_Comm_get_errhandler");
     if (!ckpt_communicator_valid(comm)) {
         return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Comm_get_errhandler");
     }
@@ -235,36 +258,48 @@ CKPT_ALIAS(Comm_get_errhandler);
 
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN,
+                 "MPI_Win_get_errhandler");
+    CKPT_REQUIRE(handler != NULL, win, MPI_ERR_ARG, "MPI_Win_get_errhandler");
     return get(win, handler, "MPI_Win_get_errhandler");
 }
 CKPT_ALIAS(Win_get_errhandler);
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(file != NULL, NULL, MPI_ERR_FILE, "MPI_File_get_errhandler");
+    CKPT_REQUIRE(handler != NULL, NULL, MPI_ERR_ARG, "MPI_File_get_errhandler");
     return get(file, handler, "MPI_File_get_errhandler");
 }
 CKPT_ALIAS(File_get_errhandler);
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int code)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_call_errhandler");
     return call(comm, code, "MPI_Comm_call_errhandler");
 }
 CKPT_ALIAS(Comm_call_errhandler);
 
 int PMPI_Win_call_errhandler(MPI_Win win, int code)
 {
+    CKPT_REQUIRE(ckpt_window_valid(win), NULL, MPI_ERR_WIN,
+                 "MPI_Win_call_errhandler");
     return call(win, code, "MPI_Win_call_errhandler");
 }
 CKPT_ALIAS(Win_call_errhandler);
 
 int PMPI_File_call_errhandler(MPI_File file, int code)
 {
+    CKPT_REQUIRE(file != NULL && file != MPI_FILE_NULL, NULL, MPI_ERR_ARG,
+                 "MPI_File_call_errhandler");
     return call(file, code, "MPI_File_call_errhandler");
 }
 CKPT_ALIAS(File_call_errhandler);
 
 int PMPI_Errhandler_free(MPI_Errhandler *handler)
 {
+    CKPT_REQUIRE(handler != NULL, NULL, MPI_ERR_ARG, "MPI_Errhandler_free");
     if (*handler == NULL || *handler == MPI_ERRHANDLER_NULL) {
         return ckpt_error(NULL, MPI_ERR_ARG, "MPI_Errhandler_free");
     }

@@ -95,6 +95,8 @@ void ckpt_mpi_file_release(MPI_File file)
     }
     ckpt_release(open->communicator);
     free(open);
+    file->open = NULL;
+    file->errhandler = NULL;
     ckpt_handle_destroy(&file->handle);
 }
 

@@ -39,6 +39,30 @@ void *ckpt_predefined_find(const void *lower)
     return NULL;
 }
 
+/* Objects that were freed last, in a ring: see ckpt_handle_destroy. */
+#define STALE_COUNT 256
+static struct ckpt_handle *stale[STALE_COUNT];
+static unsigned int stale_next;
+
+/* The lower half's null handle of the kind. */
+static void *lower_null(uint32_t kind)
+{
+    void *const nulls[CKPT_KIND_COUNT] = {
+        [CKPT_COMM] = MPI_COMM_NULL,
+        [CKPT_GROUP] = MPI_GROUP_NULL,
+        [CKPT_DATATYPE] = MPI_DATATYPE_NULL,
+        [CKPT_OP] = MPI_OP_NULL,
+        [CKPT_REQUEST] = MPI_REQUEST_NULL,
+        [CKPT_WIN] = MPI_WIN_NULL,
+        [CKPT_FILE] = MPI_FILE_NULL,
+        [CKPT_INFO] = NULL, /* MPI_INFO_NULL is an argument like others */
+        [CKPT_ERRHANDLER] = MPI_ERRHANDLER_NULL,
+        [CKPT_MESSAGE] = MPI_MESSAGE_NULL,
+    };
+
+    return CKPT_LOWER(nulls[kind]);
+}
+
 void ckpt_predefined_bind(void)
 {
     uint32_t i, slot;
@@ -66,6 +90,11 @@ void ckpt_predefined_bind(void)
         }
         table[slot].lower = handle->lower;
         table[slot].object = handle;
+    }
+    for (i = 0; i < STALE_COUNT; i++) {
+        if (stale[i] != NULL) {
+            stale[i]->lower = lower_null(stale[i]->kind);
+        }
     }
 }
 
@@ -136,6 +165,20 @@ void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
     return handle;
 }
 
+static void put_aside(struct ckpt_handle *handle)
+{
+    struct ckpt_handle *oldest = stale[stale_next];
+
+    handle->lower = lower_null(handle->kind);
+    handle->references = 0;
+    handle->attributes = NULL;
+    handle->name = NULL;
+    handle->recipe = NULL;
+    stale[stale_next] = handle;
+    stale_next = (stale_next + 1) % STALE_COUNT;
+    free(oldest);
+}
+
 void ckpt_handle_destroy(struct ckpt_handle *handle)
 {
     ckpt_handle_unlink(handle);
@@ -144,7 +187,7 @@ void ckpt_handle_destroy(struct ckpt_handle *handle)
         ckpt_memory_free(handle->recipe, handle->recipe_size);
     }
     free(handle->name);
-    free(handle);
+    put_aside(handle);
 }
 
 static size_t object_size(enum ckpt_kind kind)
@@ -201,6 +244,7 @@ void ckpt_drop(void *object)
     struct ckpt_handle *handle = object;
 
     if ((handle->flags & CKPT_HANDLE_PREDEFINED) != 0 ||
+        handle->references == 0 || /* freed for the second time */
         --handle->references > 0) {
         return;
     }
@@ -237,7 +281,7 @@ void **ckpt_translate(int count, void *const objects[], void **buffer,
             return NULL;
         }
     }
-    for (i = 0; i < count; i++) {
+    for (i = 0; objects != NULL && i < count; i++) {
         lower[i] = CKPT_LOWER(objects[i]);
     }
     return lower;

@@ -102,6 +102,10 @@ struct ompi_errhandler_t {
  * struct ompi_message_t: cut/message_log.h; struct ompi_win_t:
  * handles/window.h. */
 
+/* The value, or NULL if the pointer is NULL: it may be an error, which the lower
+ * half is to find. */
+#define CKPT_UNLESS_NULL(pointer, value) ((pointer) != NULL ? (value) : NULL)
+
 /* The lower handle of any object; a NULL handle stays NULL. */
 #define CKPT_LOWER(object)                                                     \
     ((__typeof__(object))((object) != NULL                                     \
@@ -133,7 +137,9 @@ void ckpt_drop(void *object);
 /* Frees the Fortran number of an object that is going away. */
 void ckpt_number_forget(struct ckpt_handle *handle);
 
-/* Unlinks an object from the live list and frees its memory. */
+/* Unlinks an object from the live list. Its memory is freed some time later:
+ * until then a program that still uses the handle is answered as if it were the
+ * null handle. */
 void ckpt_handle_destroy(struct ckpt_handle *handle);
 
 /*
@@ -171,6 +177,13 @@ void ckpt_translated_done(int count, void **lower, void **buffer);
  * the code if the handler returns. Context: normal.
  */
 int ckpt_error(void *object, int code, const char *function);
+
+/* 1 if it is a datatype, predefined or not, that was not freed. */
+static inline int ckpt_datatype_valid(MPI_Datatype datatype)
+{
+    return datatype != NULL && datatype != MPI_DATATYPE_NULL &&
+           datatype->handle.references != 0;
+}
 
 /* All live objects of a kind, oldest first (predefined ones excluded). */
 struct ckpt_handle *ckpt_live(enum ckpt_kind kind);

@@ -116,12 +116,15 @@ int ckpt_op_create(MPI_User_function *function, enum ckpt_language language,
 
 int PMPI_Op_create(MPI_User_function *function, int commutes, MPI_Op *op_p)
 {
+    CKPT_REQUIRE(op_p != NULL, NULL, MPI_ERR_OP, "MPI_Op_create");
+    CKPT_REQUIRE(function != NULL, NULL, MPI_ERR_ARG, "MPI_Op_create");
     return ckpt_op_create(function, CKPT_C, commutes, op_p, CKPT_SITE);
 }
 CKPT_ALIAS(Op_create);
 
 int PMPI_Op_free(MPI_Op *op_p)
 {
+    CKPT_REQUIRE(op_p != NULL, NULL, MPI_ERR_OP, "MPI_Op_free");
     MPI_Op op = *op_p;
 
     if (op == NULL || op == MPI_OP_NULL ||

@@ -68,6 +68,17 @@ struct ompi_request_t {
 /* What completion calls say of a null or inactive request and of a send. */
 extern const MPI_Status ckpt_empty_status;
 
+/* 1 if there is an array and no address 0 in it. */
+static inline int ckpt_requests_valid(int count, MPI_Request const requests[])
+{
+    for (int i = 0; requests != NULL && i < count; i++) {
+        if (requests[i] == NULL) {
+            return 0;
+        }
+    }
+    return requests != NULL;
+}
+
 /* A request from the free list; inactive, not linked. NULL: out of memory. */
 MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
                              void *site);

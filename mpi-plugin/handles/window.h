@@ -98,7 +98,7 @@ struct ompi_win_t {
 
 static inline int ckpt_window_valid(MPI_Win win)
 {
-    return win != NULL && win != MPI_WIN_NULL;
+    return win != NULL && win != MPI_WIN_NULL && win->handle.references != 0;
 }
 
 /*

@@ -3,17 +3,18 @@
  * callback.c - the long way into a call: one thread at a time, and calls from
  * application code that runs inside a call.
  */
+#define _GNU_SOURCE
 #include "runtime/callback.h"
 
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <linux/futex.h>
+#include <string.h>
 
-#define WAY_THREADS 1
-#define WAY_CALLBACK 2
-
-int ckpt_long_way;
+int ckpt_long_way = CKPT_WAY_OUTSIDE;
 
 /* Who runs application code inside a call, and the state of that call. */
 static uintptr_t callback_thread;
@@ -24,7 +25,7 @@ static int waiters;
 
 void ckpt_allow_threads(void)
 {
-    ckpt_long_way |= WAY_THREADS;
+    ckpt_long_way |= CKPT_WAY_THREADS;
 }
 
 int ckpt_in_callback(void)
@@ -38,7 +39,7 @@ void ckpt_callback_enter(struct ckpt_callback *outer)
                                     ckpt_long_way};
     callback_state = ckpt_state;
     callback_thread = ckpt_thread_pointer_load();
-    ckpt_long_way |= WAY_CALLBACK;
+    ckpt_long_way |= CKPT_WAY_CALLBACK;
 }
 
 void ckpt_callback_leave(const struct ckpt_callback *outer)
@@ -72,10 +73,32 @@ static void unlock(void)
     }
 }
 
+/* MPI_T may be used at any time; nothing else (MPI 3.1, section 8.7). The name
+ * is that of the exported function around the caller. */
+static void begin_outside(void *caller)
+{
+    const char *name = "MPI_(some)";
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+
+    if (dladdr1(caller, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+        symbol != NULL && info.dli_sname != NULL &&
+        (uintptr_t)caller - (uintptr_t)info.dli_saddr < symbol->st_size) {
+        name = info.dli_sname + (strncmp(info.dli_sname, "PMPI_", 5) == 0);
+    }
+    if (strncmp(name, "MPI_T_", 6) != 0) {
+        ckpt_outside(name);
+    }
+}
+
 /* A call from application code inside a call: that one holds the lock. */
 void ckpt_begin_long(void)
 {
-    if (ckpt_in_callback() || (ckpt_long_way & WAY_THREADS) == 0) {
+    if ((ckpt_long_way & CKPT_WAY_OUTSIDE) != 0) {
+        begin_outside(__builtin_return_address(0));
+        return;
+    }
+    if (ckpt_in_callback() || (ckpt_long_way & CKPT_WAY_THREADS) == 0) {
         ckpt_state = CKPT_STATE_CRITICAL;
     } else {
         lock();
@@ -86,7 +109,7 @@ void ckpt_end_long(void)
 {
     if (ckpt_in_callback()) {
         ckpt_state = callback_state;
-    } else if ((ckpt_long_way & WAY_THREADS) == 0) {
+    } else if ((ckpt_long_way & CKPT_WAY_THREADS) == 0) {
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         unlock();

@@ -36,10 +36,18 @@ extern volatile int ckpt_state;
 extern volatile int ckpt_pending;
 
 /* Non-zero if beginning and ending a call takes more than a store: several
- * threads may call MPI (SERIALIZED), or application code runs inside a call. */
+ * threads may call MPI (SERIALIZED), application code runs inside a call, or
+ * MPI has not begun or has ended. */
+#define CKPT_WAY_THREADS 1
+#define CKPT_WAY_CALLBACK 2
+#define CKPT_WAY_OUTSIDE 4
 extern int ckpt_long_way;
 void ckpt_begin_long(void);
 void ckpt_end_long(void);
+
+/* Ends the program: an MPI function was called before MPI_Init or after
+ * MPI_Finalize. Context: normal. */
+void ckpt_outside(const char *function) __attribute__((noreturn));
 
 /* Told once, by MPI_Init_thread. */
 void ckpt_allow_threads(void);

@@ -115,6 +115,7 @@ static void start(int required)
     struct ckpt_failure failure = {""};
     int rank, size, code, error;
 
+    ckpt_long_way &= ~CKPT_WAY_OUTSIDE;
     refuse_other_mpi();
     ckpt_thread_pointer_open();
     ckpt_regions_open();
@@ -165,6 +166,7 @@ CKPT_ALIAS(Init);
 
 int PMPI_Initialized(int *flag)
 {
+    CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Initialized");
     *flag = phase != CKPT_RUNTIME_BEFORE;
     return MPI_SUCCESS;
 }
@@ -172,6 +174,7 @@ CKPT_ALIAS(Initialized);
 
 int PMPI_Finalized(int *flag)
 {
+    CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Finalized");
     *flag = phase == CKPT_RUNTIME_FINALIZED;
     return MPI_SUCCESS;
 }
@@ -196,6 +199,7 @@ int PMPI_Finalize(void)
     ckpt_begin();
     CKPT_CALL(code, Finalize);
     phase = CKPT_RUNTIME_FINALIZED;
+    ckpt_long_way |= CKPT_WAY_OUTSIDE;
     ckpt_state = CKPT_STATE_CRITICAL; /* nothing is served any more */
     return code;
 }
@@ -218,6 +222,8 @@ CKPT_ALIAS(Abort);
 
 int PMPI_Query_thread(int *provided)
 {
+    CKPT_INSIDE("MPI_Query_thread");
+    CKPT_REQUIRE(provided != NULL, NULL, MPI_ERR_ARG, "MPI_Query_thread");
     *provided = thread_level;
     return MPI_SUCCESS;
 }
@@ -225,6 +231,8 @@ CKPT_ALIAS(Query_thread);
 
 int PMPI_Is_thread_main(int *flag)
 {
+    CKPT_INSIDE("MPI_Is_thread_main");
+    CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_COMM, "MPI_Is_thread_main");
     *flag = pthread_equal(pthread_self(), main_thread);
     return MPI_SUCCESS;
 }
@@ -232,6 +240,8 @@ CKPT_ALIAS(Is_thread_main);
 
 int PMPI_Get_version(int *version, int *subversion)
 {
+    CKPT_REQUIRE(version != NULL && subversion != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Get_version");
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -242,6 +252,9 @@ int PMPI_Get_library_version(char *version, int *length)
 {
     int code;
 
+    if (version == NULL || length == NULL) {
+        return ckpt_error(NULL, MPI_ERR_ARG, "MPI_Get_library_version");
+    }
     if (phase == CKPT_RUNTIME_BEFORE) { /* allowed; no library is loaded yet */
         strcpy(version, "ckpt " PACKAGE_VERSION " for Open MPI");
         *length = (int)strlen(version);

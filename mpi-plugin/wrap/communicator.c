@@ -81,10 +81,11 @@ static int finish_dup(int code, MPI_Comm from, MPI_Comm to, const char *name)
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_dup");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_dup");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_dup");
     MAKE(code, fresh, comm, Comm_dup, CKPT_LOWER(comm));
     if (code == MPI_SUCCESS) {
         code = adopt(&fresh, comm, "MPI_Comm_dup", CKPT_SITE, new_comm);
@@ -95,10 +96,11 @@ CKPT_ALIAS(Comm_dup);
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_dup_with_info");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_dup_with_info");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_dup_with_info");
     MAKE(code, fresh, comm, Comm_dup_with_info, CKPT_LOWER(comm),
          CKPT_LOWER(info));
     if (code == MPI_SUCCESS) {
@@ -113,6 +115,10 @@ CKPT_ALIAS(Comm_dup_with_info);
  * wait for one another here. */
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request_p)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_idup");
+    CKPT_REQUIRE(new_comm != NULL && request_p != NULL, comm, MPI_ERR_ARG,
+                 "MPI_Comm_idup");
     int code = PMPI_Comm_dup(comm, new_comm);
     MPI_Request request;
 
@@ -137,10 +143,11 @@ CKPT_ALIAS(Comm_idup);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_create");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_create");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_create");
     MAKE(code, fresh, comm, Comm_create, CKPT_LOWER(comm), CKPT_LOWER(group));
     if (code == MPI_SUCCESS) {
         code = adopt(&fresh, comm, "MPI_Comm_create", CKPT_SITE, new_comm);
@@ -151,10 +158,11 @@ CKPT_ALIAS(Comm_create);
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_split");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_split");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_split");
     MAKE(code, fresh, comm, Comm_split, CKPT_LOWER(comm), color, key);
     if (code == MPI_SUCCESS) {
         code = adopt(&fresh, comm, "MPI_Comm_split", CKPT_SITE, new_comm);
@@ -166,10 +174,11 @@ CKPT_ALIAS(Comm_split);
 int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
                          MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_split_type");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_split_type");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_split_type");
     MAKE(code, fresh, comm, Comm_split_type, CKPT_LOWER(comm), type, key,
          CKPT_LOWER(info));
     if (code == MPI_SUCCESS) {
@@ -196,10 +205,11 @@ CKPT_ALIAS(Comm_split_type);
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag,
                            MPI_Comm *new_comm)
 {
+    REQUIRE(comm, "MPI_Comm_create_group");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_create_group");
     struct ckpt_new_communicator fresh;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_create_group");
     MAKE_UNCLOCKED(code, fresh, Comm_create_group, CKPT_LOWER(comm),
                    CKPT_LOWER(group), tag);
     if (code == MPI_SUCCESS) {
@@ -292,7 +302,9 @@ CKPT_ALIAS(Comm_disconnect);
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
+    CKPT_INSIDE("MPI_Comm_rank");
     REQUIRE(comm, "MPI_Comm_rank");
+    CKPT_REQUIRE(rank != NULL, comm, MPI_ERR_ARG, "MPI_Comm_rank");
     *rank = comm->rank;
     return MPI_SUCCESS;
 }
@@ -300,7 +312,9 @@ CKPT_ALIAS(Comm_rank);
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
+    CKPT_INSIDE("MPI_Comm_size");
     REQUIRE(comm, "MPI_Comm_size");
+    CKPT_REQUIRE(size != NULL, comm, MPI_ERR_ARG, "MPI_Comm_size");
     *size = comm->size;
     return MPI_SUCCESS;
 }
@@ -308,10 +322,9 @@ CKPT_ALIAS(Comm_size);
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
+    CKPT_INSIDE("MPI_Comm_remote_size");
     REQUIRE(comm, "MPI_Comm_remote_size");
-    if (!comm->inter) {
-        return ckpt_error(comm, MPI_ERR_COMM, "MPI_Comm_remote_size");
-    }
+    CKPT_REQUIRE(size != NULL, comm, MPI_ERR_ARG, "MPI_Comm_remote_size");
     *size = comm->peers;
     return MPI_SUCCESS;
 }
@@ -319,7 +332,9 @@ CKPT_ALIAS(Comm_remote_size);
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
+    CKPT_INSIDE("MPI_Comm_test_inter");
     REQUIRE(comm, "MPI_Comm_test_inter");
+    CKPT_REQUIRE(flag != NULL, comm, MPI_ERR_ARG, "MPI_Comm_test_inter");
     *flag = comm->inter;
     return MPI_SUCCESS;
 }
@@ -358,12 +373,18 @@ static int group_of(MPI_Comm comm, int remote, MPI_Group *group, const char *nam
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_group");
+    CKPT_REQUIRE(group != NULL, comm, MPI_ERR_ARG, "MPI_Comm_group");
     return group_of(comm, 0, group, "MPI_Comm_group", CKPT_SITE);
 }
 CKPT_ALIAS(Comm_group);
 
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Comm_remote_group");
+    CKPT_REQUIRE(group != NULL, comm, MPI_ERR_ARG, "MPI_Comm_remote_group");
     return group_of(comm, 1, group, "MPI_Comm_remote_group", CKPT_SITE);
 }
 CKPT_ALIAS(Comm_remote_group);
@@ -387,6 +408,7 @@ static int adopt_foreign(MPI_Comm lower, const char *creator, void *site,
 
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
+    CKPT_REQUIRE(parent != NULL, NULL, MPI_ERR_ARG, "MPI_Comm_get_parent");
     MPI_Comm lower = NULL;
     int code;
 
@@ -522,9 +544,11 @@ static void get_name(const struct ckpt_handle *handle, const char *standard,
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
+    CKPT_INSIDE("MPI_Comm_set_name");
+    REQUIRE(comm, "MPI_Comm_set_name");
+    CKPT_REQUIRE(name != NULL, comm, MPI_ERR_ARG, "MPI_Comm_set_name");
     int code;
 
-    REQUIRE(comm, "MPI_Comm_set_name");
     code = set_name(&comm->handle, name);
     return code == MPI_SUCCESS ? code : ckpt_error(comm, code, "MPI_Comm_set_name");
 }
@@ -532,6 +556,10 @@ CKPT_ALIAS(Comm_set_name);
 
 int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *length)
 {
+    CKPT_INSIDE("MPI_Comm_get_name");
+    REQUIRE(comm, "MPI_Comm_get_name");
+    CKPT_REQUIRE(name != NULL && length != NULL, comm, MPI_ERR_ARG,
+                 "MPI_Comm_get_name");
     const char *standard = comm == MPI_COMM_WORLD  ? "MPI_COMM_WORLD"
                            : comm == MPI_COMM_SELF ? "MPI_COMM_SELF"
                                                    : "";
@@ -541,7 +569,6 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *name, int *length)
         *length = (int)strlen(name);
         return MPI_SUCCESS;
     }
-    REQUIRE(comm, "MPI_Comm_get_name");
     get_name(&comm->handle, standard, name, length);
     return MPI_SUCCESS;
 }
@@ -560,10 +587,11 @@ CKPT_ALIAS(Comm_set_info);
 
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info)
 {
+    REQUIRE(comm, "MPI_Comm_get_info");
+    CKPT_REQUIRE(info != NULL, comm, MPI_ERR_INFO, "MPI_Comm_get_info");
     MPI_Info lower = NULL;
     int code;
 
-    REQUIRE(comm, "MPI_Comm_get_info");
     ckpt_begin();
     CKPT_CALL(code, Comm_get_info, CKPT_LOWER(comm), &lower);
     if (code == MPI_SUCCESS) {

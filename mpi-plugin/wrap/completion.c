@@ -71,6 +71,8 @@ static int collect_one(MPI_Request *request_p, MPI_Status *status,
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    CKPT_INSIDE("MPI_Wait");
+    CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST, "MPI_Wait");
     void *object;
     int code;
 
@@ -88,6 +90,9 @@ CKPT_ALIAS(Wait);
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    CKPT_INSIDE("MPI_Test");
+    CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST, "MPI_Test");
+    CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Test");
     void *object;
     int code = MPI_SUCCESS;
 
@@ -137,6 +142,9 @@ static void wait_batch(int count, MPI_Request requests[])
 
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Waitall");
+    CKPT_REQUIRE(count >= 0, NULL, MPI_ERR_ARG, "MPI_Waitall");
     int result = MPI_SUCCESS;
     void *object = NULL;
 
@@ -215,6 +223,9 @@ static int wait_for_some(int count, MPI_Request requests[])
 int PMPI_Waitany(int count, MPI_Request requests[], int *index,
                  MPI_Status *status)
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Waitany");
+    CKPT_REQUIRE(count >= 0 && index != NULL, NULL, MPI_ERR_ARG, "MPI_Waitany");
     int code = MPI_SUCCESS;
     void *object = NULL;
 
@@ -233,6 +244,10 @@ CKPT_ALIAS(Waitany);
 int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                  MPI_Status *status)
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Testany");
+    CKPT_REQUIRE(count >= 0 && index != NULL && flag != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Testany");
     int code = MPI_SUCCESS, active;
     void *object = NULL;
 
@@ -255,6 +270,9 @@ CKPT_ALIAS(Testany);
 int PMPI_Testall(int count, MPI_Request requests[], int *flag,
                  MPI_Status statuses[])
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Testall");
+    CKPT_REQUIRE(count >= 0 && flag != NULL, NULL, MPI_ERR_ARG, "MPI_Testall");
     int result = MPI_SUCCESS, done = 1;
     void *object = NULL;
 
@@ -319,6 +337,10 @@ static int collect_some(int count, MPI_Request requests[], int *out_count,
 int PMPI_Waitsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Waitsome");
+    CKPT_REQUIRE(count >= 0 && out_count != NULL && indices != NULL, NULL,
+                 MPI_ERR_ARG, "MPI_Waitsome");
     int code = MPI_SUCCESS;
     void *object = NULL;
 
@@ -336,6 +358,10 @@ CKPT_ALIAS(Waitsome);
 int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Testsome");
+    CKPT_REQUIRE(count >= 0 && out_count != NULL && indices != NULL, NULL,
+                 MPI_ERR_ARG, "MPI_Testsome");
     int code = MPI_SUCCESS;
     void *object = NULL;
 
@@ -355,6 +381,10 @@ CKPT_ALIAS(Testsome);
 
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    CKPT_INSIDE("MPI_Request_get_status");
+    CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Request_get_status");
+    CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Request_get_status");
     if (!is_active(request)) {
         *flag = 1;
         give_status(status, &ckpt_empty_status);
@@ -374,6 +404,8 @@ CKPT_ALIAS(Request_get_status);
 
 int PMPI_Request_free(MPI_Request *request_p)
 {
+    CKPT_REQUIRE(request_p != NULL && *request_p != NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Request_free");
     MPI_Request request = *request_p;
 
     if (request == MPI_REQUEST_NULL) {
@@ -401,11 +433,15 @@ CKPT_ALIAS(Request_free);
 
 int PMPI_Cancel(MPI_Request *request_p)
 {
+    CKPT_REQUIRE(request_p != NULL && *request_p != NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Cancel");
     MPI_Request request = *request_p;
     int code = MPI_SUCCESS;
 
+    CKPT_REQUIRE(request != MPI_REQUEST_NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Cancel");
     if (!is_active(request)) {
-        return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Cancel");
+        return MPI_SUCCESS; /* there is nothing to cancel */
     }
     ckpt_begin();
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
@@ -424,6 +460,9 @@ CKPT_ALIAS(Cancel);
 
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
+    CKPT_INSIDE("MPI_Test_cancelled");
+    CKPT_REQUIRE(flag != NULL && status != MPI_STATUS_IGNORE, NULL, MPI_ERR_ARG,
+                 "MPI_Test_cancelled");
     *flag = status->_cancelled;
     return MPI_SUCCESS;
 }
@@ -436,6 +475,8 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query,
                         MPI_Grequest_cancel_function *cancel, void *extra,
                         MPI_Request *request_p)
 {
+    CKPT_REQUIRE(request_p != NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Grequest_start");
     struct ckpt_generalized *functions = malloc(sizeof(*functions));
     MPI_Request request;
 
@@ -460,6 +501,9 @@ CKPT_ALIAS(Grequest_start);
 
 int PMPI_Grequest_complete(MPI_Request request)
 {
+    CKPT_INSIDE("MPI_Grequest_complete");
+    CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST,
+                 "MPI_Grequest_complete");
     if (!is_active(request) ||
         request->request_kind != CKPT_REQUEST_GENERALIZED) {
         return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Grequest_complete");

@@ -52,6 +52,7 @@ static int add(int class, int *code_p)
 
 int PMPI_Add_error_class(int *errorclass)
 {
+    CKPT_REQUIRE(errorclass != NULL, NULL, MPI_ERR_ARG, "MPI_Add_error_class");
     int code;
 
     ckpt_begin();
@@ -62,11 +63,12 @@ CKPT_ALIAS(Add_error_class);
 
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
+    CKPT_REQUIRE(errorcode != NULL, NULL, MPI_ERR_ARG, "MPI_Add_error_code");
     const struct added_code *class = find(errorclass);
     int code = MPI_ERR_ARG;
 
     ckpt_begin();
-    if ((errorclass > 0 && errorclass <= MPI_ERR_LASTCODE) ||
+    if ((errorclass >= 0 && errorclass <= MPI_ERR_LASTCODE) ||
         (class != NULL && class->class == errorclass)) {
         code = add(errorclass, errorcode);
     }

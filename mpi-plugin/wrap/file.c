@@ -98,6 +98,8 @@ CKPT_ALIAS(File_open);
 
 int PMPI_File_close(MPI_File *fh)
 {
+    CKPT_REQUIRE(fh != NULL && *fh != NULL, MPI_FILE_NULL, MPI_ERR_FILE,
+                 "MPI_File_close");
     MPI_File file = *fh;
     MPI_Comm comm = ckpt_mpi_file_communicator(file);
     int code;
@@ -167,6 +169,9 @@ CKPT_ALIAS(File_set_atomicity);
 /* The file of a restarted program is opened in another mode. */
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
+    CKPT_REQUIRE(fh != NULL && fh->open != NULL, MPI_FILE_NULL, MPI_ERR_FILE,
+                 "MPI_File_get_amode");
+    CKPT_REQUIRE(amode != NULL, fh, MPI_ERR_ARG, "MPI_File_get_amode");
     REQUIRE(fh, "MPI_File_get_amode");
     *amode = fh->open->mode;
     return MPI_SUCCESS;

@@ -19,12 +19,14 @@
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
+    CKPT_INSIDE("MPI_Alloc_mem");
+    CKPT_REQUIRE(baseptr != NULL, NULL, MPI_ERR_ARG, "MPI_Alloc_mem");
+    CKPT_REQUIRE(info != NULL && info->handle.references != 0, NULL,
+                 MPI_ERR_INFO, "MPI_Alloc_mem");
     void *memory = NULL;
 
     (void)info; /* hints */
-    if (size < 0) {
-        return ckpt_error(NULL, MPI_ERR_SIZE, "MPI_Alloc_mem");
-    }
+    CKPT_REQUIRE(size >= 0, NULL, MPI_ERR_ARG, "MPI_Alloc_mem");
     if (posix_memalign(&memory, ALIGNMENT, (size_t)size) != 0) {
         return ckpt_error(NULL, MPI_ERR_NO_MEM, "MPI_Alloc_mem");
     }
@@ -35,6 +37,7 @@ CKPT_ALIAS(Alloc_mem);
 
 int PMPI_Free_mem(void *base)
 {
+    CKPT_INSIDE("MPI_Free_mem");
     free(base);
     return MPI_SUCCESS;
 }
@@ -42,6 +45,8 @@ CKPT_ALIAS(Free_mem);
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
+    CKPT_INSIDE("MPI_Get_address");
+    CKPT_REQUIRE(address != NULL, NULL, MPI_ERR_ARG, "MPI_Get_address");
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }
@@ -49,6 +54,9 @@ CKPT_ALIAS(Get_address);
 
 int PMPI_Address(void *location, MPI_Aint *address)
 {
+    CKPT_INSIDE("MPI_Address");
+    CKPT_REQUIRE(location != NULL && address != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Address");
     *address = (MPI_Aint)location;
     return MPI_SUCCESS;
 }

@@ -309,6 +309,7 @@ nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
+    CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
     ckpt_begin();
     request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
                        mode, name, site);
@@ -372,6 +373,31 @@ CKPT_ALIAS(Irecv);
 /* Persistent requests live in the upper half: starting one is a nonblocking
  * call with the arguments kept (MPI 3.1, section 3.9). */
 
+/* The library's opinion of the arguments: it makes such a request, which is
+ * freed again. */
+static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
+                           int count, MPI_Datatype datatype, int peer, int tag,
+                           MPI_Comm comm, int mode)
+{
+    MPI_Request lower;
+    int code;
+
+    if (kind == CKPT_REQUEST_RECEIVE) {
+        CKPT_CALL(code, Recv_init, (void *)buffer, count, CKPT_LOWER(datatype),
+                  peer, tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_BUFFERED) {
+        CKPT_CALL(code, Bsend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    } else {
+        CKPT_CALL(code, Send_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    }
+    if (code == MPI_SUCCESS) {
+        CKPT_CALL(code, Request_free, &lower);
+    }
+    return code;
+}
+
 static int persistent(enum ckpt_request_kind kind, const void *buffer, int count,
                       MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
                       int mode, MPI_Request *request_p, const char *name,
@@ -379,10 +405,18 @@ static int persistent(enum ckpt_request_kind kind, const void *buffer, int count
 {
     MPI_Request request;
 
+    int code;
+
     if (!ckpt_communicator_valid(comm)) {
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
+    CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
+    CKPT_REQUIRE(datatype != NULL, comm, MPI_ERR_TYPE, name);
     ckpt_begin();
+    code = check_arguments(kind, buffer, count, datatype, peer, tag, comm, mode);
+    if (code != MPI_SUCCESS) {
+        CKPT_RETURN(comm, code, name);
+    }
     request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
                        mode, name, site);
     if (request == NULL) {
@@ -459,6 +493,7 @@ static int start(MPI_Request request)
 
 int PMPI_Start(MPI_Request *request)
 {
+    CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST, "MPI_Start");
     int code;
 
     ckpt_begin();
@@ -469,6 +504,9 @@ CKPT_ALIAS(Start);
 
 int PMPI_Startall(int count, MPI_Request requests[])
 {
+    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+                 MPI_ERR_REQUEST, "MPI_Startall");
+    CKPT_REQUIRE(count >= 0, NULL, MPI_ERR_ARG, "MPI_Startall");
     int code = MPI_SUCCESS;
 
     ckpt_begin();
@@ -554,13 +592,14 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, "MPI_Sendrecv_replace");
     }
+    CKPT_REQUIRE(count >= 0, comm, MPI_ERR_COUNT, "MPI_Sendrecv_replace");
     ckpt_begin();
     CKPT_CALL(code, Pack_size, count, type, CKPT_LOWER(comm), &size);
     packed = malloc((size_t)size + 1);
     if (code == MPI_SUCCESS && packed == NULL) {
         code = MPI_ERR_NO_MEM;
     }
-    if (code == MPI_SUCCESS) {
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
         CKPT_CALL(code, Pack, buffer, count, type, packed, size, &position,
                   CKPT_LOWER(comm));
     }

@@ -95,6 +95,7 @@ CKPT_ALIAS(Iprobe);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
                  MPI_Message *message, MPI_Status *status)
 {
+    CKPT_REQUIRE(message != NULL, comm, MPI_ERR_REQUEST, "MPI_Improbe");
     int code;
 
     if (!ckpt_communicator_valid(comm)) {
@@ -138,6 +139,7 @@ CKPT_ALIAS(Probe);
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                 MPI_Status *status)
 {
+    CKPT_REQUIRE(message != NULL, comm, MPI_ERR_REQUEST, "MPI_Mprobe");
     int code, flag = 0;
 
     if (!ckpt_communicator_valid(comm)) {
@@ -207,6 +209,8 @@ int PMPI_Imrecv(void *buffer, int count, MPI_Datatype datatype,
                           MPI_COMM_SELF, request_p);
     }
     comm = message->communicator;
+    CKPT_REQUIRE(ckpt_datatype_valid(datatype), comm, MPI_ERR_TYPE,
+                 "MPI_Imrecv");
     ckpt_begin();
     request = ckpt_request_new(CKPT_REQUEST_RECEIVE, "MPI_Imrecv", CKPT_SITE);
     if (request == NULL) {

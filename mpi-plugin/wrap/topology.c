@@ -102,30 +102,30 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
     do {                                                                       \
         struct ckpt_new_communicator fresh_;                                   \
         uintptr_t upper_;                                                      \
-        int code_;                                                             \
-        if (!ckpt_communicator_valid(parent)) {                                \
-            return ckpt_error(NULL, MPI_ERR_COMM, (name));                     \
-        }                                                                      \
+        int made_;                                                             \
         CKPT_COLLECTIVE_ENTRY();                                               \
         ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
         upper_ = ckpt_enter();                                                 \
-        code_ = call;                                                          \
-        if (code_ == MPI_SUCCESS) {                                            \
-            code_ = ckpt_communicator_agree(&fresh_);                          \
+        made_ = call;                                                          \
+        if (made_ == MPI_SUCCESS) {                                            \
+            made_ = ckpt_communicator_agree(&fresh_);                          \
         }                                                                      \
         (parent)->clock->left++;                                               \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
-        if (code_ == MPI_SUCCESS) {                                            \
-            code_ = adopt(&fresh_, (parent), (read), (name), CKPT_SITE,        \
+        if (made_ == MPI_SUCCESS) {                                            \
+            made_ = adopt(&fresh_, (parent), (read), (name), CKPT_SITE,        \
                           (new_comm));                                         \
         }                                                                      \
-        CKPT_RETURN((parent), code_, (name));                                  \
+        CKPT_RETURN((parent), made_, (name));                                  \
     } while (0)
 
 int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int dims[],
                      const int periods[], int reorder, MPI_Comm *new_comm)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Cart_create");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Cart_create");
     TOPOLOGY_WRAPPER(comm,
                      CKPT_FUNCTION(Cart_create)(CKPT_LOWER(comm), dimensions,
                                                 dims, periods, reorder,
@@ -136,6 +136,9 @@ CKPT_ALIAS(Cart_create);
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *new_comm)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Cart_sub");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Cart_sub");
     TOPOLOGY_WRAPPER(
         comm, CKPT_FUNCTION(Cart_sub)(CKPT_LOWER(comm), remain, &fresh_.lower),
         "MPI_Cart_sub", read_cart, new_comm);
@@ -145,6 +148,9 @@ CKPT_ALIAS(Cart_sub);
 int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[],
                       const int edges[], int reorder, MPI_Comm *new_comm)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Graph_create");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Graph_create");
     TOPOLOGY_WRAPPER(comm,
                      CKPT_FUNCTION(Graph_create)(CKPT_LOWER(comm), nodes, index,
                                                  edges, reorder, &fresh_.lower),
@@ -157,6 +163,9 @@ int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int nodes[],
                            const int weights[], MPI_Info info, int reorder,
                            MPI_Comm *new_comm)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Dist_graph_create");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Dist_graph_create");
     TOPOLOGY_WRAPPER(comm,
                      CKPT_FUNCTION(Dist_graph_create)(
                          CKPT_LOWER(comm), count, nodes, degrees, targets,
@@ -171,6 +180,10 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[],
                                     const int out_weights[], MPI_Info info,
                                     int reorder, MPI_Comm *new_comm)
 {
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
+                 "MPI_Dist_graph_create_adjacent");
+    CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG,
+                 "MPI_Dist_graph_create_adjacent");
     TOPOLOGY_WRAPPER(comm,
                      CKPT_FUNCTION(Dist_graph_create_adjacent)(
                          CKPT_LOWER(comm), in, sources, in_weights, out,

@@ -319,6 +319,8 @@ CKPT_ALIAS(Win_detach);
 
 int PMPI_Win_free(MPI_Win *win_p)
 {
+    CKPT_REQUIRE(win_p != NULL && ckpt_window_valid(*win_p), NULL, MPI_ERR_WIN,
+                 "MPI_Win_free");
     MPI_Win win = *win_p;
     MPI_Comm comm;
     int code;

@@ -31,6 +31,23 @@ static inline void *ckpt_site(void *caller, void *const *frame)
 #define CKPT_SITE                                                              \
     ckpt_site(__builtin_return_address(0), __builtin_frame_address(0))
 
+/* An argument check, of those that the real library makes before it does
+ * anything: the error handler of `object` sees the error. */
+#define CKPT_REQUIRE(condition, object, code, name)                            \
+    do {                                                                       \
+        if (__builtin_expect(!(condition), 0)) {                               \
+            return ckpt_error((object), (code), (name));                       \
+        }                                                                      \
+    } while (0)
+
+/* For wrappers that need no ckpt_begin: MPI must have begun and not ended. */
+#define CKPT_INSIDE(name)                                                      \
+    do {                                                                       \
+        if (__builtin_expect(ckpt_long_way & CKPT_WAY_OUTSIDE, 0)) {           \
+            ckpt_outside(name);                                                \
+        }                                                                      \
+    } while (0)
+
 /* Ends a wrapper: leaves the critical section, then lets the application's
  * error handler see a failure. */
 #define CKPT_RETURN(object, code, name)                                        \

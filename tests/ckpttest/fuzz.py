@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fuzz.py - every MPI function with bad arguments, with and without ckpt: the
+same error class must come to the same error handler."""
+
+import re
+
+from .programs import Program
+from .settings import APPS, PATIENCE
+
+# Cases in which Open MPI alone can do no more than crash, or waits for ever.
+_WORTHLESS = ("crashes", "hangs")
+
+# Where we differ, and why. Patterns of "FUNCTION CASE".
+EXPLAINED = {
+    r"before MPI_Init: T_\w+ .*": "the library is loaded by MPI_Init",
+    r"File_[gs]et_info fh: .*": "an error of the file: Open MPI 4.1 says communicator",
+    r"File_open (comm|info): .*": "the handler is that of MPI_FILE_NULL (MPI 3.1, 13.7)",
+    r"(Comm_get_attr|Attr_get) comm: null": "refused; Open MPI looks into its null object",
+    r"\w+_init datatype: address 0": "refused; Open MPI looks at the type when it starts",
+}
+
+_ERROR = re.compile(r"class (-?\d+)")
+
+
+_LAST_LINE = "all cases have run"
+
+
+def _program(part, data, every, skip=None):
+    argv = [APPS / "fuzz/fuzz", part, data, every, *([skip] if skip else [])]
+    return Program("fuzz", argv, 2, "")
+
+
+def _outcomes(lines):
+    """What each case led to."""
+    pairs = (line.split(" -> ", 1) for line in lines if " -> " in line)
+    return {name: outcome for name, outcome in pairs}
+
+
+def _is_error(outcome):
+    match = _ERROR.match(outcome)
+    return match is not None and match[1] != "0"
+
+
+def _agree(name, native, ours):
+    """A freed handle is anything to Open MPI, by what lies in the memory: we
+    must refuse what it refuses."""
+    if ": freed" in name or ": uncommitted" in name:
+        return not _is_error(native) or _is_error(ours)
+    return native == ours
+
+
+def _run(start, directory, every, patience, skip=None):
+    """The outcomes of a run, started by `start`."""
+    found = {}
+    for part in ("outside", "inside"):
+        job = start(_program(part, directory / "data", every, skip))
+        job.finish(patience)
+        assert _LAST_LINE in job.lines, "\n".join(job.lines[-20:])
+        found.update(_outcomes(job.lines))
+    return found
+
+
+def run_fuzz(lab, every, patience=10 * PATIENCE):
+    """Runs one of `every` cases both ways. Returns the differences as lines, the
+    explained ones as lines, and how many cases were compared and left out."""
+    native = _run(lab.start_native, lab.directory, every, patience)
+    left_out = [name for name, what in native.items() if what in _WORTHLESS]
+    skip = lab.directory / "skip"
+    skip.write_text("".join(f"{name}\n" for name in left_out))
+    ours = _run(lab.start, lab.directory, every, patience, skip)
+    different, explained = [], []
+    compared = sorted(set(native) - set(left_out))
+    for name in compared:
+        outcome = ours.get(name, "not run")
+        if _agree(name, native[name], outcome):
+            continue
+        line = f"{name}: {native[name]} without ckpt, {outcome} with it"
+        known = any(re.fullmatch(pattern, name) for pattern in EXPLAINED)
+        (explained if known else different).append(line)
+    return different, explained, len(compared), len(left_out)
