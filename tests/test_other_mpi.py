@@ -62,8 +62,21 @@ def test_probe_in_another_mpi(crossing, name):
 @across(*ALL[2:])
 @pytest.mark.parametrize(
     "program",
-    [programs.ring(4000), programs.traffic(500)],
+    [programs.ring(2000), programs.traffic(300), programs.objects(100, ranks=2)],
     ids=lambda p: p.name,
 )
 def test_program(crossing, native, program):
     assert crossing.answer(program) == native(program).answer
+
+
+@across((mpis.MPICH, mpis.MPICH))
+def test_mpich_throughout(crossing, native):
+    """Started, saved and restarted over MPICH, by the recorded launcher."""
+    program = programs.ring(2000)
+    first = crossing.lab.start(program)
+    first.wait_for(program.progress, count=3)
+    crossing.lab.checkpoint(first)
+    first.kill()
+    second = crossing.lab.restart()
+    second.succeed()
+    assert crossing.lab.answer(program, first, second) == native(program).answer

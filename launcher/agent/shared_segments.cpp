@@ -23,9 +23,12 @@ namespace ckpt
 namespace
 {
 
-/* As btl/vader (4.1) and btl/sm (5.0) name them: not what the program made. */
+/* As btl/vader (4.1) and btl/sm (5.0) of Open MPI, and MPICH name them: not what
+ * the program made. */
 constexpr const char *prefixes[] = {"/dev/shm/vader_segment.",
-                                    "/dev/shm/sm_segment."};
+                                    "/dev/shm/sm_segment.",
+                                    "/dev/shm/mpich_shm_",
+                                    "/dev/shm/mpich_shar_tmp"};
 
 /* The path at the end of a line of /proc/PID/maps, if it is a segment's. */
 std::optional<std::string> segment_in(const std::string &line)

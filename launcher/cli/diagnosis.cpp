@@ -82,14 +82,6 @@ std::optional<Diagnosis> diagnose(int pid)
                         pid, program.string())};
     }
     std::string files = mapped_files(pid);
-    if (files.find("/libmpi.so.12") != files.npos) {
-        return Diagnosis{
-            exit_refused,
-            fmt::format("process {} runs {}, which uses MPICH or a relative "
-                        "(libmpi.so.12): only programs built for Open MPI "
-                        "(libmpi.so.40) can be checkpointed",
-                        pid, program.string())};
-    }
     if (files.find("/libckpt-mpi.so") != files.npos) {
         return Diagnosis{
             exit_refused,
@@ -97,6 +89,14 @@ std::optional<Diagnosis> diagnose(int pid)
                         "called MPI_Finalize: try again later",
                         pid, program.string()),
             true};
+    }
+    if (files.find("/libmpi.so.12") != files.npos) {
+        return Diagnosis{
+            exit_refused,
+            fmt::format("process {} runs {}, which uses MPICH or a relative "
+                        "(libmpi.so.12): only programs built for Open MPI "
+                        "(libmpi.so.40) can be checkpointed",
+                        pid, program.string())};
     }
     if (files.find("/libmpi.so.40") != files.npos) {
         return Diagnosis{

@@ -33,22 +33,6 @@ const std::set<std::string> hydra_only = {
               text, line.program);
 }
 
-std::string exported_value(const LaunchOption &option)
-{
-    std::size_t equals = option.values[0].find('=');
-    if (equals != std::string::npos) {
-        return option.values[0].substr(equals + 1);
-    }
-    return option.values.size() > 1 ? option.values[1] : "";
-}
-
-/* -x NAME exports what mpirun itself was given: so do others by default. */
-bool has_value(const LaunchOption &option)
-{
-    return option.values.size() > 1 ||
-           option.values[0].find('=') != std::string::npos;
-}
-
 } // namespace
 
 LaunchOption exported(Launcher launcher, const std::string &name,
@@ -69,6 +53,21 @@ std::string exported_name(const LaunchOption &option)
     return option.values[0].substr(0, option.values[0].find('='));
 }
 
+bool has_exported_value(const LaunchOption &option)
+{
+    return option.values.size() > 1 ||
+           option.values[0].find('=') != std::string::npos;
+}
+
+std::string exported_value(const LaunchOption &option)
+{
+    std::size_t equals = option.values[0].find('=');
+    if (equals != std::string::npos) {
+        return option.values[0].substr(equals + 1);
+    }
+    return option.values.size() > 1 ? option.values[1] : "";
+}
+
 std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
 {
     const auto &left_out =
@@ -84,7 +83,7 @@ std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
                 {"wdir", option.values, {"-wdir", option.values[0]}});
         } else if (std::string name = exported_name(option); name.empty()) {
             no_counterpart(line, option);
-        } else if (has_value(option)) {
+        } else if (has_exported_value(option)) {
             options.push_back(exported(to, name, exported_value(option)));
         }
     }

@@ -25,4 +25,9 @@ LaunchOption exported(Launcher launcher, const std::string &name,
 /* The name of the variable that an option gives to the ranks, or "". */
 std::string exported_name(const LaunchOption &option);
 
+/* Of such an option: 0 for -x NAME, which hands on what mpirun itself was
+ * given; and the value. */
+bool has_exported_value(const LaunchOption &option);
+std::string exported_value(const LaunchOption &option);
+
 } // namespace ckpt::cli

@@ -25,22 +25,19 @@ std::optional<LaunchLine> try_parse(const Words &command)
     }
 }
 
-/* Takes -x LD_PRELOAD[=LIST] out of the options, as it would override the tune
- * file's. Returns the user's list. */
+/* Takes -x LD_PRELOAD[=LIST] (-genv of hydra) out of the options, as it would
+ * override ours. Returns the user's list. */
 std::string take_preload(LaunchLine &line, const std::string &preload)
 {
     std::string list = preload;
     std::erase_if(line.options, [&](const LaunchOption &option) {
-        constexpr std::string_view name = "LD_PRELOAD";
-        if (option.name != "x" || !option.values[0].starts_with(name)) {
+        if (exported_name(option) != "LD_PRELOAD") {
             return false;
         }
-        std::string_view value = option.values[0];
-        value.remove_prefix(name.size());
-        if (value.starts_with('=')) {
-            list = value.substr(1);
+        if (has_exported_value(option)) {
+            list = exported_value(option);
         }
-        return value.empty() || value.starts_with('=');
+        return true;
     });
     return list;
 }
@@ -76,10 +73,14 @@ Invocation with_tune_file(const Words &command,
     return {join_launch_line(*line), {}, {}};
 }
 
-Invocation with_genv(const Words &command, const Environment &variables)
+Invocation with_genv(const Words &command,
+                     const std::filesystem::path &libraries,
+                     const std::string &preload, const Environment &settings)
 {
     LaunchLine line = parse_launch_line(command);
-    for (const auto &[name, value] : variables) {
+    std::string list = take_preload(line, preload);
+    for (const auto &[name, value] :
+         plugin_environment(libraries, list, settings)) {
         line.options.push_back(exported(Launcher::hydra, name, value));
     }
     return {join_launch_line(line), {}, {}};
@@ -121,7 +122,7 @@ Invocation with_plugin(const Words &command,
     case Launcher::open_mpi:
         return with_tune_file(command, libraries, preload, settings);
     case Launcher::hydra:
-        return with_genv(command, variables);
+        return with_genv(command, libraries, preload, settings);
     case Launcher::slurm:
         return with_export(command, variables);
     case Launcher::other:

@@ -295,6 +295,9 @@ TEST_F(RunLine, ExportsVariablesWithHydra)
     EXPECT_EQ(text_of(run("mpiexec.hydra -n 2 ./app").command),
               "mpiexec.hydra -n 2 -genv CKPT_KEEP 3 -genv CKPT_LIBDIR "
               "/lib/ckpt -genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so ./app");
+    EXPECT_NE(text_of(run("mpiexec.hydra -genv LD_PRELOAD /e.so ./app").command)
+                  .find("-genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so:/e.so ./app"),
+              std::string::npos);
 }
 
 TEST_F(RunLine, SetsVariablesForAProgramWithoutLauncher)

@@ -3,6 +3,7 @@
 one and go on over another."""
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,17 @@ class Mpi:
 
 class MpichLab(Lab):
     """A place where jobs are started by MPICH's launcher hydra."""
+
+    def __init__(self, directory, mpirun, **settings):
+        super().__init__(directory, mpirun, **settings)
+        self._opened = time.time()
+
+    def close(self):
+        """Also removes what hydra leaves when it is killed."""
+        super().close()
+        for path in Path("/tmp").glob("hydra_hwloc_xmlfile_*"):
+            if path.stat().st_mtime >= self._opened:
+                path.unlink()
 
     def mpirun_command(self, program, *options):
         return [self.mpirun, *options, "-n", program.ranks, *program.argv]
