@@ -63,6 +63,8 @@ const char *file_kind(std::uint32_t kind)
         return "epoll";
     case CKPT_FILE_SOCKET:
         return "socket";
+    case CKPT_FILE_INOTIFY:
+        return "inotify";
     default:
         return "unknown";
     }

@@ -86,6 +86,7 @@ extern const struct ckpt_file_ops ckpt_file_unnamed;
 extern const struct ckpt_file_ops ckpt_file_memfd;
 extern const struct ckpt_file_ops ckpt_file_epoll;
 extern const struct ckpt_file_ops ckpt_file_socket;
+extern const struct ckpt_file_ops ckpt_file_inotify;
 
 /* stream.c: see ckpt_files_open() and ckpt_files_resume(). */
 void ckpt_file_streams_open(void);

@@ -19,7 +19,8 @@
 static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_stream,  &ckpt_file_unnamed, &ckpt_file_memfd,
     &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
-    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,   &ckpt_file_socket,
+    &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
+    &ckpt_file_socket,  &ckpt_file_inotify,
 };
 
 /* Saved bytes, newest first; they live until the next save. */
@@ -86,7 +87,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         const char *path;
         const char *name;
     } anonymous[] = {
-        {"anon_inode:inotify", "an inotify descriptor"},
         {"anon_inode:[fanotify]", "a fanotify descriptor"},
         {"anon_inode:[timerfd]", "a timer descriptor"},
         {"anon_inode:[signalfd]", "a signal descriptor"},

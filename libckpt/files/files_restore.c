@@ -30,6 +30,7 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_MEMFD] = &ckpt_file_memfd,
     [CKPT_FILE_EPOLL] = &ckpt_file_epoll,
     [CKPT_FILE_SOCKET] = &ckpt_file_socket,
+    [CKPT_FILE_INOTIFY] = &ckpt_file_inotify,
 };
 
 int ckpt_file_lost(const struct ckpt_file_restore *restore,

@@ -5,12 +5,17 @@
  */
 #include "tests/files_fixture.hpp"
 
+extern "C" {
+#include "files/watched.h"
+}
+
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -291,6 +296,82 @@ TEST_F(Files, EpollWatchesAgain)
     ASSERT_EQ(epoll_ctl(outer, EPOLL_CTL_ADD, gone, &event), 0);
     close(gone);
     expect_refused(outer, "descriptor " + std::to_string(gone));
+}
+
+/* As the stand-in does for programs. */
+int watch(int fd, const std::string &path, std::uint32_t mask)
+{
+    const int number = inotify_add_watch(fd, path.c_str(), mask);
+
+    ckpt_watched_add(fd, number, mask, path.c_str());
+    return number;
+}
+
+/* The watch of the only event that there is, or 0. */
+int only_event(int fd)
+{
+    alignas(inotify_event) char buffer[4096];
+    const ssize_t size = read(fd, buffer, sizeof buffer);
+    const auto *event = reinterpret_cast<const inotify_event *>(buffer);
+
+    return size == ssize_t(sizeof *event + event->len) ? event->wd : 0;
+}
+
+TEST_F(Files, InotifyWatchesAgainUnderTheSameNumbers)
+{
+    const int first = hold(inotify_init1(0));
+    const int second = hold(inotify_init1(IN_NONBLOCK));
+    const int copy = hold(dup(second));
+    const int last = 30000; /* more than the kernel keeps events */
+
+    ckpt_watched_open(first);
+    ckpt_watched_open(second);
+    ASSERT_EQ(watch(first, directory, IN_CREATE), 1);
+    for (int i = 1; i <= last; i++) {
+        ASSERT_EQ(watch(second, directory, IN_DELETE), i);
+        ASSERT_TRUE(i == last || inotify_rm_watch(second, i) == 0);
+        ASSERT_TRUE(i == last || only_event(second) == i);
+    }
+    ASSERT_EQ(watch(second, path, IN_ATTRIB | IN_ONESHOT), last + 1);
+    ASSERT_EQ(watch(second, "/", IN_CREATE), last + 2);
+    inotify_rm_watch(second, last + 2);
+    ASSERT_EQ(only_event(second), last + 2);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(copy).same_as, second);
+    in_child([&] {
+        const std::string other = directory + "/other";
+
+        REQUIRE((fcntl(first, F_GETFL) & O_NONBLOCK) == 0);
+        REQUIRE(only_event(copy) == 0 && errno == EAGAIN);
+        std::ofstream(other) << "x";
+        REQUIRE(only_event(first) == 1);
+        REQUIRE(only_event(second) == 0 && errno == EAGAIN);
+        std::filesystem::remove(other);
+        REQUIRE(only_event(copy) == last);
+        chmod(path.c_str(), 0600);
+        REQUIRE(only_event(second) == 0); /* two: it ends */
+        chmod(path.c_str(), 0640);
+        REQUIRE(only_event(second) == 0 && errno == EAGAIN);
+        REQUIRE(inotify_add_watch(second, "/", IN_CREATE) == last + 3);
+    });
+}
+
+TEST_F(Files, InotifyIsRefusedWithEventsOrWithoutItsPath)
+{
+    const int fd = hold(inotify_init1(0));
+    const std::string moved = directory + "/moved";
+
+    ASSERT_EQ(watch(fd, path, IN_ATTRIB), 1);
+    chmod(path.c_str(), 0600);
+    expect_refused(fd, "events that have not been read");
+    ASSERT_EQ(only_event(fd), 1);
+    std::filesystem::rename(path, moved);
+    std::ofstream(path) << "another";
+    expect_refused(fd, "watch 1 ");
+    std::filesystem::rename(moved, path);
+    ASSERT_EQ(save(), 0) << failure.text;
+    ASSERT_EQ(inotify_add_watch(fd, "/", IN_CREATE), 2); /* not noted */
+    expect_refused(fd, "watch 2 ");
 }
 
 TEST_F(Files, LocksComeBack)

@@ -79,6 +79,7 @@ enum ckpt_file_kind {
     CKPT_FILE_EPOLL = 9,   /* payload: struct ckpt_epoll_watch[] */
     CKPT_FILE_SOCKET = 10, /* payload: struct ckpt_socket, its options,
                               its packets */
+    CKPT_FILE_INOTIFY = 11, /* payload: struct ckpt_inotify_watch, paths */
 };
 
 /* What an epoll descriptor watches. */
@@ -88,13 +89,23 @@ struct ckpt_epoll_watch {
     int32_t descriptor;
 };
 
+/* What an inotify descriptor watches, followed by the path and one to eight
+ * NULs, up to a multiple of 8 bytes. */
+struct ckpt_inotify_watch {
+    int32_t watch; /* its number */
+    uint32_t mask; /* IN_* */
+    uint32_t size; /* of this structure and the path, bytes */
+    uint32_t reserved;
+};
+
 /* One open file descriptor of the application. */
 struct ckpt_file {
     uint64_t offset;        /* bytes: position of the open file */
     uint64_t size;          /* bytes: size of a regular file at the checkpoint */
     uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
     uint64_t inode;
-    uint64_t value;         /* eventfd: counter; pipe: number shared by both ends */
+    uint64_t value;         /* eventfd: counter; pipe: number shared by both ends;
+                               inotify: last watch given */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;
@@ -207,6 +218,7 @@ static_assert(sizeof(struct ckpt_socket) == 304, "layout of ckpt_socket");
 static_assert(sizeof(struct ckpt_socket_option) == 32, "layout");
 static_assert(sizeof(struct ckpt_socket_packet) == 136, "layout");
 static_assert(sizeof(struct ckpt_epoll_watch) == 16, "layout of the watch");
+static_assert(sizeof(struct ckpt_inotify_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
 static_assert(sizeof(struct ckpt_snapshot) == 280, "layout of ckpt_snapshot");
