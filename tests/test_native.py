@@ -14,6 +14,7 @@ REPEATED = [
     programs.memory(20, 40),
     programs.compute(4, 10),
     programs.threads(50),
+    programs.multiple(50),
     programs.objects(40),
     programs.lammps(40),
 ]

@@ -316,6 +316,10 @@ void SyncAndStop::on_report(Rank &rank, const ckpt_message &message, Time now)
     if (phase_ == Phase::write || phase_ == Phase::commit) {
         return;
     }
+    if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
+        rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
+        return; /* one of its threads; what the rank does is told apart */
+    }
     set_place(rank, message, now);
     rank.reported = true;
     if (phase_ == Phase::align) {

@@ -162,6 +162,9 @@ class SyncAndStop
         bool resumed = false; /* was told to go on after it was captured */
         std::uint64_t snapshot = 0;
         std::optional<Time> still_since;
+        /* Gates at which a thread waits while others run on: by slot, the
+         * clock's `entered` there. True as long as that has not changed. */
+        std::map<std::uint32_t, std::uint64_t> gates;
     };
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
 
@@ -186,6 +189,8 @@ class SyncAndStop
     void align(Time now);
     void run_those_who_may(const Clocks &clocks, Time now);
     bool opened(const Rank &rank, const std::vector<ckpt_clock> &clocks) const;
+    std::vector<std::uint64_t>
+    shut_gates(const Rank &rank, const std::vector<ckpt_clock> &clocks) const;
     bool has_moved(const Clocks &clocks);
     bool can_move(const Rank &rank, const std::vector<ckpt_clock> &clocks,
                   const std::map<std::uint64_t, std::uint64_t> &slowest) const;

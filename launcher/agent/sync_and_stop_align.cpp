@@ -172,18 +172,23 @@ bool SyncAndStop::has_moved(const Clocks &clocks)
 /*
  * Whether a rank may go on without the help of ranks that are at a gate.
  * slowest: by clock id, the fewest collectives any member has entered. One that
- * is inside a collective leaves by itself once every member has entered.
+ * is inside a collective leaves by itself once every member has entered. A rank
+ * with several threads says that it waits when those in MPI do.
  */
 bool SyncAndStop::can_move(
     const Rank &rank, const std::vector<ckpt_clock> &clocks,
     const std::map<std::uint64_t, std::uint64_t> &slowest) const
 {
+    bool inside = false;
     for (const ckpt_clock &clock : clocks) {
         if (clock.id != 0 && clock.entered > clock.left) {
-            return slowest.at(clock.id) >= clock.entered;
+            if (slowest.at(clock.id) >= clock.entered) {
+                return true;
+            }
+            inside = true;
         }
     }
-    return rank.place != CKPT_PLACE_GATE && rank.place != CKPT_PLACE_WAIT &&
+    return !inside && rank.place != CKPT_PLACE_GATE && rank.place != CKPT_PLACE_WAIT &&
            rank.place != CKPT_PLACE_INSIDE;
 }
 
@@ -230,6 +235,30 @@ void SyncAndStop::break_stall(const Clocks &clocks, Time now)
     }
 }
 
+/* The clocks behind whose gates the rank, or a thread of it, waits. */
+std::vector<std::uint64_t>
+SyncAndStop::shut_gates(const Rank &rank,
+                        const std::vector<ckpt_clock> &clocks) const
+{
+    std::vector<std::uint64_t> shut;
+    auto add = [&](std::size_t slot) {
+        if (slot < clocks.size() && clocks[slot].id != 0) {
+            shut.push_back(clocks[slot].id);
+        }
+    };
+
+    if (rank.place == CKPT_PLACE_GATE && rank.holds) {
+        add(rank.slot);
+    }
+    for (const auto &[slot, entered] : rank.gates) {
+        if (slot < clocks.size() && clocks[slot].entered == entered &&
+            entered >= target(clocks[slot].id)) {
+            add(slot);
+        }
+    }
+    return shut;
+}
+
 bool SyncAndStop::open_gates(const Clocks &clocks, bool also_lagging)
 {
     std::set<std::uint64_t> lagging;
@@ -241,10 +270,8 @@ bool SyncAndStop::open_gates(const Clocks &clocks, bool also_lagging)
                 lagging.insert(clock.id);
             }
         }
-        const Rank &rank = ranks_[i];
-        if (rank.place == CKPT_PLACE_GATE && rank.holds &&
-            rank.slot < clocks[i].size() && clocks[i][rank.slot].id != 0) {
-            gated.insert(clocks[i][rank.slot].id);
+        for (std::uint64_t id : shut_gates(ranks_[i], clocks[i])) {
+            gated.insert(id);
         }
     }
     bool any = false;

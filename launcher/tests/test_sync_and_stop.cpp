@@ -101,6 +101,19 @@ class Machine : public testing::Test, public RankPages
         say(rank, CKPT_MSG_REPORT, place, !inside && place != CKPT_PLACE_WAIT);
     }
 
+    void report_gate_of_thread(int rank, std::uint64_t slot,
+                               std::uint64_t entered)
+    {
+        ckpt_message message{};
+        message.type = CKPT_MSG_REPORT;
+        message.epoch = epoch;
+        message.arg[0] = CKPT_PLACE_GATE;
+        message.arg[1] = slot;
+        message.arg[4] = entered;
+        machine.message(rank, message, now);
+        settle();
+    }
+
     void report_inside(int rank, std::uint64_t flags)
     {
         say(rank, CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, false, flags);
@@ -417,6 +430,52 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
     EXPECT_EQ(page_clocks[0][0].target, 5u);
     EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RUN}));
     EXPECT_EQ(take_orders(0), Types());
+}
+
+/* A thread of a rank waits at a gate; the rank itself does not hold. */
+TEST_F(Machine, GatesOfThreadsAreOpenedInAStall)
+{
+    for (auto &page : page_clocks) {
+        page.push_back({9, 3, 3, 0});
+    }
+    page_clocks[0][0] = {world, 6, 6, 0}; /* the others have to reach 6 */
+    request();
+    all(&Machine::report_free);
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(take_orders(i).back(), CKPT_MSG_RUN);
+        report_gate_of_thread(i, 1, 3);
+        report(i, CKPT_PLACE_WAIT);
+    }
+    EXPECT_EQ(page_clocks[1][1].target, 3u);
+    now += milliseconds(5);
+    machine.tick(now);
+    now += milliseconds(20);
+    machine.tick(now);
+    settle();
+    EXPECT_EQ(page_clocks[1][1].target, 4u);
+    EXPECT_EQ(take_orders(1), Types()); /* it runs anyway */
+    EXPECT_EQ(machine.phase(), Phase::align);
+}
+
+/* What a thread has told of its gate counts no more when it has passed. */
+TEST_F(Machine, AGateThatAThreadHasPassedStaysShut)
+{
+    for (auto &page : page_clocks) {
+        page.push_back({9, 4, 4, 0});
+    }
+    page_clocks[0][0] = {world, 6, 6, 0};
+    request();
+    all(&Machine::report_free);
+    for (int i = 0; i < count; i++) {
+        report_gate_of_thread(i, 1, 3); /* it has come late */
+        report(i, CKPT_PLACE_WAIT);
+    }
+    now += milliseconds(5);
+    machine.tick(now);
+    now += milliseconds(20);
+    machine.tick(now);
+    settle();
+    EXPECT_EQ(page_clocks[1][1].target, 4u);
 }
 
 TEST_F(Machine, ARankThatRunsIsNoStall)

@@ -9,7 +9,8 @@
 #define HWCAP2_FSGSBASE (1ul << 1)
 
 int ckpt_have_fsgsbase;
-struct ckpt_halves ckpt_halves;
+struct ckpt_halves ckpt_halves[CKPT_HALVES_MAX];
+volatile uint32_t ckpt_halves_count = 1;
 
 int ckpt_kernel_allows_fsgsbase(void)
 {

@@ -64,13 +64,50 @@ static inline void ckpt_thread_pointer_set(uintptr_t value)
 
 /*
  * The two halves of this process, as far as the thread pointer tells them
- * apart. A signal handler that finds fs == lower runs its body with fs ==
- * upper and puts the old value back. Both are 0 while no lower half is loaded.
+ * apart: a pair for each thread pointer of the lower half. A program whose
+ * threads are in the lower half one at a time has a single pair. A signal
+ * handler that finds fs == lower runs its body with fs == upper and puts the
+ * old value back. `lower` is 0 while no lower half is loaded.
  */
 struct ckpt_halves {
-    volatile uintptr_t lower; /* the lower half's thread pointer */
+    volatile uintptr_t lower; /* a thread pointer of the lower half */
     volatile uintptr_t upper; /* that of the application thread now in it */
+    /*
+     * That thread too, while it runs a handler of the application on top of a
+     * call into the lower half: its thread pointer is the upper one, yet it is
+     * inside the lower half and must not be parked. Stays set if the handler
+     * leaves by a jump, which abandons the MPI call for good: then this thread
+     * is refused for parking until its next handler.
+     */
+    volatile uintptr_t above;
 };
-extern struct ckpt_halves ckpt_halves __attribute__((visibility("hidden")));
+
+#define CKPT_HALVES_MAX 1024u
+extern struct ckpt_halves ckpt_halves[CKPT_HALVES_MAX]
+    __attribute__((visibility("hidden")));
+extern volatile uint32_t ckpt_halves_count /* pairs ever used; 1 at least */
+    __attribute__((visibility("hidden")));
+
+/* The pair of a lower thread pointer, or NULL: an upper one. Context: any. */
+static inline struct ckpt_halves *ckpt_halves_below(uintptr_t thread_pointer)
+{
+    for (uint32_t i = 0; i < ckpt_halves_count; i++) {
+        if (ckpt_halves[i].lower == thread_pointer) {
+            return &ckpt_halves[i];
+        }
+    }
+    return 0;
+}
+
+/* 1 for the (upper) thread pointer of a thread in a handler above a call. */
+static inline int ckpt_halves_above(uintptr_t thread_pointer)
+{
+    for (uint32_t i = 0; i < ckpt_halves_count; i++) {
+        if (ckpt_halves[i].above == thread_pointer) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 #endif

@@ -28,15 +28,6 @@ struct ckpt_parking {
 };
 extern struct ckpt_parking ckpt_parking;
 
-/*
- * Thread pointer of the thread, if any, that runs a handler of the application
- * on top of a call into the lower half: its thread pointer is the upper one,
- * yet it is inside the lower half and must not be parked. Stays set if the
- * handler leaves by a jump, which abandons the MPI call for good: then this
- * thread is refused for parking until its next handler.
- */
-extern volatile uintptr_t ckpt_handler_above_call;
-
 /* Waits until the freeze `generation` is over. Context: freestanding. */
 void ckpt_parking_wait(uint32_t generation);
 

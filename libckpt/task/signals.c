@@ -48,8 +48,6 @@ static struct {
     stack_t stack;
 } saved;
 
-volatile uintptr_t ckpt_handler_above_call;
-
 static __attribute__((noinline)) void
 call_handler(int signal, siginfo_t *info, void *context)
 {
@@ -63,15 +61,16 @@ call_handler(int signal, siginfo_t *info, void *context)
 static void trampoline(int signal, siginfo_t *info, void *context)
 {
     uintptr_t interrupted = ckpt_thread_pointer_get();
+    struct ckpt_halves *halves = ckpt_halves_below(interrupted);
 
-    if (interrupted != ckpt_halves.lower) {
+    if (halves == NULL) {
         call_handler(signal, info, context);
         return;
     }
-    ckpt_handler_above_call = ckpt_halves.upper;
-    ckpt_thread_pointer_set(ckpt_halves.upper);
+    halves->above = halves->upper;
+    ckpt_thread_pointer_set(halves->upper);
     call_handler(signal, info, context);
-    ckpt_handler_above_call = 0;
+    halves->above = 0;
     ckpt_thread_pointer_set(interrupted);
 }
 

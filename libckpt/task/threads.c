@@ -148,8 +148,9 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
 static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
 {
     uintptr_t interrupted = ckpt_thread_pointer_get();
-    int switched = interrupted == ckpt_halves.lower;
-    int in_lower = switched || interrupted == ckpt_handler_above_call;
+    const struct ckpt_halves *halves = ckpt_halves_below(interrupted);
+    int switched = halves != NULL;
+    int in_lower = switched || ckpt_halves_above(interrupted);
     int tid = ckpt_sys_gettid();
 
     (void)signal;
@@ -157,7 +158,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
         return; /* one of its own threads, not an application's in a call */
     }
     if (switched) {
-        ckpt_thread_pointer_set(ckpt_halves.upper);
+        ckpt_thread_pointer_set(halves->upper);
     }
     answer(info, context, in_lower, tid);
     if (switched) {

@@ -118,13 +118,13 @@ __attribute__((noinline)) std::uintptr_t hit_in_lower(std::uintptr_t lower,
     int pid = ckpt_sys_getpid();
     int tid = ckpt_sys_gettid();
 
-    ckpt_halves.upper = upper;
-    ckpt_halves.lower = lower;
+    ckpt_halves[0].upper = upper;
+    ckpt_halves[0].lower = lower;
     ckpt_thread_pointer_set(lower);
     ckpt_sys_tgkill(pid, tid, signal);
     after = ckpt_thread_pointer_get();
     ckpt_thread_pointer_set(upper);
-    ckpt_halves.lower = 0;
+    ckpt_halves[0].lower = 0;
     return after;
 }
 

@@ -424,8 +424,8 @@ TEST_F(Threads, a_thread_in_the_lower_half_parks_when_it_is_out)
     ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, is_lender), 0);
     std::thread thread([&] {
         std::uintptr_t upper = ckpt_thread_pointer_get();
-        ckpt_halves.upper = upper;
-        ckpt_halves.lower = lower;
+        ckpt_halves[0].upper = upper;
+        ckpt_halves[0].lower = lower;
         ckpt_thread_pointer_set(lower);
         inside = true;
         while (notified_lower == 0) {
@@ -452,7 +452,7 @@ TEST_F(Threads, a_thread_in_the_lower_half_parks_when_it_is_out)
     thread.join();
     lender.join();
     EXPECT_TRUE(out);
-    ckpt_halves.lower = 0;
+    ckpt_halves[0].lower = 0;
 }
 
 TEST_F(Threads, a_second_thaw_does_nothing)

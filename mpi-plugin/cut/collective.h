@@ -36,6 +36,13 @@ extern struct ckpt_collective ckpt_collective
  * Context: normal, state IDLE. */
 void ckpt_collective_gate(MPI_Comm communicator);
 
+/* Whether a blocking collective has to be its nonblocking form and a wait.
+ * With processes of other jobs no such thing is agreed. */
+static inline int ckpt_collective_is_split(MPI_Comm communicator)
+{
+    return __builtin_expect(ckpt_collectives_split, 0) && !communicator->foreign;
+}
+
 /* Stops here if a checkpoint waits for this rank to have left a collective. */
 void ckpt_collective_left(void);
 
@@ -63,6 +70,7 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     ckpt_begin();
     ckpt_state = CKPT_STATE_COLLECTIVE;
     communicator->clock->entered++; /* from here on: inside */
+    ckpt_let_others();
 }
 
 /*

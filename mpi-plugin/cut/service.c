@@ -7,6 +7,7 @@
  * that it cannot leave answers from the handler (serve_inside) and stays there.
  */
 #include "cut/service.h"
+#include "cut/service_thread.h"
 
 #include "base/text.h"
 #include "cut/agent_link.h"
@@ -34,8 +35,12 @@
 #define FREEZE_TIMEOUT_MS 10000
 #define HELP_TURNS 50  /* of a millisecond */
 #define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
+#define TURN_MS 1      /* of the service thread in a checkpoint */
 
 struct ckpt_collective ckpt_collective;
+
+static void obey_inside(const struct ckpt_message *message, uint64_t flags);
+static void wait_in_vain(void);
 
 static struct {
     int open;          /* between MPI_Init and MPI_Finalize */
@@ -61,6 +66,19 @@ static void disarm(void)
     service.waiting_told = 0;
     service.vain = 0;
     service.helping = 0;
+}
+
+/* Everything the agent knows of this rank is in what it is told: of several
+ * threads each gate is told on its own, with what the clock shows there. */
+static void send_gate(const struct ckpt_clock *clock, uint64_t slot)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REPORT,
+                                   .epoch = service.epoch};
+
+    message.arg[0] = CKPT_PLACE_GATE;
+    message.arg[1] = slot;
+    message.arg[4] = clock->entered;
+    (void)ckpt_agent_send(&message, -1);
 }
 
 static void send_place(uint32_t type, enum ckpt_place place, uint64_t slot,
@@ -292,7 +310,7 @@ static void obey(const struct ckpt_message *message)
  * and may want it to stand still. */
 static void tell_outside(void)
 {
-    if (service.armed && service.inside_told) {
+    if (service.armed && service.inside_told && ckpt_lanes_open_count() == 0) {
         service.inside_told = 0;
         service.hold = 1;
         send_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
@@ -332,6 +350,8 @@ static void serve_messages(void)
         got = next_message(&message);
         if (got < 0) {
             agent_lost();
+        } else if (got == 1 && ckpt_lanes_open_count() != 0) {
+            obey_inside(&message, 0); /* another thread is */
         } else if (got == 1) {
             obey(&message);
         }
@@ -350,6 +370,9 @@ static void serve_around(void)
 
 void ckpt_service(void)
 {
+    if (ckpt_multiple) {
+        return; /* cut/service_thread.c does it */
+    }
     if (ckpt_in_callback()) {
         serve_around();
         return;
@@ -468,6 +491,9 @@ static int inside_collective(void)
 /* The checkpoint signal, on the MPI thread, with the upper thread pointer. */
 static void notify(int in_lower)
 {
+    if (ckpt_multiple) {
+        return; /* the service thread looks at its connection anyway */
+    }
     switch (ckpt_state) {
     case CKPT_STATE_IDLE:
         ckpt_service();
@@ -502,14 +528,54 @@ void ckpt_collective_again(void)
     (void)ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+static void wait_in_vain(void)
+{
+    if (service.armed && !service.waiting_told && ++service.vain >= VAIN_LIMIT) {
+        service.waiting_told = 1;
+        send_place(CKPT_MSG_REPORT, CKPT_PLACE_WAIT, 0, 0, 0);
+    }
+}
+
 /* The gate. */
+
+static int is_shut(const struct ckpt_clock *clock)
+{
+    return service.armed && clock->left >= clock->target;
+}
+
+/* One of several threads waits at a gate while the others run on. */
+static void gate_of_thread(MPI_Comm communicator)
+{
+    const struct ckpt_clock *clock = communicator->clock;
+    uint64_t told = 0;
+
+    ckpt_lane_lock();
+    while (is_shut(clock)) {
+        if (told != service.epoch) {
+            told = service.epoch;
+            send_gate(clock, communicator->slot);
+        }
+        service.vain += VAIN_LIMIT / 4; /* a turn is long */
+        wait_in_vain();
+        ckpt_lane_unlock();
+        (void)ckpt_sys_poll(NULL, 0, 1);
+        ckpt_lane_lock();
+    }
+    ckpt_lane_unlock();
+}
 
 void ckpt_collective_gate(MPI_Comm communicator)
 {
     const struct ckpt_clock *clock = communicator->clock;
 
+    if (ckpt_multiple) {
+        if (service.armed) {
+            gate_of_thread(communicator);
+        }
+        return;
+    }
     ckpt_service();
-    while (service.armed && clock->left >= clock->target) {
+    while (is_shut(clock)) {
         service.hold = 1;
         send_place(CKPT_MSG_REPORT, CKPT_PLACE_GATE, communicator->slot, 0, 1);
         ckpt_service();
@@ -518,9 +584,10 @@ void ckpt_collective_gate(MPI_Comm communicator)
 
 void ckpt_wait_in_vain(void)
 {
-    if (service.armed && !service.waiting_told && ++service.vain >= VAIN_LIMIT) {
-        service.waiting_told = 1;
-        send_place(CKPT_MSG_REPORT, CKPT_PLACE_WAIT, 0, 0, 0);
+    if (service.armed) {
+        ckpt_guard();
+        wait_in_vain();
+        ckpt_unguard();
     }
 }
 
@@ -553,17 +620,45 @@ void ckpt_service_open(void)
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "error %d of this process", -error);
     }
-    if (ckpt_attach(1, &service.epoch, &failure) != 0 || error != 0) {
+    if (ckpt_multiple) {
+        ckpt_service_thread_start(error == 0, &failure);
+    } else if (ckpt_service_attach(error == 0, &failure)) {
+        ckpt_service(); /* what came before the signal was asked for */
+    }
+}
+
+int ckpt_service_attach(int able, const struct ckpt_failure *reason)
+{
+    struct ckpt_failure failure = *reason;
+
+    if (ckpt_attach(1, &service.epoch, &failure) != 0 || !able) {
         fprintf(stderr, "ckpt: no checkpoints for this rank: %s\n", failure.text);
-        return;
+        return 0;
     }
     service.open = 1;
-    ckpt_service(); /* what came before the signal was asked for */
+    return 1;
+}
+
+int ckpt_service_turn(void)
+{
+    ckpt_begin();
+    if (service.open) {
+        ckpt_state = CKPT_STATE_SERVICE;
+        serve_messages();
+        if (service.armed) {
+            ckpt_log_progress(); /* no thread may be in MPI just now */
+        } else {
+            ckpt_synchronous_answer();
+        }
+    }
+    ckpt_end_quietly();
+    return !service.open ? -2 : service.armed ? TURN_MS : -1;
 }
 
 int ckpt_service_reopen(struct ckpt_failure *failure)
 {
-    ckpt_pending = 0;
+    ckpt_pending = ckpt_multiple;
+    ckpt_service_thread_restarted();
     disarm();
     return ckpt_attach(1, &service.epoch, failure);
 }
@@ -576,9 +671,14 @@ void ckpt_service_close(void)
         return;
     }
     ckpt_service(); /* an answer that is due */
+    ckpt_guard();
     service.open = 0;
     if (ckpt_agent_connected()) {
         (void)ckpt_agent_send(&message, -1);
+    }
+    ckpt_unguard();
+    if (ckpt_multiple) {
+        ckpt_service_thread_end();
     }
 }
 

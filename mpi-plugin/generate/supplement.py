@@ -4,6 +4,7 @@
 Functions are named without MPI_.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -55,6 +56,33 @@ COLLECTIVES = {
     "Neighbor_alltoallv": _OUT_OF_PLACE,
     "Neighbor_alltoallw": _OUT_OF_PLACE,
 }
+
+# Calls of the library that end only when other ranks, or other threads of this
+# one, have done something: these go on meanwhile. Functions of which ckpt calls
+# another form (MPI_Recv, MPI_Wait ...) and those that only now and then wait for
+# the network are not among them.
+_MAY_WAIT = re.compile(
+    "|".join(
+        [
+            *COLLECTIVES,
+            r"Abort|Finalize|Buffer_detach",
+            r"Comm_(accept|connect|create.*|disconnect|dup.*|join|spawn.*|split.*)",
+            r"Intercomm_.*",
+            r"(Cart|Graph|Dist_graph)_create.*|Cart_sub",
+            r"Session_.*",
+            r"(Publish|Unpublish|Lookup)_name|(Open|Close)_port",
+            r"R?(put|get|accumulate|get_accumulate)|Put|Get|Accumulate|Get_accumulate"
+            r"|Fetch_and_op|Compare_and_swap",
+            r"Win_(?!.*(attr|name|keyval|errhandler|group|info|2)).*",
+            r"File_(?!.*(attr|errhandler|group|info|2)).*",
+        ]
+    )
+)
+
+
+def may_wait(name):
+    return _MAY_WAIT.fullmatch(name) is not None and not name.endswith("_keyval")
+
 
 # Lengths of arrays of handles that the standard gives in prose only.
 ARRAY_LENGTHS = {

@@ -23,6 +23,13 @@ static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
     return here ? datatype : MPI_DATATYPE_NULL;
 }
 
+/* The second half of a blocking collective that is split: `code` is what the
+ * nonblocking form has returned. */
+static inline int ckpt_collective_wait(int code, MPI_Request *request)
+{
+    return code != MPI_SUCCESS ? code : PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 /* How a collective that overwrites its input in place may be entered again. */
 static inline int ckpt_redo_unless_in_place(const void *buffer)
 {

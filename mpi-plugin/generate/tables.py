@@ -2,6 +2,7 @@
 """Writes the tables: function numbers and names, predefined objects, and the
 functions of the language bindings."""
 
+import supplement
 from exported import KINDS
 
 BANNER = """\
@@ -38,6 +39,9 @@ def functions_h(names):
     lines += ["enum ckpt_function {"]
     lines += [f"    CKPT_FN_{name}," for name in names]
     lines += ["    CKPT_FN_COUNT", "};", ""]
+    lines += ["/* Whether the library's function may have to wait for other ranks. */"]
+    lines += [f"#define CKPT_MAY_WAIT_{name} {int(supplement.may_wait(name))}" for name in names]
+    lines += [""]
     lines += ["/* PMPI_Send ..., by enum ckpt_function. */"]
     lines += ["extern const char *const ckpt_function_names[];", "", "#endif", ""]
     return "\n".join(lines)

@@ -256,7 +256,19 @@ class CollectiveWrapper(Wrapper):
         self.type_counts = []
         super().__init__(function)
         refusal = self._refuse("NULL", "MPI_ERR_COMM")
-        self.checks.insert(0, If("!ckpt_communicator_valid(comm)", [refusal]))
+        self.checks[:0] = [If("!ckpt_communicator_valid(comm)", [refusal]), *self._split()]
+
+    def _split(self):
+        """Where threads are in MPI at once: the nonblocking form, and a wait."""
+        names = [argument.name for argument in self.function.arguments]
+        start = Call(f"code = PMPI_I{self.name[0].lower()}{self.name[1:]}(", [*names, "&request"])
+        self.declarations.append("MPI_Request request;")
+        return [
+            If(
+                "ckpt_collective_is_split(comm)",
+                [start, "return ckpt_collective_wait(code, &request);"],
+            )
+        ]
 
     @staticmethod
     def _base_name(name):
@@ -316,6 +328,9 @@ class NonblockingWrapper(CollectiveWrapper):
 
     def _call(self):
         return Call("CKPT_COLLECTIVE_START(", ["code", "comm", self.name, *self.passed])
+
+    def _split(self):
+        return []
 
     def _adopted(self, argument, variable):
         items = [variable, "comm", *self._kept(), f'"{self.mpi_name}"', "CKPT_SITE"]

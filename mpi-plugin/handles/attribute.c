@@ -29,6 +29,11 @@ static int keyval_capacity;
  * there for it. */
 #define BAD_KEYVAL MPI_ERR_OTHER
 
+/*
+ * Threads may be here at once, and callbacks may come back here: all runs with
+ * the guard, but for the callbacks, which may have changed anything.
+ */
+
 static struct keyval *keyval_get(int id, uint32_t kind)
 {
     struct keyval *keyval;
@@ -61,8 +66,7 @@ int ckpt_keyval_predefined(int keyval)
     return keyval >= 0 && keyval < FIRST_KEYVAL;
 }
 
-int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
-                       void *copy, void *delete, void *extra, int *id_p)
+static int keyval_add(const struct keyval *keyval, int *id_p)
 {
     int i;
 
@@ -81,24 +85,44 @@ int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
         keyvals = grown;
         keyval_capacity = capacity;
     }
-    keyvals[i] = (struct keyval){kind, 1, {language, copy, delete, extra}, NULL};
+    keyvals[i] = *keyval;
     *id_p = FIRST_KEYVAL + i;
     return MPI_SUCCESS;
 }
 
+int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
+                       void *copy, void *delete, void *extra, int *id_p)
+{
+    const struct keyval keyval = {
+        kind, 1, {language, copy, delete, extra}, NULL};
+    int code;
+
+    ckpt_guard();
+    code = keyval_add(&keyval, id_p);
+    ckpt_unguard();
+    return code;
+}
+
 void ckpt_keyval_own(int keyval, void *memory)
 {
+    ckpt_guard();
     keyvals[keyval - FIRST_KEYVAL].owned = memory;
+    ckpt_unguard();
 }
 
 static int keyval_free(uint32_t kind, int *id)
 {
-    struct keyval *keyval = keyval_get(*id, kind);
+    struct keyval *keyval;
 
+    ckpt_guard();
+    keyval = keyval_get(*id, kind);
+    if (keyval != NULL) {
+        keyval_drop(keyval);
+    }
+    ckpt_unguard();
     if (keyval == NULL) {
         return BAD_KEYVAL;
     }
-    keyval_drop(keyval);
     *id = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
@@ -113,18 +137,23 @@ static struct ckpt_attribute **attribute_find(struct ckpt_handle *handle, int id
     return link;
 }
 
-static int attribute_delete(struct ckpt_handle *handle, int id)
+static int delete_guarded(struct ckpt_handle *handle, int id)
 {
     struct keyval *keyval = keyval_get(id, handle->kind);
     struct ckpt_attribute **link = attribute_find(handle, id);
     struct ckpt_attribute *attribute = *link;
+    struct ckpt_attribute_functions functions;
+    struct ckpt_value value;
     int code;
 
     if (keyval == NULL || attribute == NULL) {
         return BAD_KEYVAL;
     }
-    code = ckpt_attribute_call_delete(&keyval->functions, handle, id,
-                                      &attribute->value);
+    functions = keyval->functions;
+    value = attribute->value;
+    ckpt_unguard();
+    code = ckpt_attribute_call_delete(&functions, handle, id, &value);
+    ckpt_guard();
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -137,17 +166,26 @@ static int attribute_delete(struct ckpt_handle *handle, int id)
     return MPI_SUCCESS;
 }
 
-int ckpt_attribute_set(struct ckpt_handle *handle, int id,
+static int attribute_delete(struct ckpt_handle *handle, int id)
+{
+    int code;
+
+    ckpt_guard();
+    code = delete_guarded(handle, id);
+    ckpt_unguard();
+    return code;
+}
+
+static int set_guarded(struct ckpt_handle *handle, int id,
                        struct ckpt_value value)
 {
-    struct keyval *keyval = keyval_get(id, handle->kind);
     struct ckpt_attribute **link = attribute_find(handle, id);
 
-    if (keyval == NULL) {
+    if (keyval_get(id, handle->kind) == NULL) {
         return BAD_KEYVAL;
     }
     if (*link != NULL) {
-        int code = attribute_delete(handle, id);
+        int code = delete_guarded(handle, id);
 
         if (code != MPI_SUCCESS) {
             return code;
@@ -164,22 +202,37 @@ int ckpt_attribute_set(struct ckpt_handle *handle, int id,
     return MPI_SUCCESS;
 }
 
+int ckpt_attribute_set(struct ckpt_handle *handle, int id,
+                       struct ckpt_value value)
+{
+    int code;
+
+    ckpt_guard();
+    code = set_guarded(handle, id, value);
+    ckpt_unguard();
+    return code;
+}
+
 int ckpt_attribute_get(struct ckpt_handle *handle, int id,
                        struct ckpt_value **value, int *flag)
 {
-    struct ckpt_attribute *attribute = *attribute_find(handle, id);
+    struct ckpt_attribute *attribute;
+    int code = BAD_KEYVAL;
 
     if (id == MPI_KEYVAL_INVALID) {
         return MPI_ERR_KEYVAL;
     }
-    if (!keyval_known(id)) {
-        return BAD_KEYVAL;
+    ckpt_guard();
+    attribute = *attribute_find(handle, id);
+    if (keyval_known(id)) {
+        *flag = attribute != NULL; /* never, with a key for other objects */
+        if (attribute != NULL) {
+            *value = &attribute->value;
+        }
+        code = MPI_SUCCESS;
     }
-    *flag = attribute != NULL; /* never, with a key for other objects */
-    if (attribute != NULL) {
-        *value = &attribute->value;
-    }
-    return MPI_SUCCESS;
+    ckpt_unguard();
+    return code;
 }
 
 static int set_pointer(struct ckpt_handle *handle, int id, void *pointer)
@@ -201,44 +254,51 @@ static int get_pointer(struct ckpt_handle *handle, int id, void *pointer,
     return code;
 }
 
+/* Copies one attribute, guarded. */
+static int copy_guarded(struct ckpt_handle *from, struct ckpt_handle *to,
+                        const struct ckpt_attribute *attribute)
+{
+    const int id = attribute->keyval;
+    const struct ckpt_attribute_functions functions =
+        keyval_get(id, from->kind)->functions;
+    struct ckpt_value in = attribute->value, out = {0};
+    int flag = 0, code;
+
+    ckpt_unguard();
+    code = ckpt_attribute_call_copy(&functions, from, id, &in, &out, &flag);
+    ckpt_guard();
+    return code == MPI_SUCCESS && flag ? set_guarded(to, id, out) : code;
+}
+
 int ckpt_attributes_copy(struct ckpt_handle *from, struct ckpt_handle *to)
 {
     struct ckpt_attribute *attribute;
+    int code = MPI_SUCCESS;
 
-    for (attribute = from->attributes; attribute != NULL;
-         attribute = attribute->next) {
-        struct keyval *keyval = keyval_get(attribute->keyval, from->kind);
-        struct ckpt_value value = {0};
-        int flag = 0, code;
-
-        code = ckpt_attribute_call_copy(&keyval->functions, from,
-                                        attribute->keyval, &attribute->value,
-                                        &value, &flag);
-        if (code == MPI_SUCCESS && flag) {
-            code = ckpt_attribute_set(to, attribute->keyval, value);
-        }
-        if (code != MPI_SUCCESS) {
-            return code;
-        }
+    ckpt_guard();
+    for (attribute = from->attributes;
+         attribute != NULL && code == MPI_SUCCESS; attribute = attribute->next) {
+        code = copy_guarded(from, to, attribute);
     }
-    return MPI_SUCCESS;
+    ckpt_unguard();
+    return code;
 }
 
 int ckpt_attributes_delete(struct ckpt_handle *handle)
 {
-    while (handle->attributes != NULL) {
+    int code = MPI_SUCCESS;
+
+    ckpt_guard();
+    while (handle->attributes != NULL && code == MPI_SUCCESS) {
         struct ckpt_attribute *last = handle->attributes;
-        int code;
 
         while (last->next != NULL) {
             last = last->next;
         }
-        code = attribute_delete(handle, last->keyval);
-        if (code != MPI_SUCCESS) {
-            return code;
-        }
+        code = delete_guarded(handle, last->keyval);
     }
-    return MPI_SUCCESS;
+    ckpt_unguard();
+    return code;
 }
 
 /*

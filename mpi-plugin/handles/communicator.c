@@ -32,7 +32,7 @@ static struct ckpt_clock private_clock = {.target = UINT64_MAX};
 static uint64_t fresh_id(void)
 {
     return ((uint64_t)(uint32_t)(MPI_COMM_WORLD->rank + 1) << 32) |
-           ++made_here;
+           __atomic_add_fetch(&made_here, 1, __ATOMIC_RELAXED);
 }
 
 /* Intercommunicator: each side learns the other's id; both take the smaller. */

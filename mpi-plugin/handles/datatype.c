@@ -364,8 +364,10 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *name)
     if (copy == NULL) {
         return ckpt_error(NULL, MPI_ERR_NO_MEM, "MPI_Type_set_name");
     }
+    ckpt_guard();
     free(datatype->handle.name);
     datatype->handle.name = copy;
+    ckpt_unguard();
     return MPI_SUCCESS;
 }
 CKPT_ALIAS(Type_set_name);

@@ -175,8 +175,10 @@ static int get(void *object, MPI_Errhandler *handler, const char *name)
     if (object == NULL) {
         return ckpt_error(NULL, MPI_ERR_ARG, name);
     }
+    ckpt_guard();
     *handler = handler_of(object);
     ckpt_retain(*handler);
+    ckpt_unguard();
     return MPI_SUCCESS;
 }
 

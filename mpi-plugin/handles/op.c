@@ -49,7 +49,7 @@ __attribute__((used)) void ckpt_op_call(void *in, void *inout, int *count,
     struct ckpt_callback outer;
     MPI_Datatype datatype;
 
-    ckpt_thread_pointer_set(ckpt_halves.upper);
+    ckpt_thread_pointer_set(ckpt_halves_below(lower)->upper);
     datatype = ckpt_datatype_of(*lower_type);
     ckpt_callback_enter(&outer);
     apply(op_of[number], in, inout, count, datatype);

@@ -33,7 +33,7 @@ struct visit {
 static void visit_begin(struct visit *visit)
 {
     visit->lower = ckpt_thread_pointer_get();
-    ckpt_thread_pointer_set(ckpt_halves.upper);
+    ckpt_thread_pointer_set(ckpt_halves_below(visit->lower)->upper);
     ckpt_callback_enter(&visit->outer);
 }
 

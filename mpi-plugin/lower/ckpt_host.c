@@ -13,6 +13,7 @@
 #include "lower/start.h"
 
 #include "lower/host_descriptors.h"
+#include "lower/host_lend.h"
 #include "lower/host_launch.h"
 #include "lower/host_library.h"
 #include "lower/host_memory.h"
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
         table->status = open_library(table, argv[0]);
     }
     table->ranges = ckpt_host_ranges;
+    table->lend = ckpt_host_lend;
     table->owns_thread = ckpt_host_owns_thread;
     table->owns_descriptor = ckpt_host_owns_descriptor;
     table->thread_pointer = ckpt_thread_pointer_get();

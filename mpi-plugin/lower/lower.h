@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 1u
+#define CKPT_LOWER_VERSION 2u
 
 struct ckpt_lower {
     uint32_t version;
@@ -48,6 +48,11 @@ struct ckpt_lower {
     /* What a nonblocking send returns that was complete at once; NULL if this
      * library has no such request. Needs no test. */
     void *complete_request;
+
+    /* Gives a thread pointer that no other thread goes by, for a thread of the
+     * application that is to be in the lower half while others are. Nobody
+     * takes it back. Call with the lower thread pointer set. 0 or -errno. */
+    int (*lend)(uintptr_t *thread_pointer);
 
     /* Which memory, threads and descriptors are the lower half's own.
      * ranges: disjoint, in order of address; returns the count, or -E2BIG

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callback.c - the long way into a call: one thread at a time, and calls from
- * application code that runs inside a call.
+ * callback.c - the long way into a call: threads one at a time (lane.c has
+ * those at once), and calls from application code that runs inside a call.
  */
 #define _GNU_SOURCE
 #include "runtime/callback.h"
@@ -25,7 +25,8 @@ static int waiters;
 
 void ckpt_allow_threads(void)
 {
-    ckpt_long_way |= CKPT_WAY_THREADS;
+    ckpt_long_way |= ckpt_multiple ? CKPT_WAY_MULTIPLE : CKPT_WAY_THREADS;
+    ckpt_pending = ckpt_multiple;
 }
 
 int ckpt_in_callback(void)
@@ -33,8 +34,31 @@ int ckpt_in_callback(void)
     return callback_thread != 0 && callback_thread == ckpt_thread_pointer_load();
 }
 
+/* Code of the application may wait for another thread, which may wait for the
+ * lock: it runs without. */
+static void enter_multiple(struct ckpt_callback *outer)
+{
+    ckpt_lane_open();
+    outer->state = ckpt_lane_own->open;
+    ckpt_lane_own->open = 0;
+}
+
+/* An operation goes back into the lower half, whose locks it may hold: there
+ * is no waiting for ours before the lower half is left. */
+static void leave_multiple(const struct ckpt_callback *outer)
+{
+    ckpt_lane_own->open = outer->state;
+    if (ckpt_lane_own->open && ckpt_lane_own->below == 0) {
+        ckpt_lane_close();
+    }
+}
+
 void ckpt_callback_enter(struct ckpt_callback *outer)
 {
+    if (ckpt_multiple) {
+        enter_multiple(outer);
+        return;
+    }
     *outer = (struct ckpt_callback){callback_thread, callback_state,
                                     ckpt_long_way};
     callback_state = ckpt_state;
@@ -44,6 +68,10 @@ void ckpt_callback_enter(struct ckpt_callback *outer)
 
 void ckpt_callback_leave(const struct ckpt_callback *outer)
 {
+    if (ckpt_multiple) {
+        leave_multiple(outer);
+        return;
+    }
     ckpt_state = callback_state;
     callback_thread = outer->thread;
     callback_state = outer->state;
@@ -98,7 +126,11 @@ void ckpt_begin_long(void)
         begin_outside(__builtin_return_address(0));
         return;
     }
-    if (ckpt_in_callback() || (ckpt_long_way & CKPT_WAY_THREADS) == 0) {
+    if (ckpt_multiple) {
+        ckpt_lane_lock();
+        ckpt_state = CKPT_STATE_CRITICAL;
+    } else if (ckpt_in_callback() ||
+               (ckpt_long_way & CKPT_WAY_THREADS) == 0) {
         ckpt_state = CKPT_STATE_CRITICAL;
     } else {
         lock();
@@ -107,7 +139,12 @@ void ckpt_begin_long(void)
 
 void ckpt_end_long(void)
 {
-    if (ckpt_in_callback()) {
+    if ((ckpt_long_way & CKPT_WAY_OUTSIDE) != 0) {
+        return;
+    }
+    if (ckpt_multiple) {
+        ckpt_lane_end();
+    } else if (ckpt_in_callback()) {
         ckpt_state = callback_state;
     } else if ((ckpt_long_way & CKPT_WAY_THREADS) == 0) {
         ckpt_state = CKPT_STATE_IDLE;

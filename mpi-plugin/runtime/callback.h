@@ -12,7 +12,7 @@
 /* What was in force outside; filled by enter, for leave. */
 struct ckpt_callback {
     uintptr_t thread;
-    int state;
+    int state; /* of several threads in MPI: whether the lane was open */
     int long_way;
 };
 

@@ -11,6 +11,7 @@
 #define CKPT_CROSSING_H
 
 #include "lower/lower.h"
+#include "runtime/lane.h"
 #include "sys/thread_pointer.h"
 
 #include "functions.h" /* generated: enum ckpt_function { CKPT_FN_Send, ... } */
@@ -31,16 +32,18 @@ enum ckpt_state {
 };
 extern volatile int ckpt_state;
 
-/* Non-zero while the agent has something to say or the gate is closed. Polled
- * by the wait loops of ckpt-host. */
+/* Non-zero while the agent has something to say or the gate is closed; always,
+ * if several threads may be in MPI at once: who waits has to let the others by.
+ * Polled by the wait loops of ckpt-host. */
 extern volatile int ckpt_pending;
 
 /* Non-zero if beginning and ending a call takes more than a store: several
- * threads may call MPI (SERIALIZED), application code runs inside a call, or
- * MPI has not begun or has ended. */
-#define CKPT_WAY_THREADS 1
+ * threads may call MPI, application code runs inside a call, or MPI has not begun
+ * or has ended. */
+#define CKPT_WAY_THREADS 1  /* one at a time (SERIALIZED) */
 #define CKPT_WAY_CALLBACK 2
 #define CKPT_WAY_OUTSIDE 4
+#define CKPT_WAY_MULTIPLE 8 /* at once: runtime/lane.h */
 extern int ckpt_long_way;
 void ckpt_begin_long(void);
 void ckpt_end_long(void);
@@ -49,7 +52,7 @@ void ckpt_end_long(void);
  * MPI_Finalize. Context: normal. */
 void ckpt_outside(const char *function) __attribute__((noreturn));
 
-/* Told once, by MPI_Init_thread. */
+/* Told once, by MPI_Init_thread: the level is SERIALIZED or higher. */
 void ckpt_allow_threads(void);
 
 /* Looks at the agent's connection; may take part in a checkpoint. Called with
@@ -93,15 +96,36 @@ static inline void ckpt_end_quietly(void)
 static inline __attribute__((always_inline)) uintptr_t ckpt_enter(void)
 {
     uintptr_t upper = ckpt_thread_pointer_load();
+    struct ckpt_halves *halves = &ckpt_halves[0];
 
-    ckpt_halves.upper = upper;
-    ckpt_thread_pointer_set(ckpt_halves.lower);
+    if (__builtin_expect(ckpt_multiple, 0)) {
+        struct ckpt_lane *lane = ckpt_lane_get();
+
+        lane->below++;
+        halves = lane->halves;
+    }
+    halves->upper = upper;
+    ckpt_thread_pointer_set(halves->lower);
     return upper;
 }
 
 static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
 {
     ckpt_thread_pointer_set(upper);
+    if (__builtin_expect(ckpt_multiple, 0)) {
+        ckpt_lane_own->below--;
+        if (ckpt_lane_own->open) {
+            ckpt_lane_close();
+        }
+    }
+}
+
+/* Before ckpt_enter for a call that may have to wait for others. */
+static inline void ckpt_let_others(void)
+{
+    if (__builtin_expect(ckpt_multiple, 0)) {
+        ckpt_lane_open();
+    }
 }
 
 /* The lower half's PMPI_<name>, with its type from mpi.h. */
@@ -109,10 +133,15 @@ static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
     ((__typeof__(&PMPI_##name))ckpt_lower_function[CKPT_FN_##name])
 
 /* Calls PMPI_<name> of the lower half; the result is assigned to `result`.
- * Between ckpt_begin and ckpt_end only. */
+ * Between ckpt_begin and ckpt_end only. If it may have to wait for others, no
+ * structure of ours may be half changed. */
 #define CKPT_CALL(result, name, ...)                                           \
     do {                                                                       \
-        uintptr_t upper_ = ckpt_enter();                                       \
+        uintptr_t upper_;                                                      \
+        if (CKPT_MAY_WAIT_##name) {                                            \
+            ckpt_let_others();                                                 \
+        }                                                                      \
+        upper_ = ckpt_enter();                                                 \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
         ckpt_leave(upper_);                                                    \
     } while (0)

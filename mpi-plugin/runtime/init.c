@@ -102,11 +102,29 @@ static void refuse_other_mpi(void)
     }
 }
 
-/* A threaded program may call MPI from any thread, one at a time; several at
- * once (MULTIPLE) are not offered. */
-static int offered_level(int required)
+/* Levels may differ from rank to rank, but how collectives are done must not. */
+static int agree_on_collectives(void)
 {
-    return required > MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED : required;
+    int code, highest = MPI_THREAD_SINGLE;
+
+    CKPT_CALL(code, Allreduce, &thread_level, &highest, 1, CKPT_LOWER(MPI_INT),
+              CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
+    ckpt_collectives_split = highest == MPI_THREAD_MULTIPLE;
+    return code;
+}
+
+/* Makes MPI ready for the threads of the application. 0 or -errno. */
+static int allow_threads(void)
+{
+    int error = 0;
+
+    if (thread_level == MPI_THREAD_MULTIPLE) {
+        error = ckpt_lanes_open();
+    }
+    if (thread_level >= MPI_THREAD_SERIALIZED) {
+        ckpt_allow_threads();
+    }
+    return error;
 }
 
 static void start(int required)
@@ -122,7 +140,7 @@ static void start(int required)
     ckpt_leaked_descriptors_close();
     ckpt_files_open();
     main_thread = pthread_self();
-    thread_level = offered_level(required);
+    thread_level = required;
     if (ckpt_runtime_load(environ, getauxval(AT_SYSINFO_EHDR), &failure) != 0) {
         give_up(&failure);
     }
@@ -134,8 +152,9 @@ static void start(int required)
         give_up(&failure);
     }
     ckpt_communicators_open();
-    if (thread_level >= MPI_THREAD_SERIALIZED) {
-        ckpt_allow_threads();
+    if (agree_on_collectives() != MPI_SUCCESS || allow_threads() != 0) {
+        (void)ckpt_fail(&failure, -EAGAIN, "no thread for the MPI library");
+        give_up(&failure);
     }
     phase = CKPT_RUNTIME_ACTIVE;
     ckpt_service_open();
@@ -260,7 +279,9 @@ int PMPI_Get_library_version(char *version, int *length)
         *length = (int)strlen(version);
         return MPI_SUCCESS;
     }
+    ckpt_begin();
     CKPT_CALL(code, Get_library_version, version, length);
+    ckpt_end();
     return code;
 }
 CKPT_ALIAS(Get_library_version);

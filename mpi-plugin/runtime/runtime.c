@@ -137,20 +137,21 @@ int ckpt_runtime_load(char *const environment[], uint64_t vdso,
     if (error != 0) {
         return error;
     }
-    ckpt_halves.lower = ckpt_lower.thread_pointer;
+    ckpt_lanes_forget(ckpt_lower.thread_pointer);
     for (i = 0; i < CKPT_FN_COUNT; i++) {
         if (ckpt_lower_function[i] == NULL) {
             ckpt_lower_function[i] = (void *)missing_function;
         }
     }
     ckpt_predefined_bind();
-    return ckpt_init_lower(failure);
+    error = ckpt_init_lower(failure);
+    return error == 0 ? ckpt_lanes_renew(failure) : error;
 }
 
 int ckpt_require_lower(const char *function)
 {
     (void)function;
-    return ckpt_halves.lower != 0 ? 0 : MPI_T_ERR_NOT_INITIALIZED;
+    return ckpt_halves[0].lower != 0 ? 0 : MPI_T_ERR_NOT_INITIALIZED;
 }
 
 int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)

@@ -194,6 +194,7 @@ CKPT_ALIAS(Comm_split_type);
     do {                                                                       \
         uintptr_t upper_;                                                      \
         ckpt_begin();                                                          \
+        ckpt_let_others();                                                     \
         upper_ = ckpt_enter();                                                 \
         (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
         if ((code) == MPI_SUCCESS) {                                           \
@@ -528,18 +529,20 @@ static int set_name(struct ckpt_handle *handle, const char *name)
     if (copy == NULL) {
         return MPI_ERR_NO_MEM;
     }
+    ckpt_guard();
     free(handle->name);
     handle->name = copy;
+    ckpt_unguard();
     return MPI_SUCCESS;
 }
 
 static void get_name(const struct ckpt_handle *handle, const char *standard,
                      char *name, int *length)
 {
-    const char *text = handle->name != NULL ? handle->name : standard;
-
-    strcpy(name, text);
-    *length = (int)strlen(text);
+    ckpt_guard();
+    strcpy(name, handle->name != NULL ? handle->name : standard);
+    ckpt_unguard();
+    *length = (int)strlen(name);
 }
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *name)

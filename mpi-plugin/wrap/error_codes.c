@@ -64,10 +64,11 @@ CKPT_ALIAS(Add_error_class);
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     CKPT_REQUIRE(errorcode != NULL, NULL, MPI_ERR_ARG, "MPI_Add_error_code");
-    const struct added_code *class = find(errorclass);
+    const struct added_code *class;
     int code = MPI_ERR_ARG;
 
     ckpt_begin();
+    class = find(errorclass);
     if ((errorclass >= 0 && errorclass <= MPI_ERR_LASTCODE) ||
         (class != NULL && class->class == errorclass)) {
         code = add(errorclass, errorcode);
@@ -78,10 +79,11 @@ CKPT_ALIAS(Add_error_code);
 
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
-    struct added_code *entry = find(errorcode);
+    struct added_code *entry;
     int code = MPI_ERR_ARG;
 
     ckpt_begin();
+    entry = find(errorcode);
     if (entry != NULL && strlen(string) < sizeof(entry->text)) {
         strcpy(entry->text, string);
         code = MPI_SUCCESS;
@@ -92,10 +94,11 @@ CKPT_ALIAS(Add_error_string);
 
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
-    const struct added_code *entry = find(errorcode);
+    const struct added_code *entry;
     int code = MPI_SUCCESS;
 
     ckpt_begin();
+    entry = find(errorcode);
     if (entry != NULL) {
         *errorclass = entry->class;
     } else {
@@ -107,10 +110,11 @@ CKPT_ALIAS(Error_class);
 
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-    const struct added_code *entry = find(errorcode);
+    const struct added_code *entry;
     int code = MPI_SUCCESS;
 
     ckpt_begin();
+    entry = find(errorcode);
     if (entry != NULL) {
         strcpy(string, entry->text);
         *resultlen = (int)strlen(string);

@@ -125,6 +125,12 @@ def threads(steps, ranks=2):
     return Program("C++ threads", [APPS / "threads", steps], ranks)
 
 
+def multiple(steps, ranks=2, workers=6):
+    """Many threads in MPI at once; about 1 ms a step."""
+    argv = [APPS / "multiple", steps, workers]
+    return Program("threads in MPI", argv, ranks)
+
+
 def objects(steps, ranks=3):
     """mpi4py with numpy, pickled objects and derived datatypes."""
     argv = ["/usr/bin/python3", SOURCES / "mpi4py/objects.py", steps]

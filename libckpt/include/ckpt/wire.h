@@ -47,7 +47,9 @@ enum ckpt_message_type {
                              WELCOME gave it; sent once by each rank */
     CKPT_MSG_REPORT = 3,  /* arg[0]: enum ckpt_place; arg[1]: clock slot, for GATE
                              and INSIDE; arg[2]: flags CKPT_INSIDE_*; arg[3]: 1 if
-                             the rank waits for RUN or STOP, 0 if it runs on */
+                             the rank waits for RUN or STOP, 0 if it runs on.
+                             GATE with arg[3] 0: one of its threads waits;
+                             arg[4]: `entered` of the clock there */
     CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * service_thread.c - the thread that answers the agent.
+ *
+ * It blocks all signals: those of the application are not for it. It takes the
+ * checkpoint signal while it waits, which only ends the wait.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cut/service_thread.h"
+
+#include "cut/agent_link.h"
+#include "cut/attach.h"
+#include "runtime/lane.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#define STACK_SIZE (512ul * 1024)
+#define END (-2)
+
+static struct {
+    pthread_t thread;
+    int started;
+    int able;
+    struct ckpt_failure reason;
+    uint32_t attached;    /* futex */
+    volatile int tid;     /* the kernel's; another one after a restart */
+} thread;
+
+/* Waits for a message, and at most so long; also until the checkpoint signal:
+ * a number that comes from memory keeps its EINTR (task/interrupted.c). */
+static void wait_for_message(int ms)
+{
+    static const volatile long number = SYS_ppoll;
+    const uint64_t mask = ~CKPT_SIGNAL_BIT(ckpt_checkpoint_signal());
+    struct pollfd entry = {.fd = ckpt_agent_descriptor(), .events = POLLIN};
+    struct timespec timeout = {ms / 1000, (long)(ms % 1000) * 1000000};
+
+    (void)ckpt_syscall6(number, (long)&entry, 1, ms < 0 ? 0 : (long)&timeout,
+                        (long)&mask, sizeof(mask), 0);
+}
+
+static void *serve(void *unused)
+{
+    int ms = 0;
+
+    (void)unused;
+    ckpt_lane_get()->serving = 1;
+    if (!ckpt_service_attach(thread.able, &thread.reason)) {
+        ms = END;
+    }
+    __atomic_store_n(&thread.attached, 1, __ATOMIC_RELEASE);
+    (void)ckpt_sys_futex(&thread.attached, FUTEX_WAKE_PRIVATE, 1, NULL);
+    thread.tid = ckpt_sys_gettid();
+    while (ms != END) {
+        ms = ckpt_service_turn();
+        if (ms != END) {
+            wait_for_message(ms);
+        }
+    }
+    ckpt_lane_own->serving = 0;
+    while (ckpt_sys_gettid() == ckpt_sys_getpid()) {
+        wait_for_message(-1); /* see below */
+    }
+    return NULL;
+}
+
+static int make(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    pthread_attr_t attributes;
+    uint64_t mask;
+    int error;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    (void)ckpt_sys_sigprocmask(SIG_SETMASK, &all, &mask);
+    error = pthread_create(&thread.thread, &attributes, serve, NULL);
+    (void)ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+    pthread_attr_destroy(&attributes);
+    return -error;
+}
+
+void ckpt_service_thread_start(int able, const struct ckpt_failure *reason)
+{
+    int error;
+
+    thread.able = able;
+    thread.reason = *reason;
+    error = make();
+    if (error != 0) { /* the other ranks wait for this one to attach */
+        (void)ckpt_fail(&thread.reason, error, "no thread: error %d", -error);
+        (void)ckpt_service_attach(0, &thread.reason);
+        return;
+    }
+    thread.started = 1;
+    while (__atomic_load_n(&thread.attached, __ATOMIC_ACQUIRE) == 0) {
+        (void)ckpt_sys_futex(&thread.attached, FUTEX_WAIT_PRIVATE, 0, NULL);
+    }
+}
+
+void ckpt_service_thread_restarted(void)
+{
+    thread.tid = ckpt_sys_gettid();
+}
+
+/*
+ * After a restart the thread is the first one of the process, and must stay:
+ * much of what /proc/self tells would end with it.
+ */
+void ckpt_service_thread_end(void)
+{
+    if (!thread.started) {
+        return;
+    }
+    thread.started = 0;
+    (void)ckpt_sys_tgkill(ckpt_sys_getpid(), thread.tid,
+                          ckpt_checkpoint_signal());
+    if (thread.tid != ckpt_sys_getpid()) {
+        pthread_join(thread.thread, NULL);
+    }
+}

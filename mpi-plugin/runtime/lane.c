@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lane.c - lanes of threads, and the lock between them.
+ */
+#include "runtime/lane.h"
+
+#include "runtime/crossing.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int ckpt_multiple;
+int ckpt_collectives_split;
+__thread struct ckpt_lane *ckpt_lane_own;
+
+static struct ckpt_lane lanes[CKPT_HALVES_MAX];
+static struct ckpt_lane *free_lanes;
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t at_exit; /* brings a thread's lane back */
+
+/* A lent thread pointer that no lane has yet: a new thread goes by it when it
+ * asks for the next one. */
+static uintptr_t spare;
+
+/*
+ * The lock is handed over in the order in which it was asked for: a thread
+ * that waits in a loop gives it up in each turn and takes it again at once,
+ * and must not shut out the others. Tickets that are 32 apart share a wake-up.
+ */
+static struct {
+    uint32_t next;    /* ticket */
+    uint32_t serving; /* futex: ticket of the owner */
+    int open;         /* lanes; changed by the owner */
+} lock;
+
+static uint32_t ticket_bit(uint32_t ticket)
+{
+    return UINT32_C(1) << (ticket & 31);
+}
+
+static void take(void)
+{
+    uint32_t ticket = __atomic_fetch_add(&lock.next, 1, __ATOMIC_SEQ_CST);
+    uint32_t now;
+
+    while ((now = __atomic_load_n(&lock.serving, __ATOMIC_ACQUIRE)) != ticket) {
+        (void)ckpt_syscall6(SYS_futex, (long)&lock.serving,
+                            FUTEX_WAIT_BITSET_PRIVATE, now, 0, 0,
+                            ticket_bit(ticket));
+    }
+}
+
+static void give(void)
+{
+    const uint32_t ticket = lock.serving + 1;
+
+    __atomic_store_n(&lock.serving, ticket, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&lock.next, __ATOMIC_SEQ_CST) != ticket) {
+        (void)ckpt_syscall6(SYS_futex, (long)&lock.serving,
+                            FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, 0, 0,
+                            ticket_bit(ticket));
+    }
+}
+
+/* Asks ckpt-host for one more thread pointer. With the lock. */
+static int lend(uintptr_t *thread_pointer)
+{
+    uintptr_t upper = ckpt_enter();
+    int error = ckpt_lower.lend(thread_pointer);
+
+    ckpt_leave(upper);
+    return error;
+}
+
+/* Gives a lane its thread pointer. With the lock. */
+static int equip(struct ckpt_lane *lane)
+{
+    if (lane->halves->lower == 0) {
+        lane->halves->lower = spare;
+        spare = 0;
+    }
+    if (lane->halves->lower == 0) {
+        return -EAGAIN;
+    }
+    if (spare == 0) {
+        (void)lend(&spare); /* if not, the next thread hears of it */
+    }
+    return 0;
+}
+
+static void bring_back(void *lane)
+{
+    pthread_mutex_lock(&list_mutex);
+    ((struct ckpt_lane *)lane)->next_free = free_lanes;
+    free_lanes = lane;
+    ckpt_lane_own = NULL;
+    pthread_mutex_unlock(&list_mutex);
+}
+
+/* A lane that no thread has, or NULL. */
+static struct ckpt_lane *find_lane(void)
+{
+    struct ckpt_lane *lane;
+
+    pthread_mutex_lock(&list_mutex);
+    lane = free_lanes;
+    if (lane != NULL) {
+        free_lanes = lane->next_free;
+    } else if (ckpt_halves_count < CKPT_HALVES_MAX) {
+        lane = &lanes[ckpt_halves_count];
+        lane->halves = &ckpt_halves[ckpt_halves_count];
+        ckpt_halves_count++;
+    }
+    pthread_mutex_unlock(&list_mutex);
+    return lane;
+}
+
+__attribute__((noreturn)) static void give_up(const char *why)
+{
+    fprintf(stderr, "ckpt: no more threads can call MPI: %s\n", why);
+    abort();
+}
+
+struct ckpt_lane *ckpt_lane_get(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    if (lane != NULL) {
+        return lane;
+    }
+    lane = find_lane();
+    if (lane == NULL) {
+        give_up("there are too many");
+    }
+    ckpt_lane_own = lane;
+    (void)pthread_setspecific(at_exit, lane);
+    ckpt_lane_lock();
+    if (lane->halves->lower == 0 && equip(lane) != 0) {
+        give_up("the system allows no further thread");
+    }
+    ckpt_lane_unlock();
+    return lane;
+}
+
+int ckpt_lanes_open(void)
+{
+    int error = pthread_key_create(&at_exit, bring_back);
+
+    if (error != 0) {
+        return -error;
+    }
+    lanes[0].halves = &ckpt_halves[0];
+    ckpt_lane_own = &lanes[0];
+    (void)pthread_setspecific(at_exit, &lanes[0]);
+    ckpt_multiple = 1;
+    return equip(&lanes[0]);
+}
+
+void ckpt_lanes_forget(uintptr_t main_thread_pointer)
+{
+    if (!ckpt_multiple) {
+        ckpt_halves[0].lower = main_thread_pointer;
+        return;
+    }
+    for (uint32_t i = 0; i < ckpt_halves_count; i++) {
+        ckpt_halves[i].lower = 0;
+    }
+    spare = 0;
+    ckpt_lane_own->halves->lower = main_thread_pointer;
+}
+
+int ckpt_lanes_renew(struct ckpt_failure *failure)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; ckpt_multiple && i < ckpt_halves_count; i++) {
+        if (error == 0 && ckpt_halves[i].lower == 0) {
+            uintptr_t thread_pointer;
+
+            error = lend(&thread_pointer);
+            ckpt_halves[i].lower = error == 0 ? thread_pointer : 0;
+        }
+    }
+    if (ckpt_multiple && error == 0) {
+        (void)lend(&spare);
+    }
+    return error == 0 ? 0
+                      : ckpt_fail(failure, error,
+                                  "cannot make the threads of the MPI library");
+}
+
+void ckpt_lane_lock(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_get();
+
+    if (lane->depth++ == 0) {
+        take();
+    }
+}
+
+void ckpt_lane_unlock(void)
+{
+    if (--ckpt_lane_own->depth == 0) {
+        give();
+    }
+}
+
+void ckpt_lane_end(void)
+{
+    if (ckpt_lane_own->depth == 1) {
+        ckpt_state = CKPT_STATE_IDLE;
+    }
+    ckpt_lane_unlock();
+}
+
+/* An opened lane has the lock once, and gets it back as it was. */
+void ckpt_lane_open(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    if (lane->depth == 1 && !lane->serving && !lane->open) {
+        lane->open = 1;
+        lock.open++;
+        ckpt_state = CKPT_STATE_IDLE;
+        ckpt_lane_unlock();
+    }
+}
+
+void ckpt_lane_close(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    ckpt_lane_lock();
+    lane->open = 0;
+    lock.open--;
+    ckpt_state = CKPT_STATE_CRITICAL;
+}
+
+int ckpt_lanes_open_count(void)
+{
+    return lock.open;
+}
