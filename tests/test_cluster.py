@@ -31,8 +31,8 @@ def lab(nodes, tmp_path):
 
 @pytest.mark.parametrize(
     "program",
-    [programs.churn(400), programs.traffic(1000)],
-    ids=["churn", "traffic"],
+    [programs.churn(400), programs.traffic(1000), programs.files(300)],
+    ids=["churn", "traffic", "files"],
 )
 def test_three_restarts(nodes, lab, native, program):
     """Both nodes lose everything, agents included, three times."""

@@ -5,6 +5,7 @@ An answer is a value that is equal for any two right runs of a program, however
 often it was killed and restarted in between.
 """
 
+import hashlib
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -182,6 +183,86 @@ def elk(ranks=2):
     """Debian's Elk, in Fortran: the electrons of aluminium, to convergence."""
     inputs = [SOURCES / "elk/elk.in"]
     return Program("Elk", ["elk-lapw"], ranks, "", elk_energies, inputs)
+
+
+def file_digests(patterns):
+    """An answer: the content of all files that a program has written."""
+
+    def answer(lines, directory):
+        assert any(line.startswith("Loop time of") for line in lines), "no end"
+        found = [path for p in patterns for path in Path(directory).glob(p)]
+        assert len(found) >= len(patterns), found
+        return {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in found
+        }
+
+    return answer
+
+
+class LammpsExample(Program):
+    """An example input of Debian's LAMMPS with lines put in around its run."""
+
+    before: list
+    after: list
+    steps: int
+
+    def prepare(self, directory):
+        super().prepare(directory)
+        path = Path(directory) / self.argv[-1]
+        text, runs = re.subn(
+            r"^run\s+\d+\n",
+            "\n".join([*self.before, f"run {self.steps}", *self.after, ""]),
+            path.read_text(encoding="utf-8"),
+            flags=re.MULTILINE,
+        )
+        assert runs == 1, f"{runs} runs in {path}"
+        path.write_text(text, encoding="utf-8")
+
+
+def _lammps_example(name, steps, before, after, ranks):
+    source = Path("/usr/share/lammps/examples") / name
+    example = LammpsExample(
+        f"LAMMPS {name}",
+        ["lmp", "-log", "none", "-in", f"in.{name}"],
+        ranks,
+        r"^ *(?:-+ )?(?:Step +)?(\d+)(?: +[-.\de+]+){4,} *$|^-+ Step +(\d+)",
+        file_digests(["dump.*", "restart.*", "end.*"]),
+        sorted(source.iterdir()),
+    )
+    example.before = ["thermo 10", "thermo_modify flush yes", *before]
+    example.after, example.steps = after, steps
+    return example
+
+
+def lammps_crack(steps, ranks=2):
+    """LAMMPS' example of a crack; dumps and restart files by POSIX calls."""
+    before = [
+        "dump a all atom 40 dump.crack",
+        "dump b all custom 30 dump.*.custom id type xu yu vx vy",
+        "restart 50 restart.a restart.b",
+    ]
+    after = ["write_restart end.restart", "write_data end.data"]
+    return _lammps_example("crack", steps, before, after, ranks)
+
+
+def lammps_peptide(steps, ranks=2):
+    """LAMMPS' example of a peptide in water; dumps and restart files by
+    MPI-IO."""
+    before = [
+        "dump a all atom/mpiio 10 dump.peptide",
+        "dump b peptide custom/mpiio 15 dump.*.custom id x y z",
+        "restart 20 restart.*.mpiio",
+    ]
+    after = ["write_restart end.mpiio"]
+    return _lammps_example("peptide", steps, before, after, ranks)
+
+
+def datasets(steps, ranks=2):
+    """Parallel HDF5 (h5py) with one file open all the time; about 20 ms a
+    step."""
+    argv = ["/usr/bin/python3", SOURCES / "hdf5/datasets.py", steps]
+    return Program("HDF5", argv, ranks)
 
 
 def hpcc(ranks=2):

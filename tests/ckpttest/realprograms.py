@@ -14,9 +14,12 @@ from .settings import APPS
 KINDS = {
     "lammps2": lambda: programs.lammps(600, 2),
     "lammps4": lambda: programs.lammps(400, 4),
+    "crack": lambda: programs.lammps_crack(1000),
+    "peptide": lambda: programs.lammps_peptide(120),
+    "hdf5": lambda: programs.datasets(200),
     "hpcc": lambda: programs.hpcc(2),
     "mpi4py": lambda: programs.objects(1500, 3),
-    "files": lambda: programs.files(4000, 3),
+    "files": lambda: programs.files(5000, 3),
     "threads": lambda: programs.threads(600, 2),
     "multiple": lambda: programs.multiple(300, 2, 4),
     "multiple12": lambda: programs.multiple(100, 3, 12),
