@@ -3,6 +3,7 @@
 random moments; and files that are gone at a restart."""
 
 import random
+import shutil
 
 import pytest
 
@@ -53,4 +54,16 @@ def test_missing_input_is_named(lab):
     assert failed.finish() != 0
     (lab.work / "elsewhere").rename(path)
     gate.job = lab.restart()
+    gate.open()
+
+
+def test_replaced_file_is_refused(lab):
+    """The name leads to another file than the one that is open."""
+    gate = Gate(lab, "file_input")
+    path = lab.work / probes.FILE
+    shutil.copy(path, lab.work / "copy")
+    (lab.work / "copy").rename(path)
+    done = lab.ckpt("checkpoint", gate.job.pid)
+    assert done.returncode != 0
+    assert "another one has taken its name" in done.stderr, done.stderr
     gate.open()

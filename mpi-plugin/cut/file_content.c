@@ -183,31 +183,49 @@ static long save_in_memory(const struct ckpt_open_file *open, int fd,
     return result;
 }
 
-static int save_share(struct ckpt_open_file *open, struct ckpt_failure *failure)
+/* Notes what the file is like. 0 or -errno with a reason. */
+static int look_at(struct ckpt_open_file *open, int fd,
+                   struct ckpt_failure *failure)
 {
     struct ckpt_file_share *share = &open->share;
-    long fd = ckpt_sys_open(open->path, O_RDONLY | O_CLOEXEC, 0);
     struct stat status;
-    long result = fd < 0 ? fd : ckpt_sys_fstat((int)fd, &status);
+    long result = ckpt_sys_fstat(fd, &status);
 
-    if (result == 0 && !S_ISREG(status.st_mode)) {
-        result = -EINVAL;
+    if (result != 0) {
+        return fail(open, "saved", result, failure);
     }
-    if (result == 0) {
-        share->file_size = (uint64_t)status.st_size;
-        share->mode = status.st_mode & 07777;
-        share->size = ckpt_mpi_file_writable(open)
-                          ? share_size(open->communicator, share->file_size)
-                          : 0;
+    if (status.st_dev != open->device || status.st_ino != open->inode ||
+        !S_ISREG(status.st_mode)) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "the MPI file %s cannot be saved: it is no regular "
+                         "file, or another one has taken its name",
+                         open->path);
     }
-    if (result == 0 && share->size > 0 &&
-        save_beside(open, (int)fd, share) != 0) {
-        result = save_in_memory(open, (int)fd, share);
+    share->file_size = (uint64_t)status.st_size;
+    share->mode = status.st_mode & 07777;
+    share->size = ckpt_mpi_file_writable(open)
+                      ? share_size(open->communicator, share->file_size)
+                      : 0;
+    return 0;
+}
+
+static int save_share(struct ckpt_open_file *open, struct ckpt_failure *failure)
+{
+    const long fd = ckpt_sys_open(open->path, O_RDONLY | O_CLOEXEC, 0);
+    int error;
+
+    if (fd < 0) {
+        return fail(open, "saved", fd, failure);
     }
-    if (fd >= 0) {
-        (void)ckpt_sys_close((int)fd);
+    error = look_at(open, (int)fd, failure);
+    if (error == 0 && open->share.size > 0 &&
+        save_beside(open, (int)fd, &open->share) != 0) {
+        const long result = save_in_memory(open, (int)fd, &open->share);
+
+        error = result == 0 ? 0 : fail(open, "saved", result, failure);
     }
-    return result == 0 ? 0 : fail(open, "saved", result, failure);
+    (void)ckpt_sys_close((int)fd);
+    return error;
 }
 
 static void release_share(struct ckpt_file_share *share)

@@ -99,13 +99,15 @@ class FileCall:
     """A call on an open file (MPI 3.1, chapter 13).
 
     collective: all ranks that share the file make it together.
-    redo: one that has not been left by any may be entered again.
+    redo: a rank may be saved inside it. Not while it has access to the file:
+        the library may hold a lock on it, which saving would undo (closing any
+        descriptor of a file gives up all locks of the process, fcntl(2)).
     moves: it moves the individual pointer.
     shares: it uses the shared pointer.
     """
 
     collective: bool = False
-    redo: bool = True
+    redo: bool = False
     moves: bool = False
     shares: bool = False
 
@@ -114,19 +116,19 @@ def _file_calls():
     """By what the names say."""
     calls = {
         "seek": FileCall(moves=True),
-        "seek_shared": FileCall(collective=True, redo=False, shares=True),
+        "seek_shared": FileCall(collective=True, shares=True),
         "get_position_shared": FileCall(shares=True),
     }
-    for name in ("set_size", "preallocate", "sync"):
-        calls[name] = FileCall(collective=True)
+    for name in ("set_size", "sync"):
+        calls[name] = FileCall(collective=True, redo=True)
+    calls["preallocate"] = FileCall(collective=True)
     for access in ("read", "write"):
         for start in (access, "i" + access):
             calls[start] = FileCall(moves=True)
             calls[start + "_shared"] = FileCall(shares=True)
             calls[start + "_all"] = FileCall(collective=True, moves=True)
             calls[start + "_at_all"] = FileCall(collective=True)
-        # The order of the ranks moves the pointer as they enter.
-        calls[access + "_ordered"] = FileCall(collective=True, redo=False, shares=True)
+        calls[access + "_ordered"] = FileCall(collective=True, shares=True)
     return {"File_" + name: call for name, call in calls.items()}
 
 

@@ -8,6 +8,7 @@
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
+#include "sys/syscall.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +29,15 @@ static const char *without_prefix(const char *name)
     return colon + 1;
 }
 
+void ckpt_mpi_file_identify(struct ckpt_open_file *open)
+{
+    struct stat status = {0};
+
+    (void)ckpt_sys_stat(open->path, &status);
+    open->device = status.st_dev;
+    open->inode = status.st_ino;
+}
+
 static struct ckpt_open_file *open_file(const char *name, int mode)
 {
     const char *plain = without_prefix(name);
@@ -43,6 +53,7 @@ static struct ckpt_open_file *open_file(const char *name, int mode)
         strcat(open->path, plain);
         open->mode = mode;
         open->shared_position = -1;
+        ckpt_mpi_file_identify(open);
         /* Both pointers are at the end of the file then. */
         open->shares_pointer = (mode & MPI_MODE_APPEND) != 0;
     }

@@ -46,7 +46,8 @@ struct ckpt_open_file {
     const char *split; /* the split collective that has begun, or NULL */
     MPI_Status split_status;
     struct ckpt_file_share share;
-    char path[]; /* absolute */
+    uint64_t device, inode; /* of the file under its name, when opened */
+    char path[];            /* absolute */
 };
 
 static inline int ckpt_mpi_file_writable(const struct ckpt_open_file *open)
@@ -79,6 +80,9 @@ MPI_File ckpt_mpi_file_adopt(MPI_File lower, MPI_Comm communicator,
 
 /* Frees the object of a file that is closed. Same context. */
 void ckpt_mpi_file_release(MPI_File file);
+
+/* Notes which file the name belongs to now. Context: any. */
+void ckpt_mpi_file_identify(struct ckpt_open_file *open);
 
 /* Remembers a view that the lower half has just taken. Same context. */
 void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,

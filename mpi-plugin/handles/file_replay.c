@@ -121,6 +121,7 @@ static int reopen(MPI_File file)
     if (code == MPI_SUCCESS) {
         code = set_pointers(file);
     }
+    ckpt_mpi_file_identify(open);
     if (hints != CKPT_LOWER(MPI_INFO_NULL)) {
         CKPT_CALL(ignored, Info_free, &hints);
         (void)ignored;
