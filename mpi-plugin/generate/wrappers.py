@@ -374,8 +374,13 @@ class FileWrapper(Wrapper):
         super().__init__(function)
 
     def _finish(self):
-        refusal = Call("return ckpt_error(", ["MPI_FILE_NULL", "MPI_ERR_FILE", f'"{self.mpi_name}"'])
-        self.checks.insert(0, If("ckpt_mpi_file_of(fh) == NULL", [refusal]))
+        # What is no open file: the library says what it says of one.
+        failed = [
+            "ckpt_begin();",
+            Call("CKPT_CALL(", ["code", self.name, *self.passed]),
+            Call("CKPT_RETURN(", ["MPI_FILE_NULL", "code", f'"{self.mpi_name}"']),
+        ]
+        self.checks.insert(0, If("ckpt_mpi_file_of(fh) == NULL", failed))
         if self.rule.moves:
             self.success.append("ckpt_mpi_file_moved(fh);")
         if self.rule.shares:
