@@ -103,6 +103,9 @@ class Wrapper:
         if not self.name.endswith(("_free", "_close")):
             self._need_hand(argument)
         variable = self._lower(argument)
+        if argument.handle == "MPI_Info":  # freed twice: see lower_null
+            freed = f"{argument.name} != NULL && CKPT_LOWER(*{argument.name}) == NULL"
+            self.checks.append(If(freed, [self._refuse("NULL", "MPI_ERR_INFO")]))
         given = f"CKPT_UNLESS_NULL({argument.name}, CKPT_LOWER(*{argument.name}))"
         self.prepared.append(f"{variable} = {given};")
         self.success += [
