@@ -64,16 +64,3 @@ def test_refused(lab, name):
     assert done.returncode != 0
     assert re.search(probes.REFUSED[name], done.stderr), done.stderr
     gate.open()
-
-
-@pytest.mark.parametrize("name", probes.UNDECIDED)
-def test_saved_or_refused(lab, name):
-    """A checkpoint waits until all ranks have begun the collective, and is
-    given up after a while; then nothing else changes."""
-    gate = Gate(lab, name, CKPT_TIMEOUT="3")
-    done = lab.ckpt("checkpoint", gate.job.pid)
-    if done.returncode == 0:
-        gate.kill_and_restart()
-    else:
-        assert re.search("not done after 3 s", done.stderr), done.stderr
-    gate.open()

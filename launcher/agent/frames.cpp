@@ -17,7 +17,8 @@ json to_frame(const std::vector<ckpt_clock> &clocks)
     json list = json::array();
 
     for (const ckpt_clock &clock : clocks) {
-        list.push_back({clock.id, clock.entered, clock.left, clock.target});
+        list.push_back({clock.id, clock.entered, clock.left, clock.target,
+                        clock.settled});
     }
     return list;
 }
@@ -27,7 +28,8 @@ std::vector<ckpt_clock> clocks_from(const json &list)
     std::vector<ckpt_clock> clocks;
 
     for (const json &entry : list) {
-        clocks.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3)});
+        clocks.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3),
+                          entry.at(4)});
     }
     return clocks;
 }

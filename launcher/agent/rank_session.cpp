@@ -207,7 +207,8 @@ std::vector<ckpt_clock> RankSession::clocks() const
         const ckpt_clock &clock = page_->clock[i];
         ckpt_clock copy;
         copy.id = load(clock.id);
-        copy.left = load(clock.left); /* first: entered is never behind it */
+        copy.settled = load(clock.settled); /* never beyond left, */
+        copy.left = load(clock.left);       /* nor that beyond entered */
         copy.entered = load(clock.entered);
         copy.target = load(clock.target);
         clocks.push_back(copy);

@@ -369,6 +369,7 @@ void SyncAndStop::examine_stopped(Time now)
         return;
     }
     times_.request_to_stop = seconds(now - requested_at_);
+    write_targets(clocks); /* what is up to them has to be complete */
     drain(now);
 }
 

@@ -43,8 +43,9 @@ bool SyncAndStop::may_be_redone(const Rank &rank, std::size_t slot) const
 }
 
 /*
- * A collective that a rank has left must be left by all members before the
- * cut; so must one that a rank is in and cannot enter again after a restart.
+ * A collective that a rank has left for good must be left by all members before
+ * the cut; so must one that a rank is in and cannot enter again after a
+ * restart. Nonblocking ones beyond these are begun again by a restart.
  * Targets never fall: a member may have freed the communicator meanwhile.
  */
 void SyncAndStop::raise_targets(const Clocks &clocks)
@@ -56,7 +57,7 @@ void SyncAndStop::raise_targets(const Clocks &clocks)
                 std::uint64_t least =
                     clock.entered > clock.left && !may_be_redone(ranks_[i], slot)
                         ? clock.entered
-                        : clock.left;
+                        : clock.settled;
                 std::uint64_t &target = targets_[clock.id];
                 target = std::max(target, least);
             }
@@ -114,6 +115,7 @@ void SyncAndStop::align(Time now)
     Clocks clocks = read_clocks();
     raise_targets(clocks);
     if (all_aligned(clocks)) {
+        write_targets(clocks);
         stop(now);
         return;
     }
@@ -164,6 +166,7 @@ bool SyncAndStop::has_moved(const Clocks &clocks)
         for (const ckpt_clock &clock : clocks[i]) {
             fingerprint.push_back(clock.entered);
             fingerprint.push_back(clock.left);
+            fingerprint.push_back(clock.settled);
         }
     }
     return std::exchange(fingerprint_, fingerprint) != fingerprint;

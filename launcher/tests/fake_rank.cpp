@@ -343,6 +343,7 @@ void FakeRank::step()
         }
         clock.entered++;
         clock.left++;
+        clock.settled = clock.left;
     }
 }
 

@@ -39,7 +39,7 @@ SimulatedJob::SimulatedJob(unsigned seed)
         ranks_[i].page.resize(ranks_.size());
         for (std::size_t c = 0; c < members_.size(); c++) {
             bool in = member(static_cast<int>(c), static_cast<int>(i));
-            ranks_[i].clock.push_back({in ? c + 1 : 0, 0, 0, 0});
+            ranks_[i].clock.push_back({in ? c + 1 : 0, 0, 0, 0, 0});
         }
         machine_.hello(static_cast<int>(i));
     }
@@ -60,6 +60,8 @@ void SimulatedJob::invent_programs()
     bool many_collectives = draw(2) == 0;
     /* Receives that are still to be put into the order: to, from. */
     std::vector<std::pair<int, int>> owed;
+    /* And completions: rank, step that begins. */
+    std::vector<std::pair<int, std::size_t>> incomplete;
 
     for (int c = 0; c < communicators; c++) {
         members_.emplace_back();
@@ -75,7 +77,16 @@ void SimulatedJob::invent_programs()
         owed.erase(owed.begin() + static_cast<long>(which));
         ranks_[to].program.push_back({.op = Op::receive, .peer = from});
     };
+    auto complete_one = [&] {
+        std::size_t which = draw(static_cast<int>(incomplete.size()));
+        auto [rank, begun] = incomplete[which];
+        incomplete.erase(incomplete.begin() + static_cast<long>(which));
+        ranks_[rank].program.push_back({.op = Op::complete, .begun = begun});
+    };
     for (int s = 0; s < steps; s++) {
+        while (!incomplete.empty() && draw(2) == 0) {
+            complete_one();
+        }
         int what = draw(many_collectives ? 6 : 12);
         if (what < 4) {
             int c = draw(communicators);
@@ -87,7 +98,13 @@ void SimulatedJob::invent_programs()
                 continue;
             }
             step.peer = members_[c][draw(static_cast<int>(members_[c].size()))];
+            if (draw(3) == 0) {
+                step.op = Op::begin;
+            }
             for (int i : members_[c]) {
+                if (step.op == Op::begin) {
+                    incomplete.emplace_back(i, ranks_[i].program.size());
+                }
                 ranks_[i].program.push_back(step);
             }
         } else if (what == 4) {
@@ -104,6 +121,9 @@ void SimulatedJob::invent_programs()
     }
     while (!owed.empty()) {
         receive_one();
+    }
+    while (!incomplete.empty()) {
+        complete_one();
     }
     for (int c = 1; c < communicators; c++) {
         for (int i : members_[c]) {
@@ -152,10 +172,24 @@ void SimulatedJob::tell(int rank, ckpt_message_type type, std::uint32_t place,
     }
     if (place == CKPT_PLACE_INSIDE && step->op != Op::unclocked) {
         message.arg[2] = CKPT_INSIDE_CLOCKED |
-                         (step->redo ? CKPT_INSIDE_REDO : 0);
+                         (may_be_redone(rank) ? CKPT_INSIDE_REDO : 0);
     }
     r.told_inside = place == CKPT_PLACE_INSIDE;
     r.outbox.push_back(message);
+}
+
+/* A restart can enter the collective again, and nothing has to be completed,
+ * which a rank inside cannot do. */
+bool SimulatedJob::may_be_redone(int rank) const
+{
+    const Rank &r = ranks_[rank];
+    auto in_cut = [&](const auto &begun) {
+        int c = r.program[begun.first].communicator;
+        return begun.second <= r.clock[c].target;
+    };
+
+    return r.program[r.next].redo &&
+           std::none_of(r.begun.begin(), r.begun.end(), in_cut);
 }
 
 /* The answer to REQUEST or STOP. */
@@ -202,6 +236,10 @@ void SimulatedJob::handle(int rank, const ckpt_message &message)
         r.draining = true;
         break;
     case CKPT_MSG_SAVE:
+        if (r.inside && !may_be_redone(rank)) {
+            tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, false);
+            break;
+        }
         r.frozen = true;
         tell(rank, CKPT_MSG_READY, 0, true);
         r.told_inside = r.inside;
@@ -227,6 +265,11 @@ bool SimulatedJob::enter(int rank)
         return false;
     }
     clock.entered++;
+    if (r.program[r.next].op == Op::begin) {
+        r.begun[r.next] = ++clock.left;
+        r.next++;
+        return true;
+    }
     r.inside = true;
     return true;
 }
@@ -239,9 +282,15 @@ bool SimulatedJob::may_leave(int rank) const
     if (step.op == Op::unclocked || r.turns < step.duration) {
         return r.turns >= step.duration;
     }
+    return all_needed_have_entered(rank, step,
+                                   r.clock[step.communicator].entered);
+}
+
+bool SimulatedJob::all_needed_have_entered(int rank, const Step &step,
+                                           std::uint64_t number) const
+{
     auto entered = [&](int other) {
-        return ranks_[other].clock[step.communicator].entered >=
-               r.clock[step.communicator].entered;
+        return ranks_[other].clock[step.communicator].entered >= number;
     };
     const auto &members = members_[step.communicator];
     bool all = std::all_of(members.begin(), members.end(), entered);
@@ -265,7 +314,7 @@ void SimulatedJob::leave(int rank)
     r.turns = 0;
     if (step.op != Op::unclocked) {
         ckpt_clock &clock = r.clock[step.communicator];
-        clock.left++;
+        clock.settled = ++clock.left;
         if (step.op == Op::release) {
             clock.id = 0;
         }
@@ -289,19 +338,77 @@ void SimulatedJob::receive_or_wait(int rank)
             r.now[from].received++;
         }
         network_[rank][from]--;
-        r.waiting = false;
-        r.next++;
-        if (r.told_wait) {
-            r.told_wait = false;
-            tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, false);
-        }
+        wait(rank, true);
         return;
     }
-    r.waiting = true;
-    if (r.pending && !r.told_wait && draw(8) == 0) {
+    wait(rank, false);
+}
+
+/* A wait that is over, or was in vain so far. */
+void SimulatedJob::wait(int rank, bool over)
+{
+    Rank &r = ranks_[rank];
+
+    r.waiting = !over;
+    if (over) {
+        r.next++;
+    }
+    if (over && r.told_wait) {
+        r.told_wait = false;
+        tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, false);
+    } else if (!over && r.pending && !r.told_wait && draw(8) == 0) {
         r.told_wait = true;
         tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);
     }
+}
+
+/* Completes what the step `begun` began, if it can be. */
+bool SimulatedJob::complete(int rank, std::size_t begun)
+{
+    Rank &r = ranks_[rank];
+    const Step &step = r.program[begun];
+    std::uint64_t number = r.begun.at(begun);
+
+    if (!all_needed_have_entered(rank, step, number)) {
+        return false;
+    }
+    if (step.leaving == Leaving::together || !step.redo) {
+        ckpt_clock &clock = r.clock[step.communicator];
+        clock.settled = std::max(clock.settled, number);
+    }
+    r.begun.erase(begun);
+    return true;
+}
+
+void SimulatedJob::complete_or_wait(int rank)
+{
+    std::size_t begun = ranks_[rank].program[ranks_[rank].next].begun;
+
+    wait(rank, ranks_[rank].begun.count(begun) == 0 || complete(rank, begun));
+}
+
+/* Completes one nonblocking collective that the cut has to have behind it; true
+ * if there is none. */
+bool SimulatedJob::drain_collectives(int rank)
+{
+    Rank &r = ranks_[rank];
+
+    for (auto [begun, number] : r.begun) {
+        int c = r.program[begun].communicator;
+        if (number <= r.clock[c].target) {
+            for (int other : members_[c]) {
+                if (ranks_[other].clock[c].entered < number) {
+                    error_ = fmt::format("rank {} cannot complete number {} of "
+                                         "communicator {}, which rank {} has "
+                                         "not begun",
+                                         rank, number, c, other);
+                }
+            }
+            complete(rank, begun);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Takes one message into the log; `expected` of the rank's own counters is
@@ -320,6 +427,9 @@ void SimulatedJob::drain(int rank)
             }
             return;
         }
+    }
+    if (!drain_collectives(rank)) {
+        return;
     }
     r.draining = false;
     tell(rank, CKPT_MSG_DRAINED, 0, true);
@@ -363,6 +473,8 @@ void SimulatedJob::advance(int rank)
         r.next++;
     } else if (step.op == Op::receive) {
         receive_or_wait(rank);
+    } else if (step.op == Op::complete) {
+        complete_or_wait(rank);
     } else if (step.op == Op::unclocked) {
         r.inside = true;
     } else {
@@ -372,21 +484,41 @@ void SimulatedJob::advance(int rank)
 
 /* ---- The agent's side ---------------------------------------------------- */
 
+/* Up to the target, all collectives have been left and are complete; beyond it
+ * there are only nonblocking ones that a restart can begin again. */
+void SimulatedJob::check_clock(int communicator, int rank)
+{
+    const Rank &r = ranks_[rank];
+    const ckpt_clock &clock = r.clock[communicator];
+
+    if (clock.id == 0) {
+        return; /* freed, with all members: a release synchronises */
+    }
+    if (clock.left < clock.target || clock.settled > clock.target) {
+        error_ = fmt::format("communicator {}: rank {} has left {} collectives, "
+                             "{} for good, and should have left {}",
+                             communicator, rank, clock.left, clock.settled,
+                             clock.target);
+    }
+    for (auto [begun, number] : r.begun) {
+        if (r.program[begun].communicator == communicator) {
+            begun_again_++;
+            if (number <= clock.target) {
+                error_ = fmt::format("communicator {}: rank {} has not "
+                                     "completed number {}",
+                                     communicator, rank, number);
+            }
+        }
+    }
+}
+
 /* All ranks are described and stand still: is this a state the job could have
  * been in with nothing under way? */
 void SimulatedJob::check_cut()
 {
     for (std::size_t c = 0; c < members_.size(); c++) {
-        std::uint64_t left = ranks_[members_[c].empty() ? 0 : members_[c][0]]
-                                 .clock[c]
-                                 .left;
         for (int i : members_[c]) {
-            const Rank &r = ranks_[i];
-            if (r.clock[c].left != left) {
-                error_ = fmt::format("communicator {}: rank {} has left {} "
-                                     "collectives, another {}",
-                                     c, i, r.clock[c].left, left);
-            }
+            check_clock(static_cast<int>(c), i);
         }
     }
     for (std::size_t i = 0; i < ranks_.size(); i++) {

@@ -11,6 +11,7 @@
 #include "agent/sync_and_stop.hpp"
 
 #include <deque>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ enum class Op {
     send,       /* buffered: never waits */
     receive,    /* waits for the next message of one peer */
     collective, /* see Leaving */
+    begin,      /* the same, nonblocking */
+    complete,   /* waits for one that was begun */
     release,    /* frees a communicator: synchronises, cannot be redone */
     unclocked,  /* a call of the lower half that is no collective */
 };
@@ -37,9 +40,10 @@ enum class Leaving {
 struct Step {
     Op op;
     int peer = 0;         /* send, receive: rank; collective: root */
-    int communicator = 0; /* collective, release */
+    int communicator = 0; /* collective, begin, release */
     Leaving leaving = Leaving::together;
-    bool redo = false;
+    bool redo = false; /* begin: also when it is complete */
+    std::size_t begun = 0; /* complete: which step of the program began it */
     int duration = 0; /* turns; collective: at least */
 };
 
@@ -56,6 +60,8 @@ class SimulatedJob : public RankPages
     int given_up() const { return given_up_; }
     int saved_inside() const { return saved_inside_; }
     int runs_ordered() const { return runs_ordered_; }
+    /* Nonblocking collectives that a restart would begin again. */
+    int begun_again() const { return begun_again_; }
 
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int from, int to) const override;
@@ -78,6 +84,8 @@ class SimulatedJob : public RankPages
         bool signalled = false;
         bool finished = false;
         std::vector<ckpt_clock> clock; /* by communicator */
+        /* Nonblocking collectives that are not complete: step, number. */
+        std::map<std::size_t, std::uint64_t> begun;
         std::vector<ckpt_peer> now;    /* counters as they are */
         std::vector<ckpt_peer> page;   /* as they were told */
         std::deque<ckpt_message> inbox, outbox;
@@ -92,12 +100,20 @@ class SimulatedJob : public RankPages
     void handle(int rank, const ckpt_message &message);
     void tell(int rank, ckpt_message_type type, std::uint32_t place, bool holds);
     void tell_place(int rank, ckpt_message_type type);
+    bool may_be_redone(int rank) const;
     bool enter(int rank);
     bool may_leave(int rank) const;
     void leave(int rank);
+    bool all_needed_have_entered(int rank, const Step &step,
+                                 std::uint64_t number) const;
+    bool complete(int rank, std::size_t begun);
     void receive_or_wait(int rank);
+    void complete_or_wait(int rank);
+    void wait(int rank, bool over);
+    bool drain_collectives(int rank);
     void drain(int rank);
     void do_actions();
+    void check_clock(int communicator, int rank);
     void check_cut();
     void maybe_request();
 
@@ -113,6 +129,7 @@ class SimulatedJob : public RankPages
     int requests_left_ = 6;
     bool at_once_ = false; /* request again as soon as possible */
     int committed_ = 0, given_up_ = 0, saved_inside_ = 0, runs_ordered_ = 0;
+    int begun_again_ = 0;
     bool refuse_ = false;
     std::string error_;
 };

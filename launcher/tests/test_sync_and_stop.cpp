@@ -29,7 +29,7 @@ class Machine : public testing::Test, public RankPages
     Machine() : machine(count, *this, options())
     {
         for (auto &page : page_clocks) {
-            page = {{world, 5, 5, 0}};
+            page = {{world, 5, 5, 0, 5}};
         }
         for (int i = 0; i < count; i++) {
             machine.hello(i);
@@ -245,7 +245,7 @@ TEST_F(Machine, TheStraightWay)
 
 TEST_F(Machine, RanksBehindRunToTheTarget)
 {
-    page_clocks[2][0] = {world, 3, 3, 0};
+    page_clocks[2][0] = {world, 3, 3, 0, 3};
     request();
     all(&Machine::report_free);
     EXPECT_EQ(machine.phase(), Phase::align);
@@ -258,7 +258,7 @@ TEST_F(Machine, RanksBehindRunToTheTarget)
     page_clocks[2][0].entered = 4;
     machine.tick(now);
     EXPECT_EQ(machine.phase(), Phase::align);
-    page_clocks[2][0] = {world, 5, 5, 5};
+    page_clocks[2][0] = {world, 5, 5, 5, 5};
     machine.tick(now); /* found without a report */
     EXPECT_EQ(machine.phase(), Phase::stop);
 }
@@ -300,7 +300,7 @@ TEST_F(Machine, ACollectiveThatCannotBeRedoneIsCompleted)
 
 TEST_F(Machine, AMemberThatLeftTakesTheOthersAlong)
 {
-    page_clocks[0][0] = {world, 6, 6, 0};
+    page_clocks[0][0] = {world, 6, 6, 0, 6};
     page_clocks[1][0].entered = 6;
     request();
     report(0);
@@ -321,6 +321,31 @@ TEST_F(Machine, ACallWithoutClockIsWaitedFor)
     EXPECT_EQ(machine.phase(), Phase::stop);
 }
 
+TEST_F(Machine, NobodyWaitsForTheBeginningOfANonblockingCollective)
+{
+    page_clocks[1][0] = {world, 8, 8, 0, 5}; /* has begun three */
+    page_clocks[2][0] = {world, 7, 7, 0, 6}; /* has completed one for good */
+    page_clocks[0][0] = {world, 6, 6, 0, 5};
+    request();
+    report(0);
+    report(1);
+    report(2);
+    ASSERT_EQ(machine.phase(), Phase::stop);
+    page_clocks[1][0].settled = 7; /* meanwhile */
+    stopped(0);
+    stopped(1);
+    stopped(2);
+    ASSERT_EQ(machine.phase(), Phase::align);
+    EXPECT_EQ(page_clocks[0][0].target, 7u);
+    page_clocks[0][0] = {world, 7, 7, 7, 5};
+    machine.tick(now);
+    ASSERT_EQ(machine.phase(), Phase::stop);
+    stopped(0);
+    stopped(1);
+    stopped(2);
+    EXPECT_EQ(machine.phase(), Phase::drain);
+}
+
 TEST_F(Machine, WhatIsSeenAfterStopDecides)
 {
     page_clocks[1][0].entered = 6;
@@ -330,7 +355,8 @@ TEST_F(Machine, WhatIsSeenAfterStopDecides)
     report(2);
     ASSERT_EQ(machine.phase(), Phase::stop);
     stopped(0);
-    page_clocks[1][0].left = 6; /* it left before the signal came */
+    /* It left before the signal came. */
+    page_clocks[1][0].left = page_clocks[1][0].settled = 6;
     stopped(1);
     stopped(2);
     EXPECT_EQ(machine.phase(), Phase::align);
@@ -368,7 +394,7 @@ TEST_F(Machine, ARankThatLeavesDuringTheDrainSendsAllBack)
     say(1, CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE, false, redo);
     stopped(2);
     ASSERT_EQ(machine.phase(), Phase::drain);
-    page_clocks[1][0].left = 6;
+    page_clocks[1][0].left = page_clocks[1][0].settled = 6;
     report(1);
     drained(0);
     EXPECT_EQ(machine.phase(), Phase::drain); /* rank 2 has an order still */
@@ -391,7 +417,7 @@ TEST_F(Machine, ARankThatLeavesInsteadOfSavingSendsAllBack)
     drained(0);
     drained(2);
     ready(0);
-    page_clocks[1][0].left = 6;
+    page_clocks[1][0].left = page_clocks[1][0].settled = 6;
     report(1);
     EXPECT_EQ(machine.phase(), Phase::save);
     ready(2);
@@ -405,8 +431,8 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
 {
     /* Rank 2 lags in the world; it waits for a message of rank 1, which is at
      * the gate of their own communicator, 9. Rank 0 is at the world's. */
-    page_clocks[2] = {{world, 4, 4, 0}, {9, 2, 2, 0}};
-    page_clocks[1] = {{world, 5, 5, 0}, {9, 2, 2, 0}};
+    page_clocks[2] = {{world, 4, 4, 0, 4}, {9, 2, 2, 0, 2}};
+    page_clocks[1] = {{world, 5, 5, 0, 5}, {9, 2, 2, 0, 2}};
     request();
     all(&Machine::report_free);
     report(0, CKPT_PLACE_GATE);
@@ -480,7 +506,7 @@ TEST_F(Machine, AGateThatAThreadHasPassedStaysShut)
 
 TEST_F(Machine, ARankThatRunsIsNoStall)
 {
-    page_clocks[2][0] = {world, 3, 3, 0};
+    page_clocks[2][0] = {world, 3, 3, 0, 3};
     request();
     all(&Machine::report_free);
     report(0, CKPT_PLACE_GATE);
@@ -493,8 +519,8 @@ TEST_F(Machine, ARankThatRunsIsNoStall)
 
 TEST_F(Machine, TargetsOfAFreedCommunicatorStand)
 {
-    page_clocks[0] = {{world, 5, 5, 0}, {9, 3, 3, 0}};
-    page_clocks[1] = {{world, 5, 5, 0}, {9, 2, 2, 0}};
+    page_clocks[0] = {{world, 5, 5, 0, 5}, {9, 3, 3, 0, 3}};
+    page_clocks[1] = {{world, 5, 5, 0, 5}, {9, 2, 2, 0, 2}};
     request();
     all(&Machine::report_free);
     page_clocks[0][1].id = 0;
@@ -736,7 +762,8 @@ TEST_F(Machine, ObstaclesNameTheReason)
 TEST(SimulatedJobs, EveryCutIsConsistentAndEveryJobEnds)
 {
     constexpr unsigned seeds = 1000;
-    int committed = 0, given_up = 0, saved_inside = 0, runs = 0;
+    int committed = 0, given_up = 0, saved_inside = 0, begun_again = 0;
+    int runs = 0;
 
     for (unsigned seed = 0; seed < seeds; seed++) {
         test::SimulatedJob job(seed);
@@ -744,12 +771,14 @@ TEST(SimulatedJobs, EveryCutIsConsistentAndEveryJobEnds)
         committed += job.committed();
         given_up += job.given_up();
         saved_inside += job.saved_inside();
+        begun_again += job.begun_again();
         runs += job.runs_ordered();
     }
     /* The interesting cases did come up. */
     EXPECT_GT(committed, 1000);
     EXPECT_GT(given_up, 500);
     EXPECT_GT(saved_inside, 500);
+    EXPECT_GT(begun_again, 500);
     EXPECT_GT(runs, 5000);
 }
 

@@ -2,7 +2,8 @@
 /*
  * collective.h - the collective clock and its gate.
  *
- * Every blocking collective is one lower-half call. Each communicator counts
+ * Every blocking collective is one lower-half call (for the others see
+ * cut/nonblocking.h). Each communicator counts
  * the collectives this rank has entered and left; a cut is taken only where
  * all members have left the same number. A rank found inside a collective that
  * no member has left may be saved as not yet inside: a restart enters the call
@@ -31,6 +32,11 @@ extern struct ckpt_collective ckpt_collective
  * a reduction, say): it cannot be entered again. */
 #define CKPT_COLLECTIVE_ONCE 0
 #define CKPT_COLLECTIVE_REDO 1
+
+/* Objects have been made since whose recipes are not written down. A rank that is
+ * inside a collective cannot do that any more, so it is done before. */
+extern int ckpt_recipes_missing __attribute__((visibility("hidden")));
+void ckpt_recipes_catch_up(void);
 
 /* Waits until this rank may enter another collective on `communicator`.
  * Context: normal, state IDLE. */
@@ -62,6 +68,9 @@ void ckpt_collective_again(void);
 static inline __attribute__((always_inline)) void
 ckpt_collective_set(MPI_Comm communicator, int redo)
 {
+    if (__builtin_expect(ckpt_recipes_missing, 0)) {
+        ckpt_recipes_catch_up();
+    }
     if (__builtin_expect(ckpt_pending, 0)) {
         ckpt_collective_gate(communicator);
     }
@@ -73,11 +82,20 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     ckpt_let_others();
 }
 
+/* A blocking collective is left, and cannot be entered again. */
+static inline __attribute__((always_inline)) void
+ckpt_clock_leave(struct ckpt_clock *clock)
+{
+    clock->left++;
+    __asm__ volatile("" ::: "memory"); /* the agent reads both */
+    clock->settled = clock->left;
+}
+
 /*
  * A blocking collective of the lower half on `comm` (an object of ours, not a
  * null handle). A restart may come back to this point with all local variables
  * of the calling function as they were: nothing but lower-half code and local
- * variables may change between here and the increment of `left`.
+ * variables may change between here and ckpt_clock_leave().
  */
 #define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
     do {                                                                       \
@@ -86,7 +104,7 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
         ckpt_collective_set((comm), (redo_flag));                              \
         upper_ = ckpt_enter();                                                 \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
-        (comm)->clock->left++; /* from here on: left */                        \
+        ckpt_clock_leave((comm)->clock); /* from here on: left */              \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
     } while (0)
@@ -103,14 +121,15 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
         ckpt_collective_set((comm), CKPT_COLLECTIVE_REDO);                     \
         upper_ = ckpt_enter();                                                 \
         (result) = function(__VA_ARGS__);                                      \
-        (comm)->clock->left++;                                                 \
+        ckpt_clock_leave((comm)->clock);                                       \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
     } while (0)
 
 /*
- * Starts a nonblocking collective: passes the gate and counts as left at once.
- * All members complete it before a cut.
+ * Starts a nonblocking collective that a restart cannot begin again (on a file):
+ * passes the gate and counts as left at once. All members complete it before a
+ * cut.
  */
 #define CKPT_COLLECTIVE_START(result, comm, name, ...)                         \
     do {                                                                       \
@@ -122,7 +141,7 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
         upper_ = ckpt_enter();                                                 \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
         (comm)->clock->entered++;                                              \
-        (comm)->clock->left++;                                                 \
+        ckpt_clock_leave((comm)->clock);                                       \
         ckpt_leave(upper_);                                                    \
     } while (0)
 

@@ -14,6 +14,13 @@
 
 #include <errno.h>
 
+/* Completes a nonblocking collective that all members have begun; others stay as
+ * they are, for a restart to begin again. Returns 1 if it is still pending. */
+static int progress_collective(MPI_Request request)
+{
+    return ckpt_request_is_drained(request) && !ckpt_request_progress(request);
+}
+
 /* Completes what can be completed, and collects requests that the application
  * has freed. Returns how many are still pending that must not be: nonblocking
  * collectives, and accesses to files and windows. */
@@ -26,7 +33,9 @@ static int progress_requests(void)
         MPI_Request request = (MPI_Request)handle;
 
         next = ckpt_live_next(handle);
-        if (!ckpt_request_progress(request)) {
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+            pending += progress_collective(request);
+        } else if (!ckpt_request_progress(request)) {
             pending += ckpt_request_is_drained(request);
         } else if (handle->flags & CKPT_HANDLE_FREED) {
             ckpt_request_retire(request);

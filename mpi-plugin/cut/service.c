@@ -16,6 +16,7 @@
 #include "cut/drain.h"
 #include "cut/file_content.h"
 #include "cut/message_log.h"
+#include "cut/nonblocking.h"
 #include "cut/process_image.h"
 #include "cut/rank_page.h"
 #include "cut/resume.h"
@@ -242,6 +243,7 @@ static int save_as(struct ckpt_context *context)
         send_refusal(&failure);
         return error;
     }
+    ckpt_nonblocking_record();
     error = ckpt_process_image(context, &snapshot, &failure);
     if (error == -EAGAIN) {
         ckpt_threads_thaw();
@@ -467,7 +469,6 @@ static void obey_inside(const struct ckpt_message *message, uint64_t flags)
 
 static void serve_inside(int in_callback)
 {
-    const uint64_t flags = inside_flags(in_callback);
     struct ckpt_message message;
     int got = 1;
 
@@ -475,7 +476,8 @@ static void serve_inside(int in_callback)
     while (got == 1 && ckpt_agent_connected()) {
         got = ckpt_agent_receive(&message, 0);
         if (got == 1) {
-            obey_inside(&message, flags);
+            /* The flags anew each time: the targets may have changed. */
+            obey_inside(&message, inside_flags(in_callback));
         }
     }
     /* A lost agent is noticed, and replaced, outside. */

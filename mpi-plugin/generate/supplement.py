@@ -10,51 +10,77 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Collective:
-    """A blocking collective operation.
+    """A collective operation.
 
+    send, receive: how many blocks of data this member gives and gets.
+    flow: whose data a result depends on (enum ckpt_flow in cut/nonblocking.h).
     in_place: the parameter that may be MPI_IN_PLACE, or None.
     consumes: 1 if the call then overwrites its input before it is complete,
         so that it cannot be entered again after a restart.
+    own_block: in place, only this member's own block is its input.
     """
 
+    send: str
+    receive: str
+    flow: str
     in_place: str = None
     consumes: bool = False
+    own_block: bool = False
 
 
-_OUT_OF_PLACE = Collective()
-_FROM_RECEIVE_BUFFER = Collective("sendbuf", True)
+def _consuming(send, receive, flow="ALL", own_block=False):
+    """What is in place is replaced by what is received."""
+    return Collective(send, receive, flow, "sendbuf", True, own_block)
+
+
+_ALL = "comm->peers"
+_GIVES_TO_ROOT = "ckpt_serves_root(comm, root)"
+_TAKES_FROM_ROOT = _GIVES_TO_ROOT
+_ALL_AT_ROOT = "ckpt_is_root(comm, root) ? comm->peers : 0"
+_OUT, _IN = "ckpt_out_degree(comm)", "ckpt_in_degree(comm)"
+
+# At the root, the own contribution lies inside the result.
+_GATHER = _consuming(_GIVES_TO_ROOT, _ALL_AT_ROOT, "TO_ROOT", own_block=True)
+# In place means that the root does not receive; its input stays as it is.
+_SCATTER = Collective(_ALL_AT_ROOT, _TAKES_FROM_ROOT, "FROM_ROOT", "recvbuf")
+# Algorithms rotate the blocks, the own one among them.
+_ALLGATHER = _consuming("1", _ALL, own_block=True)
+# What is received replaces what is to be sent.
+_ALLTOALL = _consuming(_ALL, _ALL)
+# The result replaces the own operand. A part of the result is received, but in
+# place the whole is the operand.
+_REDUCE_SCATTER = _consuming("comm->size", "comm->size")
+# The result replaces the own operand.
+_SCAN = _consuming("1", "1", "SOME")
+# MPI_IN_PLACE is not allowed.
+_NEIGHBOR_ALLGATHER = Collective("1", _IN, "SOME")
+_NEIGHBOR_ALLTOALL = Collective(_OUT, _IN, "SOME")
 
 # MPI 3.1, chapter 5 and section 7.6. The nonblocking form of each has an I.
 COLLECTIVES = {
-    "Barrier": _OUT_OF_PLACE,
+    "Barrier": Collective("0", "0", "ALL"),
     # The root only reads its buffer; the others only write theirs.
-    "Bcast": _OUT_OF_PLACE,
-    # At the root, the own contribution lies inside the result.
-    "Gather": _FROM_RECEIVE_BUFFER,
-    "Gatherv": _FROM_RECEIVE_BUFFER,
-    # In place means that the root does not receive; its input stays as it is.
-    "Scatter": Collective("recvbuf", False),
-    "Scatterv": Collective("recvbuf", False),
-    # Algorithms rotate the blocks, the own one among them.
-    "Allgather": _FROM_RECEIVE_BUFFER,
-    "Allgatherv": _FROM_RECEIVE_BUFFER,
-    # What is received replaces what is to be sent.
-    "Alltoall": _FROM_RECEIVE_BUFFER,
-    "Alltoallv": _FROM_RECEIVE_BUFFER,
-    "Alltoallw": _FROM_RECEIVE_BUFFER,
-    # The result replaces the own operand.
-    "Reduce": _FROM_RECEIVE_BUFFER,
-    "Allreduce": _FROM_RECEIVE_BUFFER,
-    "Reduce_scatter": _FROM_RECEIVE_BUFFER,
-    "Reduce_scatter_block": _FROM_RECEIVE_BUFFER,
-    "Scan": _FROM_RECEIVE_BUFFER,
-    "Exscan": _FROM_RECEIVE_BUFFER,
-    # MPI_IN_PLACE is not allowed.
-    "Neighbor_allgather": _OUT_OF_PLACE,
-    "Neighbor_allgatherv": _OUT_OF_PLACE,
-    "Neighbor_alltoall": _OUT_OF_PLACE,
-    "Neighbor_alltoallv": _OUT_OF_PLACE,
-    "Neighbor_alltoallw": _OUT_OF_PLACE,
+    "Bcast": Collective("0", "root == MPI_PROC_NULL ? 0 : 1", "FROM_ROOT"),
+    "Gather": _GATHER,
+    "Gatherv": _GATHER,
+    "Scatter": _SCATTER,
+    "Scatterv": _SCATTER,
+    "Allgather": _ALLGATHER,
+    "Allgatherv": _ALLGATHER,
+    "Alltoall": _ALLTOALL,
+    "Alltoallv": _ALLTOALL,
+    "Alltoallw": _ALLTOALL,
+    "Reduce": _consuming(_GIVES_TO_ROOT, "ckpt_is_root(comm, root) ? 1 : 0", "TO_ROOT"),
+    "Allreduce": _consuming("1", "1"),
+    "Reduce_scatter": _REDUCE_SCATTER,
+    "Reduce_scatter_block": _REDUCE_SCATTER,
+    "Scan": _SCAN,
+    "Exscan": _SCAN,
+    "Neighbor_allgather": _NEIGHBOR_ALLGATHER,
+    "Neighbor_allgatherv": _NEIGHBOR_ALLGATHER,
+    "Neighbor_alltoall": _NEIGHBOR_ALLTOALL,
+    "Neighbor_alltoallv": _NEIGHBOR_ALLTOALL,
+    "Neighbor_alltoallw": _NEIGHBOR_ALLTOALL,
 }
 
 # Calls of the library that end only when other ranks, or other threads of this

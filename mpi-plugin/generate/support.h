@@ -6,6 +6,7 @@
 #define CKPT_GENERATE_SUPPORT_H
 
 #include "cut/collective.h"
+#include "cut/nonblocking.h"
 #include "handles/communicator.h"
 #include "handles/handles.h"
 
@@ -14,13 +15,27 @@
 /* Handle arrays up to this length are translated on the stack. */
 #define CKPT_TRANSLATE_LOCAL 32
 
+static inline int ckpt_is_root(MPI_Comm comm, int root)
+{
+    return root == (comm->inter ? MPI_ROOT : comm->rank);
+}
+
+/* In an intercommunicator, the others of the root's group take no part. */
+static inline int ckpt_serves_root(MPI_Comm comm, int root)
+{
+    return !comm->inter || root >= 0;
+}
+
 /* A datatype that only the root gives: elsewhere it may be anything. */
 static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
                                         MPI_Datatype datatype)
 {
-    int here = comm->inter ? root == MPI_ROOT : root == comm->rank;
+    return ckpt_is_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
+}
 
-    return here ? datatype : MPI_DATATYPE_NULL;
+static inline int ckpt_unless_in_place(const void *buffer, int blocks)
+{
+    return buffer == MPI_IN_PLACE ? 0 : blocks;
 }
 
 /* The second half of a blocking collective that is split: `code` is what the
@@ -37,9 +52,9 @@ static inline int ckpt_redo_unless_in_place(const void *buffer)
 }
 
 /*
- * Translates handles into memory that ckpt_translate or ckpt_lower_array gave;
- * the lower handles may be others after a restart. Needs no TLS and may run
- * inside a collective.
+ * Translates handles into memory that ckpt_translate gave; the lower
+ * handles may be others after a restart. Needs no TLS and may run inside a
+ * collective.
  */
 static inline void *ckpt_translate_again(int count, const void *objects,
                                          void **lower)
@@ -50,10 +65,10 @@ static inline void *ckpt_translate_again(int count, const void *objects,
     return CKPT_UNLESS_NULL(objects, lower);
 }
 
-/* Room for that many lower handles, from malloc; NULL if out of memory. */
-static inline void **ckpt_lower_array(int count)
+/* The lower handles of a side's types. Context: as above. */
+static inline MPI_Datatype *ckpt_lower_types(const struct ckpt_side *side)
 {
-    return malloc(((size_t)count + 1) * sizeof(void *));
+    return ckpt_translate_again(side->blocks, side->types, side->lower_types);
 }
 
 /* Neighbours of this rank that it receives from, and that it sends to; 0 if

@@ -323,47 +323,123 @@ class CollectiveWrapper(Wrapper):
 
 
 class NonblockingWrapper(CollectiveWrapper):
-    """A nonblocking collective: started behind the gate, then a request."""
+    """A nonblocking collective: describes the call (struct ckpt_nonblocking),
+    and has a function that begins it from the description."""
+
+    # Parameters of both sides at once: what they are called on each.
+    _SHARED = {
+        "buffer": ("receive", "buffer"),
+        "count": ("both", "count"),
+        "datatype": ("both", "type"),
+    }
+    _ENDS = {"buf": "buffer", "count": "count", "counts": "counts", "displs": "displs",
+             "type": "type", "types": "types"}  # fmt: skip
+
+    def __init__(self, function):
+        self.sides = {"send": {}, "receive": {}}
+        self.others = []
+        super().__init__(function)
 
     @staticmethod
     def _base_name(name):
         return name[1:].capitalize()
 
-    def _call(self):
-        return Call("CKPT_COLLECTIVE_START(", ["code", "comm", self.name, *self.passed])
+    def _place(self, argument):
+        """The side and member that hold a parameter, or None."""
+        name = argument.name
+        if name in self._SHARED:
+            return self._SHARED[name]
+        if name == "displs":  # the counts came before
+            return ("send" if "counts" in self.sides["send"] else "receive", "displs")
+        for start, side in {"send": "send", "recv": "receive", "s": "send", "r": "receive"}.items():
+            member = self._ENDS.get(name.removeprefix(start))
+            if name.startswith(start) and member:
+                return (side, member)
+        return None
 
     def _split(self):
         return []
 
-    def _adopted(self, argument, variable):
-        items = [variable, "comm", *self._kept(), f'"{self.mpi_name}"', "CKPT_SITE"]
-        return Call(f"*{argument.name} = ckpt_request_collective(", items)
+    def _value(self, argument, member):
+        if member == "buffer":
+            return f"(void *){argument.name}"
+        return self._significant(argument) if member == "type" else argument.name
 
-    def _kept(self):
-        """What must live as long as the request: datatypes and operation."""
-        kept = []
-        for argument in self.function.arguments:
-            if argument.handle == "MPI_Datatype" and not argument.is_array:
-                kept.append(self._significant(argument))
-            elif argument.handle == "MPI_Op":
-                kept.append(f"(MPI_Datatype){argument.name}")
-        return [*kept, "NULL", "NULL"][:2]
+    def _passed(self, argument, side, member):
+        if member == "types":
+            return f"ckpt_lower_types(&call->{side})"
+        field = f"call->{side}.{member}"
+        return f"CKPT_LOWER({field})" if argument.handle else field
 
-    def _add_array(self, argument):
-        """The library reads the arrays until the request completes, so they
-        are one block of memory that the request keeps."""
-        start = " + ".join(["lower_types", *self.type_counts])
-        self._pass_array(self._add_count(argument), argument, start)
+    def _add(self, argument):
+        place = self._place(argument)
+        if argument.name == "request":
+            self.passed.append("request")
+        elif place:
+            side, member = place
+            for name in self.sides if side == "both" else [side]:
+                self.sides[name][member] = self._value(argument, member)
+            if member == "displs" and argument.type == "const MPI_Aint":
+                self.sides[side]["aint_displs"] = "1"
+            self.passed.append(self._passed(argument, side.replace("both", "receive"), member))
+        else:
+            if argument.name not in ("op", "root", "comm"):
+                self._need_hand(argument)
+            field = "communicator" if argument.name == "comm" else argument.name
+            self.others.append(f".{field} = {argument.name}")
+            value = f"call->{field}"
+            self.passed.append(f"CKPT_LOWER({value})" if argument.handle else value)
 
     def _finish(self):
-        if self.type_counts:
-            self.declarations.append("void **lower_types;")
-            self.checks += [
-                Call("lower_types = ckpt_lower_array(", [" + ".join(self.type_counts)]),
-                If("lower_types == NULL", [self._refuse("comm", "MPI_ERR_NO_MEM")]),
-            ]
-            self.success.append("ckpt_request_keep(*request, lower_types);")
-            self.failure.append("free(lower_types);")
+        pass
+
+    def _blocks(self, side, blocks):
+        buffer = {"send": "sendbuf", "receive": "recvbuf"}[side]
+        if self.rule.in_place == buffer:
+            return f"ckpt_unless_in_place({buffer}, {blocks})"
+        return blocks
+
+    def _side(self, side, blocks):
+        members = self.sides[side]
+        if self.base_name.startswith("Reduce_scatter") and side == "send":
+            shared = {k: v for k, v in self.sides["receive"].items() if k in ("count", "counts")}
+            members = {**members, **shared}
+        if "buffer" not in members:
+            return []
+        items = [f".blocks = {self._blocks(side, blocks)}"]
+        items += [f".{name} = {value}" for name, value in members.items()]
+        return [Call(f"call.{side} = (struct ckpt_side){{", items, "};")]
+
+    def _description(self):
+        rule = self.rule
+        items = [f".begin = begin_{self.name}", *self.others]
+        items.append(f".flow = CKPT_FLOW_{rule.flow}")
+        if rule.consumes:
+            items += [".in_receive = sendbuf == MPI_IN_PLACE", ".consumes = 1"]
+            items += [".own_block = 1"] if rule.own_block else []
+        elif self.base_name == "Bcast":
+            items.append(".in_receive = 1")
+        return [
+            Call("call = (struct ckpt_nonblocking){", items, "};"),
+            *self._side("send", rule.send),
+            *self._side("receive", rule.receive),
+        ]
+
+    def _body(self):
+        arguments = ["&call", "request", f'"{self.mpi_name}"', "CKPT_SITE"]
+        return [
+            "struct ckpt_nonblocking call;",
+            "",
+            *self.checks,
+            *self._description(),
+            Call("return ckpt_nonblocking_start(", arguments),
+        ]
+
+    def text(self):
+        parameters = ["const struct ckpt_nonblocking *call", "MPI_Request *request"]
+        head = Call(f"static int begin_{self.name}(", parameters, ")")
+        body = render([Call(f"return CKPT_FUNCTION({self.name})(", self.passed)], 1)
+        return "\n".join([*head.lines(0), "{", *body, "}", "", super().text()])
 
 
 class FileWrapper(Wrapper):

@@ -197,6 +197,80 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
     return comm;
 }
 
+/* splitmix64: a permutation that mixes all bits. */
+static uint64_t mix(uint64_t number)
+{
+    number += UINT64_C(0x9e3779b97f4a7c15);
+    number = (number ^ (number >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    number = (number ^ (number >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return number ^ (number >> 31);
+}
+
+/*
+ * All members know it without a message, as they begin the duplications of a
+ * communicator in the same order. The other ids are below 2^63. Of 16,384 such
+ * communicators (CKPT_CLOCK_SLOTS), two have the same id with a probability of
+ * less than 10^-10.
+ */
+static uint64_t twin_id(MPI_Comm comm)
+{
+    return mix(mix(comm->id) + ++comm->twins) | UINT64_C(1) << 63;
+}
+
+static void *copied(const void *from, size_t size)
+{
+    void *memory = malloc(size);
+
+    return memory == NULL ? NULL : memcpy(memory, from, size);
+}
+
+MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site)
+{
+    MPI_Comm twin =
+        ckpt_handle_new(CKPT_COMM, sizeof(*twin), NULL, creator, site);
+
+    if (twin == NULL) {
+        return NULL;
+    }
+    twin->id = twin_id(comm);
+    twin->rank = comm->rank;
+    twin->size = comm->size;
+    twin->peers = comm->peers;
+    twin->inter = comm->inter;
+    twin->foreign = comm->foreign;
+    twin->local_members =
+        copied(comm->local_members, (size_t)comm->size * sizeof(int));
+    twin->members = twin->local_members;
+    if (comm->inter) {
+        twin->members = copied(comm->members, (size_t)comm->peers * sizeof(int));
+    }
+    twin->sent = calloc(2 * (size_t)comm->peers, sizeof(uint64_t));
+    if (twin->local_members == NULL || twin->members == NULL ||
+        twin->sent == NULL) {
+        return NULL;
+    }
+    twin->received = twin->sent + twin->peers;
+    twin->errhandler = comm->errhandler;
+    ckpt_retain(twin->errhandler);
+    take_clock(twin);
+    return twin;
+}
+
+void ckpt_communicator_twin_made(MPI_Comm twin)
+{
+    int code;
+
+    CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(twin),
+              CKPT_LOWER(MPI_ERRORS_RETURN));
+    (void)code; /* fails only for a null handle */
+    ckpt_handle_link(&twin->handle);
+}
+
+void ckpt_communicator_twin_rebind(MPI_Comm twin)
+{
+    bind_clock(twin);
+}
+
 int ckpt_communicator_private(MPI_Comm comm, MPI_Comm *lower)
 {
     int code;

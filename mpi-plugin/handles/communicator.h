@@ -31,6 +31,7 @@ struct ompi_communicator_t {
     struct ckpt_log_entry *log_last;
     struct ckpt_topology *topology; /* how the lower half has to know it */
     MPI_Errhandler errhandler;
+    uint64_t twins;       /* duplications begun: ckpt_communicator_twin */
 };
 
 /* Cartesian or graph structure, as given to the call that made it. */
@@ -64,6 +65,20 @@ int ckpt_communicator_agree(struct ckpt_new_communicator *fresh);
 MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
                                  MPI_Comm parent, const char *creator,
                                  void *site);
+
+/*
+ * The object of a duplicate of `comm` that is being made by a nonblocking call:
+ * it has its id and clock, but no lower handle, and is not in the live list.
+ * All members call this in the same order. NULL: out of memory. Context:
+ * normal, between ckpt_begin and ckpt_end.
+ */
+MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site);
+
+/* It is made: enters the live list. Context: place for lower-half calls. */
+void ckpt_communicator_twin_made(MPI_Comm twin);
+
+/* Points its clock into the current rank page. Context: quiesced. */
+void ckpt_communicator_twin_rebind(MPI_Comm twin);
 
 /* A lower duplicate of a predefined communicator for messages of our own, which
  * returns its errors; collective. Returns an MPI error code. Context: place for

@@ -161,6 +161,7 @@ void *ckpt_handle_create(enum ckpt_kind kind, size_t size, void *lower,
 
     if (handle != NULL) {
         ckpt_handle_link(handle);
+        ckpt_recipes_expect(kind);
     }
     return handle;
 }

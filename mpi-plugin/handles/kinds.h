@@ -59,6 +59,8 @@ struct ckpt_failure;
 int ckpt_recipes_record(struct ckpt_failure *failure);
 /* 1 if ckpt_recipes_record has nothing to do. Context: any. */
 int ckpt_recipes_complete(void);
+/* An object has been made that has no recipe yet: see ckpt_recipes_missing. */
+void ckpt_recipes_expect(enum ckpt_kind kind);
 /* Rebuilds everything but requests, in order. 0 or -errno and a reason. */
 int ckpt_recipes_rebuild(struct ckpt_failure *failure);
 

@@ -4,6 +4,7 @@
  */
 #include "handles/request.h"
 
+#include "cut/nonblocking.h"
 #include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -46,9 +47,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
         request = free_list;
     }
     free_list = request->next_free;
-    request->kept[0] = NULL;
-    request->kept[1] = NULL;
-    request->memory = NULL;
+    request->nonblocking = NULL;
     request->handle.lower = NULL;
     request->handle.flags = 0;
     request->handle.creator = creator;
@@ -73,17 +72,16 @@ static void drop_used(MPI_Request request)
         ckpt_drop(request->communicator);
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        for (int i = 0; i < 2; i++) {
-            if (request->kept[i] != NULL) {
-                ckpt_drop(request->kept[i]);
-            }
-        }
-        free(request->memory);
+        ckpt_nonblocking_close(request);
     }
 }
 
 void ckpt_request_retire(MPI_Request request)
 {
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
+        ckpt_nonblocking_told(request)) {
+        return;
+    }
     if (request->active) {
         ckpt_handle_unlink(&request->handle);
         request->active = 0;
@@ -120,6 +118,17 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
     }
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        ckpt_nonblocking_completed(request);
+    }
+}
+
+int ckpt_request_is_drained(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_FILE ||
+           request->request_kind == CKPT_REQUEST_REMOTE ||
+           (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
+            ckpt_nonblocking_in_cut(request));
 }
 
 int ckpt_request_progress(MPI_Request request)
@@ -179,6 +188,9 @@ int ckpt_request_rebuild(MPI_Request request)
 {
     int code = MPI_SUCCESS;
 
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        return ckpt_nonblocking_rebuild(request);
+    }
     if (request->complete) {
         return code;
     }
@@ -196,29 +208,6 @@ int ckpt_request_rebuild(MPI_Request request)
         break;
     }
     return code;
-}
-
-MPI_Request ckpt_request_collective(MPI_Request lower, MPI_Comm communicator,
-                                    MPI_Datatype first, MPI_Datatype second,
-                                    const char *creator, void *site)
-{
-    MPI_Request request =
-        ckpt_request_new(CKPT_REQUEST_COLLECTIVE, creator, site);
-
-    if (request == NULL) {
-        return MPI_REQUEST_NULL;
-    }
-    request->handle.lower = lower;
-    request->communicator = communicator;
-    request->kept[0] = first;
-    request->kept[1] = second;
-    for (int i = 0; i < 2; i++) {
-        if (request->kept[i] != NULL) {
-            ckpt_retain(request->kept[i]);
-        }
-    }
-    ckpt_request_activate(request);
-    return request;
 }
 
 /* A request of a kind that belongs to no communicator. */

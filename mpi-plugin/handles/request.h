@@ -51,11 +51,8 @@ struct ompi_request_t {
     union {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
-        struct {
-            void *kept[2]; /* datatypes in use by a collective, or NULL */
-            void *memory;  /* see ckpt_request_keep, or NULL */
-        };
         MPI_File file; /* whose error handler it has */
+        struct ckpt_nonblocking *nonblocking; /* cut/nonblocking.h */
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* not complete before this is answered; or 0 */
@@ -87,7 +84,8 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
 void ckpt_request_activate(MPI_Request request);
 
 /* Takes a request that is complete off the live list and drops what it used;
- * frees it unless it is persistent. */
+ * frees it unless it is persistent. A collective that other members have still
+ * to begin stays. */
 void ckpt_request_retire(MPI_Request request);
 
 /* Records the completion of a request in the lower half: status, code and the
@@ -102,12 +100,7 @@ static inline int ckpt_request_is_synchronous(MPI_Request request)
 }
 
 /* 1 if a drain completes it, at last when all ranks have started theirs. */
-static inline int ckpt_request_is_drained(MPI_Request request)
-{
-    return request->request_kind == CKPT_REQUEST_COLLECTIVE ||
-           request->request_kind == CKPT_REQUEST_FILE ||
-           request->request_kind == CKPT_REQUEST_REMOTE;
-}
+int ckpt_request_is_drained(MPI_Request request);
 
 /* The object whose error handler hears of a request's error: a file or a
  * communicator, or NULL. */
@@ -126,29 +119,14 @@ int ckpt_request_progress(MPI_Request request);
  * Between begin and end. Returns its code. */
 int ckpt_request_wait(MPI_Request request);
 
-/* Posts an active receive in a new lower half; other kinds are complete.
- * Context: quiesced. Returns an MPI error code. */
+/* Posts an active receive in a new lower half, or begins a collective again;
+ * other kinds are complete. Context: quiesced. Returns an MPI error code. */
 int ckpt_request_rebuild(MPI_Request request);
 
 /* While the gate is closed: a test or wait that was in vain, or not. The agent
  * learns after many in vain that this rank waits. */
 void ckpt_wait_in_vain(void);
 void ckpt_wait_over(void);
-
-/*
- * A request for a nonblocking collective that the lower half has started.
- * first, second: datatypes in use, kept until it completes (or NULL).
- */
-MPI_Request ckpt_request_collective(MPI_Request lower, MPI_Comm communicator,
-                                    MPI_Datatype first, MPI_Datatype second,
-                                    const char *creator, void *site);
-
-/* Memory from malloc that the lower half reads until the collective is
- * complete; it is freed then. */
-static inline void ckpt_request_keep(MPI_Request request, void *memory)
-{
-    request->memory = memory;
-}
 
 /* A request for an access to `file` that the lower half has started. */
 MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,

@@ -7,6 +7,7 @@
  * when it has been left.
  */
 #include "cut/collective.h"
+#include "cut/nonblocking.h"
 #include "handles/attribute.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -30,7 +31,7 @@
         if ((code) == MPI_SUCCESS) {                                           \
             (code) = ckpt_communicator_agree(&(fresh));                        \
         }                                                                      \
-        (parent)->clock->left++;                                               \
+        ckpt_clock_leave((parent)->clock);                                     \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
     } while (0)
@@ -110,34 +111,32 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
 }
 CKPT_ALIAS(Comm_dup_with_info);
 
-/* The duplicate is made at once, which the standard allows; the request is
- * complete when the call returns. Members that call it at different times
- * wait for one another here. */
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request_p)
+static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
 {
+    return CKPT_FUNCTION(Comm_idup)(CKPT_LOWER(call->communicator),
+                                    (MPI_Comm *)&call->twin->handle.lower,
+                                    request);
+}
+
+/* The object is there at once; the lower half fills in its handle. */
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request)
+{
+    struct ckpt_nonblocking call = {.begin = begin_idup, .communicator = comm};
+    int code;
+
     CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
                  "MPI_Comm_idup");
-    CKPT_REQUIRE(new_comm != NULL && request_p != NULL, comm, MPI_ERR_ARG,
+    CKPT_REQUIRE(new_comm != NULL && request != NULL, comm, MPI_ERR_ARG,
                  "MPI_Comm_idup");
-    int code = PMPI_Comm_dup(comm, new_comm);
-    MPI_Request request;
-
+    ckpt_begin();
+    call.twin = ckpt_communicator_twin(comm, "MPI_Comm_idup", CKPT_SITE);
+    code = call.twin == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    code = finish_dup(code, comm, call.twin, "MPI_Comm_idup");
     if (code != MPI_SUCCESS) {
         return code;
     }
-    ckpt_begin();
-    request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, "MPI_Comm_idup",
-                               CKPT_SITE);
-    if (request == NULL) {
-        CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Comm_idup");
-    }
-    memset(&request->status, 0, sizeof(request->status));
-    request->communicator = comm;
-    request->code = MPI_SUCCESS;
-    request->complete = 1;
-    ckpt_request_activate(request);
-    *request_p = request;
-    CKPT_RETURN(comm, MPI_SUCCESS, "MPI_Comm_idup");
+    *new_comm = call.twin;
+    return ckpt_nonblocking_start(&call, request, "MPI_Comm_idup", CKPT_SITE);
 }
 CKPT_ALIAS(Comm_idup);
 

@@ -134,7 +134,13 @@ static void wait_batch(int count, MPI_Request requests[])
         if (code == CKPT_INTERRUPTED) {
             break;
         }
-        ckpt_request_completed(request, &status, code);
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+            ckpt_leave(upper); /* more to do */
+            ckpt_request_completed(request, &status, code);
+            upper = ckpt_enter();
+        } else {
+            ckpt_request_completed(request, &status, code);
+        }
     }
     ckpt_leave(upper);
     ckpt_state = CKPT_STATE_CRITICAL;

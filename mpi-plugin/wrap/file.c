@@ -80,7 +80,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
     upper = ckpt_enter();
     code = open_lower(CKPT_LOWER(comm), filename, amode, CKPT_LOWER(info),
                       &fresh, &lower);
-    comm->clock->left++;
+    ckpt_clock_leave(comm->clock);
     ckpt_leave(upper);
     ckpt_state = CKPT_STATE_CRITICAL;
     if (code == MPI_SUCCESS) {

@@ -110,7 +110,7 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
         if (made_ == MPI_SUCCESS) {                                            \
             made_ = ckpt_communicator_agree(&fresh_);                          \
         }                                                                      \
-        (parent)->clock->left++;                                               \
+        ckpt_clock_leave((parent)->clock);                                     \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
         if (made_ == MPI_SUCCESS) {                                            \

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 1u
+#define CKPT_WIRE_VERSION 2u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -99,9 +99,12 @@ struct ckpt_message {
 struct ckpt_clock {
     uint64_t id;      /* agreed by all members; 0: slot unused */
     uint64_t entered; /* collectives this rank has entered; rank writes */
-    uint64_t left;    /* collectives this rank has left; rank writes */
+    uint64_t left;    /* collectives this rank has left; rank writes. A
+                         nonblocking one is entered and left when it begins */
     uint64_t target;  /* while the gate is closed: enter none beyond this one
                          (0: none at all); agent writes */
+    uint64_t settled; /* the last collective left that a restart cannot begin
+                         again for this rank; rank writes */
 };
 
 /* Message counters towards one peer, over all communicators. */
@@ -135,9 +138,9 @@ static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)
 }
 
 static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");
-static_assert(sizeof(struct ckpt_clock) == 32, "layout of ckpt_clock");
+static_assert(sizeof(struct ckpt_clock) == 40, "layout of ckpt_clock");
 static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
-static_assert(sizeof(struct ckpt_rank_page) == 24 + 32 * CKPT_CLOCK_SLOTS,
+static_assert(sizeof(struct ckpt_rank_page) == 24 + 40 * CKPT_CLOCK_SLOTS,
               "layout of ckpt_rank_page");
 
 #endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking.c - begin, complete, and begin again nonblocking collectives.
+ */
+#include "cut/nonblocking.h"
+
+#include "base/arena.h"
+#include "cut/collective.h"
+#include "cut/contribution.h"
+#include "handles/kinds.h"
+#include "wrap/wrapper.h"
+
+#include <string.h>
+
+/* Copies of inputs that were kept in place; more would cost too much memory. */
+#define IN_PLACE_LIMIT (UINT64_C(64) << 20)
+
+/* Copies of inputs of collectives that the application knows to be complete:
+ * how many, and bytes. The oldest are settled when there are more. */
+#define TOLD_LIMIT 256
+#define TOLD_BYTES (UINT64_C(4) << 20)
+
+static uint64_t in_place_bytes;
+
+/* The completed ones that stay, oldest first. */
+static struct {
+    MPI_Request first;
+    MPI_Request last;
+    int count;
+    uint64_t bytes;
+} told;
+
+static void settle(const struct ckpt_nonblocking *call)
+{
+    struct ckpt_clock *clock = call->communicator->clock;
+
+    if (clock->settled < call->number) {
+        clock->settled = call->number;
+    }
+}
+
+static int is_settled(const struct ckpt_nonblocking *call)
+{
+    return call->number <= call->communicator->clock->settled;
+}
+
+/* ---- The call, and what it uses ------------------------------------------ */
+
+static size_t side_size(const struct ckpt_side *side)
+{
+    const size_t blocks = (size_t)side->blocks;
+    size_t size = 0;
+
+    size += side->types == NULL ? 0 : 2 * blocks * sizeof(void *);
+    size += side->displs == NULL ? 0 : blocks * sizeof(MPI_Aint);
+    size += side->counts == NULL ? 0 : blocks * sizeof(MPI_Aint);
+    return size;
+}
+
+static const void *copy(char **to, const void *from, size_t size)
+{
+    void *place = *to;
+
+    if (from == NULL || size == 0) {
+        return from;
+    }
+    memcpy(place, from, size);
+    *to += (size + sizeof(MPI_Aint) - 1) & ~(sizeof(MPI_Aint) - 1);
+    return place;
+}
+
+static void copy_side(struct ckpt_side *side, char **to)
+{
+    const size_t blocks = (size_t)side->blocks;
+    const size_t displacement =
+        side->aint_displs ? sizeof(MPI_Aint) : sizeof(int);
+
+    if (side->types != NULL) {
+        side->types = copy(to, side->types, blocks * sizeof(void *));
+        side->lower_types = (void **)*to;
+        *to += blocks * sizeof(void *);
+    }
+    side->displs = copy(to, side->displs, blocks * displacement);
+    side->counts = copy(to, side->counts, blocks * sizeof(int));
+}
+
+/* Applies ckpt_retain or ckpt_drop to all types of a side. */
+static void each_type(const struct ckpt_side *side, void (*apply)(void *))
+{
+    for (int i = 0; side->types != NULL && i < side->blocks; i++) {
+        if (side->types[i] != NULL) {
+            apply(side->types[i]);
+        }
+    }
+    if (side->types == NULL && side->blocks > 0 && side->type != NULL) {
+        apply(side->type);
+    }
+}
+
+static void each_used(const struct ckpt_nonblocking *call, void (*apply)(void *))
+{
+    each_type(&call->send, apply);
+    each_type(&call->receive, apply);
+    if (call->op != NULL) {
+        apply(call->op);
+    }
+    apply(call->communicator);
+}
+
+static void retain(void *object)
+{
+    ckpt_retain(object);
+}
+
+static struct ckpt_nonblocking *copy_call(const struct ckpt_nonblocking *given)
+{
+    const size_t size = sizeof(*given) + side_size(&given->send) +
+                        side_size(&given->receive);
+    struct ckpt_nonblocking *call = ckpt_memory_alloc(size);
+    char *more = (char *)(call + 1);
+
+    if (call != NULL) {
+        *call = *given;
+        call->size = size;
+        copy_side(&call->send, &more);
+        copy_side(&call->receive, &more);
+        each_used(call, retain);
+    }
+    return call;
+}
+
+static void free_call(struct ckpt_nonblocking *call)
+{
+    if (call->consumes && call->in_receive) {
+        in_place_bytes -= call->input_size;
+    }
+    ckpt_contribution_drop(call);
+    ckpt_contribution_take_back(call);
+    each_used(call, ckpt_drop);
+    ckpt_memory_free(call, call->size);
+}
+
+/* ---- Beginning ----------------------------------------------------------- */
+
+/* Has the lower half begin it, with the buffers of `own`. */
+static int begin(struct ckpt_nonblocking *call,
+                 const struct ckpt_nonblocking *own, MPI_Request request)
+{
+    struct ckpt_clock *clock = call->communicator->clock;
+    uintptr_t upper = ckpt_enter();
+    int code = call->begin(own, (MPI_Request *)&request->handle.lower);
+
+    ckpt_leave(upper);
+    if (code == MPI_SUCCESS) {
+        clock->entered++;
+        call->number = ++clock->left;
+    }
+    return code;
+}
+
+/* In place the input is lost while the lower half works. */
+static int keep_input(struct ckpt_nonblocking *call)
+{
+    const size_t size = ckpt_contribution_size(call);
+    int kept;
+
+    if (size > IN_PLACE_LIMIT - in_place_bytes) {
+        return 0;
+    }
+    kept = ckpt_contribution_keep(call);
+    in_place_bytes += call->input_size;
+    return kept;
+}
+
+static int start(struct ckpt_nonblocking *call, MPI_Request request)
+{
+    int lost = 0, code;
+
+    if (call->in_receive && call->consumes) {
+        lost = !keep_input(call);
+    }
+    code = begin(call, call, request);
+    if (code == MPI_SUCCESS && lost) {
+        settle(call);
+    }
+    return code;
+}
+
+int ckpt_nonblocking_start(const struct ckpt_nonblocking *given,
+                           MPI_Request *request_p, const char *function,
+                           void *site)
+{
+    MPI_Comm comm = given->communicator;
+    struct ckpt_nonblocking *call;
+    MPI_Request request;
+    int code;
+
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_collective_gate(comm);
+    }
+    ckpt_begin();
+    call = copy_call(given);
+    request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
+    if (call == NULL || request == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, function);
+    }
+    request->communicator = comm;
+    request->nonblocking = call;
+    code = start(call, request);
+    ckpt_request_activate(request);
+    if (code == MPI_SUCCESS) {
+        *request_p = request;
+    } else {
+        request->handle.lower = NULL;
+        ckpt_request_retire(request);
+    }
+    CKPT_RETURN(comm, code, function);
+}
+
+/* ---- Completing ---------------------------------------------------------- */
+
+/* Whether all members must have begun what is complete here. */
+static int all_have_begun(const struct ckpt_nonblocking *call)
+{
+    const MPI_Comm comm = call->communicator;
+
+    if (call->twin != NULL) {
+        return 1;
+    }
+    if (comm->inter) {
+        return 0; /* the result may depend on the other group alone */
+    }
+    if (comm->size == 1) {
+        return 1;
+    }
+    switch (call->flow) {
+    case CKPT_FLOW_ALL:
+        break;
+    case CKPT_FLOW_TO_ROOT:
+        if (call->root != comm->rank) {
+            return 0;
+        }
+        break;
+    default:
+        return 0;
+    }
+    return call->receive.blocks == 0 || ckpt_contribution_receives_all(call);
+}
+
+static int keep_for_others(struct ckpt_nonblocking *call)
+{
+    return ckpt_contribution_size(call) <= TOLD_BYTES &&
+           ckpt_contribution_fits(call) && ckpt_contribution_keep(call);
+}
+
+void ckpt_nonblocking_completed(MPI_Request request)
+{
+    struct ckpt_nonblocking *call = request->nonblocking;
+
+    if (call->twin != NULL && request->code == MPI_SUCCESS) {
+        ckpt_communicator_twin_made(call->twin);
+    }
+    if (is_settled(call)) {
+        return;
+    }
+    if (request->code != MPI_SUCCESS || ckpt_state == CKPT_STATE_SERVICE ||
+        all_have_begun(call) || !keep_for_others(call)) {
+        settle(call);
+    }
+}
+
+/* Takes the oldest of those that stay off their list. */
+static void forget_first(void)
+{
+    MPI_Request request = told.first;
+
+    told.first = request->nonblocking->next_told;
+    told.count--;
+    told.bytes -= request->nonblocking->input_size;
+    ckpt_request_retire(request);
+}
+
+/* 1 if the lower half is through with one that a restart has begun again. */
+static int is_over(MPI_Request request)
+{
+    int code, flag = 1;
+
+    if (request->handle.lower != NULL) {
+        CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
+                  MPI_STATUS_IGNORE);
+        (void)code; /* nobody asks for the result */
+    }
+    return flag;
+}
+
+/* Lets go those that are settled, and the oldest if they are too many. */
+static void forget_some(void)
+{
+    while (told.first != NULL) {
+        struct ckpt_nonblocking *call = told.first->nonblocking;
+
+        if (told.count > TOLD_LIMIT || told.bytes > TOLD_BYTES) {
+            settle(call);
+        }
+        if (!is_settled(call) || !is_over(told.first)) {
+            break;
+        }
+        forget_first();
+    }
+}
+
+int ckpt_nonblocking_told(MPI_Request request)
+{
+    struct ckpt_nonblocking *call = request->nonblocking;
+
+    if (is_settled(call) && is_over(request)) {
+        return 0;
+    }
+    if ((request->handle.flags & CKPT_HANDLE_FREED) == 0) {
+        request->handle.flags |= CKPT_HANDLE_FREED;
+        call->next_told = NULL;
+        *(told.first == NULL ? &told.first : &told.last->nonblocking->next_told) =
+            request;
+        told.last = request;
+        told.count++;
+        told.bytes += call->input_size;
+        forget_some();
+    }
+    return 1;
+}
+
+void ckpt_nonblocking_close(MPI_Request request)
+{
+    free_call(request->nonblocking);
+}
+
+/* ---- The cut ------------------------------------------------------------- */
+
+int ckpt_nonblocking_in_cut(MPI_Request request)
+{
+    const struct ckpt_nonblocking *call = request->nonblocking;
+
+    return call->number <= call->communicator->clock->target;
+}
+
+void ckpt_nonblocking_record(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        const MPI_Request request = (MPI_Request)handle;
+
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+            request->nonblocking->again = !ckpt_nonblocking_in_cut(request);
+        }
+    }
+}
+
+int ckpt_nonblocking_rebuild(MPI_Request request)
+{
+    struct ckpt_nonblocking *call = request->nonblocking, own;
+    int code;
+
+    ckpt_contribution_take_back(call);
+    request->handle.lower = NULL;
+    call->number = 0; /* settled */
+    if (!call->again) {
+        return MPI_SUCCESS;
+    }
+    if (call->twin != NULL) {
+        ckpt_communicator_twin_rebind(call->twin);
+    }
+    if (request->complete) {
+        code = ckpt_contribution_lend(call, &own);
+        return code == MPI_SUCCESS ? begin(call, &own, request) : code;
+    }
+    code = ckpt_contribution_restore(call);
+    return code == MPI_SUCCESS ? begin(call, call, request) : code;
+}

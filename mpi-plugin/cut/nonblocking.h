@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking.h - nonblocking collectives that a cut finds unfinished.
+ *
+ * A nonblocking collective is entered and left, as the clock counts, when it
+ * begins. A cut does not wait for members that have not begun it: a restart
+ * begins it again, from the arguments kept here. In place, the lower half may
+ * have overwritten the input, so a copy is taken first.
+ *
+ * Some members may complete one before others begin it: the root of MPI_Ibcast,
+ * say. Their buffers are the application's again, so they keep a copy of what
+ * they put in, and a restart contributes that once more. A collective that this
+ * rank can no longer begin again is *settled* (struct ckpt_clock): all members
+ * begin it before the cut, and complete it in the drain.
+ */
+#ifndef CKPT_NONBLOCKING_H
+#define CKPT_NONBLOCKING_H
+
+#include "handles/communicator.h"
+#include "handles/request.h"
+
+/* The data one member sends, or the data it receives: blocks in a buffer. */
+struct ckpt_side {
+    void *buffer;
+    int blocks;        /* 0: this member takes no part on this side */
+    int count;         /* elements of each block, */
+    const int *counts; /*   or of block i, if not NULL */
+    const void *displs; /* of block i: int, in extents of the type, or in bytes
+                           if there are types; NULL: one after another */
+    int aint_displs;    /* displs are MPI_Aint */
+    MPI_Datatype type;  /* of each block, */
+    const MPI_Datatype *types; /* or of block i, if not NULL */
+    void **lower_types; /* room for the lower handles of `types` */
+};
+
+/* Whose data a member's result depends on. */
+enum ckpt_flow {
+    CKPT_FLOW_ALL,       /* everyone's */
+    CKPT_FLOW_TO_ROOT,   /* the root's result on everyone's */
+    CKPT_FLOW_FROM_ROOT, /* the root's */
+    CKPT_FLOW_SOME,      /* some members' */
+};
+
+/* The call that began a nonblocking collective. */
+struct ckpt_nonblocking {
+    /* Begins it in the lower half; runs with the lower thread pointer. */
+    int (*begin)(const struct ckpt_nonblocking *call, MPI_Request *lower);
+    MPI_Comm communicator;
+    struct ckpt_side send;
+    struct ckpt_side receive;
+    MPI_Op op;
+    int root;
+    MPI_Comm twin;       /* MPI_Comm_idup: the duplicate; else NULL */
+    enum ckpt_flow flow;
+    int in_receive; /* the receive buffer holds the input: MPI_IN_PLACE, Ibcast */
+    int own_block;  /* and there, only this member's own block is input */
+    int consumes;   /* an input there is overwritten before completion */
+
+    /* Kept by nonblocking.c. */
+    uint64_t number; /* on the communicator's clock */
+    int again;       /* a restart begins it again */
+    MPI_Request next_told; /* see ckpt_nonblocking_told */
+    size_t size;     /* bytes of this allocation */
+    int has_input;   /* a copy of the input was taken; */
+    void *input;     /*   packed, NULL if there is none */
+    size_t input_size;
+    struct ckpt_scratch { /* buffers of a collective begun again for others */
+        char *memory;
+        size_t size;
+    } scratch[2];
+};
+
+/*
+ * Begins the collective that `call` describes, behind the gate; the wrapper of
+ * a nonblocking collective ends in this. call: copied, with its arrays.
+ * Context: normal, state IDLE. Returns an MPI error code.
+ */
+int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
+                           MPI_Request *request, const char *function,
+                           void *site);
+
+/* The lower half has completed it, and the application does not know yet.
+ * Context: place for lower-half calls. */
+void ckpt_nonblocking_completed(MPI_Request request);
+
+/* The application knows. 1 if the request must stay, for a restart to
+ * contribute its input again. Context: normal. */
+int ckpt_nonblocking_told(MPI_Request request);
+
+/* Frees what the request holds. Context: normal. */
+void ckpt_nonblocking_close(MPI_Request request);
+
+/* While a checkpoint is under way: whether all members have begun it before the
+ * cut, so that it has to be complete there. Context: any. */
+int ckpt_nonblocking_in_cut(MPI_Request request);
+
+/* Before this rank is saved: notes which ones a restart begins again. Context:
+ * any. */
+void ckpt_nonblocking_record(void);
+
+/* Begins it again in a new lower half, or not. Context: quiesced. Returns an
+ * MPI error code. */
+int ckpt_nonblocking_rebuild(MPI_Request request);
+
+#endif
