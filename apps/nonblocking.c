@@ -8,7 +8,7 @@
  * begun in its own random order, and computes in between for a random while, so
  * that the ranks are far from each other. Blocking collectives, messages, and
  * duplications occur, too.
- * Every result is checked. Rank 0 prints "round N".
+ * Every result is checked. Rank 0 prints "step N".
  */
 #include "collective_op.h"
 
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     for (uint64_t round = 1; round <= rounds; round++) {
         play(round);
         if (rank == 0 && round % 50 == 0) {
-            printf("round %" PRIu64 "\n", round);
+            printf("step %" PRIu64 "\n", round);
             fflush(stdout);
         }
     }

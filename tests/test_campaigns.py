@@ -12,8 +12,14 @@ SEED = random.randrange(1000000)  # a failing test shows it
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_cycles(tmp_path, ranks):
-    totals = cycles.run_cycles(tmp_path, 6, SEED, ranks)
+    totals = cycles.run_cycles(tmp_path, 6, SEED, programs.ring(30000, ranks))
     assert totals["right answers"] == 6
+
+
+def test_nonblocking_cycles(tmp_path):
+    program = programs.nonblocking(2000, seed=SEED)
+    totals = cycles.run_cycles(tmp_path, 3, SEED, program)
+    assert totals["right answers"] == 3
 
 
 @pytest.mark.parametrize("make", [programs.traffic, programs.churn, programs.remote])

@@ -2,7 +2,7 @@
 """cycles.py - kills a job at random moments, also in the middle of a
 checkpoint, and restarts it.
 
-One cycle is one run of the self-checking ring: it is started, saved once or
+One cycle is one run of a self-checking program: it is started, saved once or
 more, killed with SIGKILL at a random moment, restarted from the newest
 committed checkpoint, perhaps killed again, and comes to its end. Each restart
 must go on where that checkpoint was taken, and each answer must be right.
@@ -15,11 +15,10 @@ import threading
 from collections import Counter
 from dataclasses import dataclass
 
-from . import programs
 from .lab import Lab
 
 LONGEST_WAIT = 0.4  # seconds from one random moment to the next
-STEPS_PER_LINE = 250  # of the ring
+STEPS_PER_LINE = 250  # of the ring; fewer of others
 REPORT = re.compile(r"^step (\d+)")
 
 
@@ -125,9 +124,11 @@ class Cycle:
         return self.program.answer(job.lines, self.lab.work)
 
 
-def run_cycles(directory, cycles, seed, ranks=2, steps=30000, show=print):
-    """Runs cycles until one fails; what was counted. Raises on a failure."""
-    program = programs.ring(steps, ranks)
+def run_cycles(directory, cycles, seed, program, show=print):
+    """Runs cycles until one fails; what was counted. Raises on a failure.
+
+    program: prints at least every STEPS_PER_LINE steps how far it is.
+    """
     native = Lab(directory / "native")
     expected = native.run_native(program).answer
     totals = Counter()

@@ -102,6 +102,13 @@ def remote(steps, ranks=2, stop_file=None):
     return Program("remote", argv, ranks)
 
 
+def nonblocking(rounds, ranks=3, seed=1):
+    """Random nonblocking collectives of ranks that drift apart; about 1 ms a
+    round on 2 ranks."""
+    argv = [APPS / "nonblocking", rounds, seed]
+    return Program("nonblocking collectives", argv, ranks)
+
+
 def memory(megabytes, steps, ranks=2, pause_us=0):
     """Much memory, strided messages and collectives."""
     return Program(
