@@ -249,7 +249,8 @@ static int all_have_begun(const struct ckpt_nonblocking *call)
 
 static int keep_for_others(struct ckpt_nonblocking *call)
 {
-    return ckpt_contribution_size(call) <= TOLD_BYTES &&
+    return !call->communicator->foreign && /* it cannot be saved, anyway */
+           ckpt_contribution_size(call) <= TOLD_BYTES &&
            ckpt_contribution_fits(call) && ckpt_contribution_keep(call);
 }
 
@@ -269,12 +270,18 @@ void ckpt_nonblocking_completed(MPI_Request request)
     }
 }
 
-/* Takes the oldest of those that stay off their list. */
-static void forget_first(void)
+/* Takes one of those that stay off their list: the one after `previous`, or the
+ * first for NULL. */
+static void forget(MPI_Request previous)
 {
-    MPI_Request request = told.first;
+    MPI_Request *link =
+        previous == NULL ? &told.first : &previous->nonblocking->next_told;
+    MPI_Request request = *link;
 
-    told.first = request->nonblocking->next_told;
+    *link = request->nonblocking->next_told;
+    if (told.last == request) {
+        told.last = previous;
+    }
     told.count--;
     told.bytes -= request->nonblocking->input_size;
     ckpt_request_retire(request);
@@ -305,7 +312,7 @@ static void forget_some(void)
         if (!is_settled(call) || !is_over(told.first)) {
             break;
         }
-        forget_first();
+        forget(NULL);
     }
 }
 
@@ -327,6 +334,21 @@ int ckpt_nonblocking_told(MPI_Request request)
         forget_some();
     }
     return 1;
+}
+
+void ckpt_nonblocking_disconnect(MPI_Comm comm)
+{
+    MPI_Request previous = NULL, request = told.first, next;
+
+    comm->clock->settled = comm->clock->left;
+    for (; request != NULL; request = next) {
+        next = request->nonblocking->next_told;
+        if (request->communicator == comm && is_over(request)) {
+            forget(previous);
+        } else {
+            previous = request;
+        }
+    }
 }
 
 void ckpt_nonblocking_close(MPI_Request request)

@@ -87,6 +87,10 @@ void ckpt_nonblocking_completed(MPI_Request request);
  * contribute its input again. Context: normal. */
 int ckpt_nonblocking_told(MPI_Request request);
 
+/* All members have begun and completed all collectives on `comm`, which is about
+ * to go. Context: normal, between ckpt_begin and ckpt_end. */
+void ckpt_nonblocking_disconnect(MPI_Comm comm);
+
 /* Frees what the request holds. Context: normal. */
 void ckpt_nonblocking_close(MPI_Request request);
 

@@ -288,6 +288,7 @@ int PMPI_Comm_disconnect(MPI_Comm *comm_p)
 
     REQUIRE(comm, "MPI_Comm_disconnect");
     ckpt_begin();
+    ckpt_nonblocking_disconnect(comm);
     CKPT_CALL(code, Comm_disconnect, (MPI_Comm *)&comm->handle.lower);
     if (code != MPI_SUCCESS) {
         CKPT_RETURN(comm, code, "MPI_Comm_disconnect");
