@@ -124,7 +124,6 @@ static struct ckpt_nonblocking *copy_call(const struct ckpt_nonblocking *given)
         call->size = size;
         copy_side(&call->send, &more);
         copy_side(&call->receive, &more);
-        each_used(call, retain);
     }
     return call;
 }
@@ -136,7 +135,6 @@ static void free_call(struct ckpt_nonblocking *call)
     }
     ckpt_contribution_drop(call);
     ckpt_contribution_take_back(call);
-    each_used(call, ckpt_drop);
     ckpt_memory_free(call, call->size);
 }
 
@@ -144,11 +142,11 @@ static void free_call(struct ckpt_nonblocking *call)
 
 /* Has the lower half begin it, with the buffers of `own`. */
 static int begin(struct ckpt_nonblocking *call,
-                 const struct ckpt_nonblocking *own, MPI_Request request)
+                 const struct ckpt_nonblocking *own, MPI_Request *lower)
 {
     struct ckpt_clock *clock = call->communicator->clock;
     uintptr_t upper = ckpt_enter();
-    int code = call->begin(own, (MPI_Request *)&request->handle.lower);
+    int code = call->begin(own, lower);
 
     ckpt_leave(upper);
     if (code == MPI_SUCCESS) {
@@ -172,14 +170,14 @@ static int keep_input(struct ckpt_nonblocking *call)
     return kept;
 }
 
-static int start(struct ckpt_nonblocking *call, MPI_Request request)
+static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
 {
     int lost = 0, code;
 
     if (call->in_receive && call->consumes) {
         lost = !keep_input(call);
     }
-    code = begin(call, call, request);
+    code = begin(call, call, lower);
     if (code == MPI_SUCCESS && lost) {
         settle(call);
     }
@@ -192,7 +190,7 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *given,
 {
     MPI_Comm comm = given->communicator;
     struct ckpt_nonblocking *call;
-    MPI_Request request;
+    MPI_Request request, *lower;
     int code;
 
     if (__builtin_expect(ckpt_pending, 0)) {
@@ -206,12 +204,14 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *given,
     }
     request->communicator = comm;
     request->nonblocking = call;
-    code = start(call, request);
-    ckpt_request_activate(request);
+    lower = (MPI_Request *)&request->handle.lower;
+    code = start(call, CKPT_UNLESS_NULL(request_p, lower));
     if (code == MPI_SUCCESS) {
+        each_used(call, retain);
+        ckpt_request_activate(request);
         *request_p = request;
-    } else {
-        request->handle.lower = NULL;
+    } else { /* its arguments may be no objects at all */
+        free_call(call);
         ckpt_request_retire(request);
     }
     CKPT_RETURN(comm, code, function);
@@ -353,6 +353,7 @@ void ckpt_nonblocking_disconnect(MPI_Comm comm)
 
 void ckpt_nonblocking_close(MPI_Request request)
 {
+    each_used(request->nonblocking, ckpt_drop);
     free_call(request->nonblocking);
 }
 
@@ -381,6 +382,7 @@ void ckpt_nonblocking_record(void)
 int ckpt_nonblocking_rebuild(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking, own;
+    MPI_Request *lower = (MPI_Request *)&request->handle.lower;
     int code;
 
     ckpt_contribution_take_back(call);
@@ -394,8 +396,8 @@ int ckpt_nonblocking_rebuild(MPI_Request request)
     }
     if (request->complete) {
         code = ckpt_contribution_lend(call, &own);
-        return code == MPI_SUCCESS ? begin(call, &own, request) : code;
+        return code == MPI_SUCCESS ? begin(call, &own, lower) : code;
     }
     code = ckpt_contribution_restore(call);
-    return code == MPI_SUCCESS ? begin(call, call, request) : code;
+    return code == MPI_SUCCESS ? begin(call, call, lower) : code;
 }

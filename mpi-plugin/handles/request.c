@@ -78,7 +78,7 @@ static void drop_used(MPI_Request request)
 
 void ckpt_request_retire(MPI_Request request)
 {
-    if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
+    if (request->active && request->request_kind == CKPT_REQUEST_COLLECTIVE &&
         ckpt_nonblocking_told(request)) {
         return;
     }
