@@ -9,6 +9,9 @@ import pytest
 from ckpttest import coverage
 from ckpttest.settings import APPS, PATIENCE
 
+# The last test adds up what those before it have called.
+pytestmark = pytest.mark.xdist_group("coverage")
+
 
 def every_function():
     """The functions of mpi.h, from the table in the program itself."""
