@@ -462,9 +462,9 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
 TEST_F(Machine, GatesOfThreadsAreOpenedInAStall)
 {
     for (auto &page : page_clocks) {
-        page.push_back({9, 3, 3, 0});
+        page.push_back({9, 3, 3, 0, 3});
     }
-    page_clocks[0][0] = {world, 6, 6, 0}; /* the others have to reach 6 */
+    page_clocks[0][0] = {world, 6, 6, 0, 6}; /* the others have to reach 6 */
     request();
     all(&Machine::report_free);
     for (int i = 0; i < count; i++) {
@@ -487,9 +487,9 @@ TEST_F(Machine, GatesOfThreadsAreOpenedInAStall)
 TEST_F(Machine, AGateThatAThreadHasPassedStaysShut)
 {
     for (auto &page : page_clocks) {
-        page.push_back({9, 4, 4, 0});
+        page.push_back({9, 4, 4, 0, 4});
     }
-    page_clocks[0][0] = {world, 6, 6, 0};
+    page_clocks[0][0] = {world, 6, 6, 0, 6};
     request();
     all(&Machine::report_free);
     for (int i = 0; i < count; i++) {
