@@ -10,6 +10,28 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from ckpttest.lab import Lab  # noqa: E402  (needs the path)
 
+# Tests whose ranks never pause: side by side they would take each other's cores.
+BUSY = {
+    "test_agent",
+    "test_campaigns",
+    "test_cluster",
+    "test_files",
+    "test_fortran",
+    "test_mpi4py",
+    "test_openmpi5",
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "busy: to be run alone")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in BUSY:
+            item.add_marker("busy")
+
 
 @pytest.fixture
 def lab(tmp_path):
