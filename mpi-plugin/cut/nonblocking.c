@@ -178,7 +178,7 @@ static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
         lost = !keep_input(call);
     }
     code = begin(call, call, lower);
-    if (code == MPI_SUCCESS && lost) {
+    if (code == MPI_SUCCESS && (lost || ckpt_multiple)) { /* see lane.h */
         settle(call);
     }
     return code;

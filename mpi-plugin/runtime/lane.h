@@ -10,7 +10,8 @@
  * threads are in the application or wait for the lock, none is in the lower
  * half. So whatever waits must wait with the lock given up: wait loops give it
  * up in every turn, and blocking collectives are nonblocking ones and such a
- * loop (ckpt_collectives_split).
+ * loop (ckpt_collectives_split). Nonblocking collectives are settled when they
+ * begin (cut/nonblocking.h): a cut waits until all members have begun them.
  */
 #ifndef CKPT_LANE_H
 #define CKPT_LANE_H
