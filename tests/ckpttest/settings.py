@@ -16,7 +16,7 @@ OPENMPI5 = BUILD / "ompi5"
 MPICH5 = Path(os.environ.get("CKPT_TEST_MPICH", BUILD / "mpich5"))
 
 # Seconds that anything which ends by itself may take.
-PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "60"))
+PATIENCE = float(os.environ.get("CKPT_TEST_PATIENCE", "120"))
 
 
 def environment(**more):
