@@ -19,7 +19,7 @@ KINDS = {
     "hdf5": lambda: programs.datasets(200),
     "hpcc": lambda: programs.hpcc(2),
     "mpi4py": lambda: programs.objects(1500, 3),
-    "files": lambda: programs.files(5000, 3),
+    "files": lambda: programs.files(15000, 3),
     "threads": lambda: programs.threads(600, 2),
     "multiple": lambda: programs.multiple(300, 2, 4),
     "multiple12": lambda: programs.multiple(100, 3, 12),
@@ -71,7 +71,7 @@ def run_kind(directory, kind, times, seed):
     chance = random.Random(f"{seed} {kind}")
     program = KINDS[kind]()
     native = Lab(directory / f"{kind}-native").run_native(program)
-    last = 0.8 if program.progress else 0.6  # native times vary
+    last = 0.7 if program.progress else 0.6  # native times vary
     return [
         run_once(
             directory / f"{kind}-{turn}",
