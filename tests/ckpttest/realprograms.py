@@ -19,7 +19,7 @@ KINDS = {
     "hdf5": lambda: programs.datasets(200),
     "hpcc": lambda: programs.hpcc(2),
     "mpi4py": lambda: programs.objects(1500, 3),
-    "files": lambda: programs.files(15000, 3),
+    "files": lambda: programs.files(8000, 3),
     "threads": lambda: programs.threads(600, 2),
     "multiple": lambda: programs.multiple(300, 2, 4),
     "multiple12": lambda: programs.multiple(100, 3, 12),
