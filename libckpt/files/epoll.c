@@ -9,11 +9,9 @@
 #include "files/file_kind.h"
 
 #include "base/text.h"
-#include "memory/maps.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -123,13 +121,9 @@ static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
 {
-    char path[64];
     char *text;
-    size_t size;
-    int error;
+    int error = ckpt_file_whole_info(save, probe->fd, &text, failure);
 
-    ckpt_text_format(path, sizeof path, "/proc/self/fdinfo/%d", probe->fd);
-    error = ckpt_proc_read(save->arena, path, &text, &size, failure);
     return error != 0 ? error
                       : save_watches(save, probe, text, file, failure);
 }

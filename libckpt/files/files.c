@@ -116,23 +116,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
     }
 }
 
-static void read_info(struct ckpt_file_probe *probe)
-{
-    char path[64];
-    long size;
-    int fd;
-
-    probe->info[0] = '\0';
-    ckpt_text_format(path, sizeof path, "/proc/self/fdinfo/%d", probe->fd);
-    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) {
-        return;
-    }
-    size = ckpt_sys_read(fd, probe->info, sizeof probe->info - 1);
-    probe->info[size > 0 ? size : 0] = '\0';
-    ckpt_sys_close(fd);
-}
-
 static int examine(int fd, struct ckpt_file_probe *probe,
                    struct ckpt_failure *failure)
 {
@@ -155,7 +138,7 @@ static int examine(int fd, struct ckpt_file_probe *probe,
                          -result);
     }
     probe->status_flags = (int)result;
-    read_info(probe);
+    ckpt_file_info(fd, probe->info, sizeof probe->info);
     return 0;
 }
 

@@ -13,11 +13,9 @@
 
 #include "base/text.h"
 #include "files/watched.h"
-#include "memory/maps.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -72,24 +70,18 @@ static int next_line(const char **text_p, struct line *line)
 static int leads_there(int other, const struct ckpt_watched *call,
                        const struct line *line)
 {
-    char path[64], text[1024];
+    char text[1024];
     const char *at = text;
     struct line found;
-    long size, watch;
-    int fd, same;
+    long watch;
+    int same;
 
     watch = ckpt_syscall3(SYS_inotify_add_watch, other, (long)call->path,
                           (long)(line->mask | call->flags));
     if (watch < 0) {
         return 0;
     }
-    ckpt_text_format(path, sizeof path, "/proc/self/fdinfo/%d", other);
-    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    size = fd < 0 ? fd : ckpt_sys_read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        ckpt_sys_close(fd);
-    }
-    text[size > 0 ? size : 0] = '\0';
+    ckpt_file_info(other, text, sizeof text);
     same = next_line(&at, &found) == 1 && found.what_size == line->what_size &&
            memcmp(found.what, line->what, line->what_size) == 0;
     ckpt_syscall3(SYS_inotify_rm_watch, other, watch, 0);
@@ -236,9 +228,7 @@ static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
 {
-    char path[64];
     char *text;
-    size_t size;
     int unread = 0;
     long result = ckpt_sys_ioctl(probe->fd, FIONREAD, &unread);
 
@@ -247,8 +237,7 @@ static int save(const struct ckpt_file_save *save,
                                        "that have not been read",
                                 failure);
     }
-    ckpt_text_format(path, sizeof path, "/proc/self/fdinfo/%d", probe->fd);
-    result = ckpt_proc_read(save->arena, path, &text, &size, failure);
+    result = ckpt_file_whole_info(save, probe->fd, &text, failure);
     return result != 0 ? (int)result
                        : save_watches(save, probe, text, file, failure);
 }
