@@ -92,39 +92,37 @@ ckpt_clock_leave(struct ckpt_clock *clock)
 }
 
 /*
- * A blocking collective of the lower half on `comm` (an object of ours, not a
- * null handle). A restart may come back to this point with all local variables
- * of the calling function as they were: nothing but lower-half code and local
- * variables may change between here and ckpt_clock_leave().
+ * A blocking collective on `comm` (an object of ours, not a null handle):
+ * `function(...)` runs with the lower thread pointer. A restart may come back
+ * to this point with all local variables of the calling function as they were:
+ * nothing but lower-half code and local variables may change between here and
+ * ckpt_clock_leave().
  */
-#define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
+#define CKPT_COLLECTIVE_RUN(result, comm, redo_flag, function, ...)            \
     do {                                                                       \
         uintptr_t upper_;                                                      \
         CKPT_COLLECTIVE_ENTRY();                                               \
         ckpt_collective_set((comm), (redo_flag));                              \
         upper_ = ckpt_enter();                                                 \
-        (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
+        (result) = function(__VA_ARGS__);                                      \
         ckpt_clock_leave((comm)->clock); /* from here on: left */              \
         ckpt_leave(upper_);                                                    \
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
     } while (0)
 
+/* The same for one function of the lower half. */
+#define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
+    CKPT_COLLECTIVE_RUN(result, comm, redo_flag, CKPT_FUNCTION(name),          \
+                        __VA_ARGS__)
+
 /*
- * The same for what takes several lower-half calls: `function(...)` runs with
- * the lower thread pointer. It may be entered again, with its arguments
- * evaluated anew, so it must not depend on what an unfinished run has done.
+ * The same for what takes several lower-half calls. It may be entered again,
+ * with its arguments evaluated anew, so it must not depend on what an unfinished
+ * run has done.
  */
 #define CKPT_COLLECTIVE_SECTION(result, comm, function, ...)                   \
-    do {                                                                       \
-        uintptr_t upper_;                                                      \
-        CKPT_COLLECTIVE_ENTRY();                                               \
-        ckpt_collective_set((comm), CKPT_COLLECTIVE_REDO);                     \
-        upper_ = ckpt_enter();                                                 \
-        (result) = function(__VA_ARGS__);                                      \
-        ckpt_clock_leave((comm)->clock);                                       \
-        ckpt_leave(upper_);                                                    \
-        ckpt_state = CKPT_STATE_CRITICAL;                                      \
-    } while (0)
+    CKPT_COLLECTIVE_RUN(result, comm, CKPT_COLLECTIVE_REDO, function,          \
+                        __VA_ARGS__)
 
 /*
  * Starts a nonblocking collective that a restart cannot begin again (on a file):
