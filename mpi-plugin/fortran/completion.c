@@ -24,6 +24,14 @@ static void return_index(MPI_Fint *index, int c_index)
     *index = c_index == MPI_UNDEFINED ? MPI_UNDEFINED : c_index + 1;
 }
 
+/* The same for `count` of them; none if it is MPI_UNDEFINED, which is negative. */
+static void count_from_one(int count, MPI_Fint *indices)
+{
+    for (int i = 0; i < count; i++) {
+        indices[i]++;
+    }
+}
+
 void ompi_startall_f(const MPI_Fint *count, MPI_Fint *array_of_requests,
                      MPI_Fint *ierror)
 {
@@ -88,9 +96,7 @@ void ompi_waitsome_f(const MPI_Fint *incount, MPI_Fint *array_of_requests,
     code = PMPI_Waitsome(*incount, requests, outcount, array_of_indices,
                          ckpt_fortran_status(array_of_statuses));
     return_requests(*incount, requests, array_of_requests);
-    for (int i = 0; i < *outcount; i++) { /* MPI_UNDEFINED is negative */
-        array_of_indices[i]++;
-    }
+    count_from_one(*outcount, array_of_indices);
     ckpt_fortran_return(ierror, code);
 }
 CKPT_FORTRAN_NAMES(waitsome, WAITSOME, Waitsome);
@@ -147,9 +153,7 @@ void ompi_testsome_f(const MPI_Fint *incount, MPI_Fint *array_of_requests,
     code = PMPI_Testsome(*incount, requests, outcount, array_of_indices,
                          ckpt_fortran_status(array_of_statuses));
     return_requests(*incount, requests, array_of_requests);
-    for (int i = 0; i < *outcount; i++) {
-        array_of_indices[i]++;
-    }
+    count_from_one(*outcount, array_of_indices);
     ckpt_fortran_return(ierror, code);
 }
 CKPT_FORTRAN_NAMES(testsome, TESTSOME, Testsome);

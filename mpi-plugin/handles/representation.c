@@ -45,32 +45,33 @@ static void visit_end(const struct visit *visit)
 
 /* What the lower half calls; its extra state is our representation. */
 
-static int read_lower(void *user, MPI_Datatype type, int count, void *file,
-                      MPI_Offset position, void *state)
+static int convert(MPI_Datarep_conversion_function *function, void *user,
+                   MPI_Datatype type, int count, void *file,
+                   MPI_Offset position, void *extra)
 {
-    const struct representation *own = state;
     struct visit visit;
     int code;
 
     visit_begin(&visit);
-    code = own->read(user, ckpt_datatype_of(type), count, file, position,
-                     own->extra);
+    code = function(user, ckpt_datatype_of(type), count, file, position, extra);
     visit_end(&visit);
     return code;
+}
+
+static int read_lower(void *user, MPI_Datatype type, int count, void *file,
+                      MPI_Offset position, void *state)
+{
+    const struct representation *own = state;
+
+    return convert(own->read, user, type, count, file, position, own->extra);
 }
 
 static int write_lower(void *user, MPI_Datatype type, int count, void *file,
                        MPI_Offset position, void *state)
 {
     const struct representation *own = state;
-    struct visit visit;
-    int code;
 
-    visit_begin(&visit);
-    code = own->write(user, ckpt_datatype_of(type), count, file, position,
-                      own->extra);
-    visit_end(&visit);
-    return code;
+    return convert(own->write, user, type, count, file, position, own->extra);
 }
 
 static int extent_lower(MPI_Datatype type, MPI_Aint *extent, void *state)
