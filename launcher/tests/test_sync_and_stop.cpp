@@ -82,17 +82,22 @@ class Machine : public testing::Test, public RankPages
         settle();
     }
 
+    void send(int rank, ckpt_message &message)
+    {
+        message.epoch = epoch;
+        machine.message(rank, message, now);
+        settle();
+    }
+
     void say(int rank, std::uint32_t type, std::uint64_t place = 0,
              bool holds = false, std::uint64_t flags = 0)
     {
         ckpt_message message{};
         message.type = type;
-        message.epoch = epoch;
         message.arg[0] = place;
         message.arg[2] = flags;
         message.arg[3] = holds;
-        machine.message(rank, message, now);
-        settle();
+        send(rank, message);
     }
 
     void report(int rank, std::uint64_t place = CKPT_PLACE_FREE)
@@ -106,12 +111,10 @@ class Machine : public testing::Test, public RankPages
     {
         ckpt_message message{};
         message.type = CKPT_MSG_REPORT;
-        message.epoch = epoch;
         message.arg[0] = CKPT_PLACE_GATE;
         message.arg[1] = slot;
         message.arg[4] = entered;
-        machine.message(rank, message, now);
-        settle();
+        send(rank, message);
     }
 
     void report_inside(int rank, std::uint64_t flags)
