@@ -14,6 +14,7 @@
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "handles/window.h"
+#include "ipc/system_v.h"
 #include "memory/advice.h"
 #include "memory/layout.h"
 #include "memory/maps.h"
@@ -214,7 +215,10 @@ int ckpt_process_image(struct ckpt_context *context,
         return count;
     }
     describe_process();
-    error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    error = ckpt_system_v_require_none(failure);
+    if (error == 0) {
+        error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    }
     if (error == 0) {
         error = list_files(failure);
     }

@@ -9,6 +9,8 @@ REFUSED = {
     "shared_with_rank": r"memory .*of rank 1.*shared with rank 0",
     "socket_to_rank": r"descriptor \d+.*socket connected to process \d+",
     "spawn": r"MPI_Comm_spawn",
+    "system_v_queue": r"System V message queue \d+ \(key 0xc4b",
+    "system_v_semaphores": r"System V semaphore set \d+ \(key 0x0\)",
 }
 
 # The same in other languages, if there were compilers for them.

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * system_v.c - notes which System V objects a program uses, whether it has made
+ * them itself or was told their ids. Each call goes on to libc; semtimedop() is
+ * in timed_call.c.
+ *
+ * Context of all functions: normal, or a signal handler.
+ */
+#include "config.h"
+
+#include "interpose/next.h"
+#include "ipc/system_v.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+
+CKPT_INTERPOSE int shmget(key_t key, size_t size, int flags)
+{
+    return ckpt_system_v_note(CKPT_SYSTEM_V_MEMORY,
+                              CKPT_NEXT(shmget)(key, size, flags));
+}
+
+CKPT_INTERPOSE void *shmat(int id, const void *address, int flags)
+{
+    ckpt_system_v_note(CKPT_SYSTEM_V_MEMORY, id);
+    return CKPT_NEXT(shmat)(id, address, flags);
+}
+
+CKPT_INTERPOSE int semget(key_t key, int count, int flags)
+{
+    return ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES,
+                              CKPT_NEXT(semget)(key, count, flags));
+}
+
+CKPT_INTERPOSE int semop(int set, struct sembuf *operations, size_t count)
+{
+    ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES, set);
+    return CKPT_NEXT(semop)(set, operations, count);
+}
+
+/* The fourth argument is a union that is passed as a pointer is; it is there
+ * or not, depending on the command. */
+CKPT_INTERPOSE int semctl(int set, int number, int command, ...)
+{
+    va_list arguments;
+    void *argument;
+
+    va_start(arguments, command);
+    argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (command != SEM_STAT && command != SEM_STAT_ANY &&
+        command != SEM_INFO && command != IPC_INFO) {
+        ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES, set);
+    }
+    return CKPT_NEXT(semctl)(set, number, command, argument);
+}
+
+CKPT_INTERPOSE int msgget(key_t key, int flags)
+{
+    return ckpt_system_v_note(CKPT_SYSTEM_V_QUEUE,
+                              CKPT_NEXT(msgget)(key, flags));
+}
+
+CKPT_INTERPOSE int msgsnd(int queue, const void *message, size_t size,
+                          int flags)
+{
+    ckpt_system_v_note(CKPT_SYSTEM_V_QUEUE, queue);
+    return CKPT_NEXT(msgsnd)(queue, message, size, flags);
+}
+
+CKPT_INTERPOSE ssize_t msgrcv(int queue, void *message, size_t size, long type,
+                              int flags)
+{
+    ckpt_system_v_note(CKPT_SYSTEM_V_QUEUE, queue);
+    return CKPT_NEXT(msgrcv)(queue, message, size, type, flags);
+}
