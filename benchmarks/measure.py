@@ -67,6 +67,24 @@ def latency(lab, pairs):
     }
 
 
+def instructions(lab, repetitions=20):
+    """{function: {"native": (all, 0), "ckpt": (all, in our library)}}: the
+    instructions of a call that finds what it waits for."""
+    argv = [BUILD / "benchmarks/count_instructions", BUILD / "benchmarks/calls"]
+    program = programs.Program("calls", [*argv, repetitions], 2, "")
+    (native,), (ckpt,) = _both(
+        lab,
+        program,
+        1,
+        lambda job: {
+            words[0]: (int(words[1]), int(words[2]))
+            for words in map(str.split, job.lines)
+            if len(words) == 3
+        },
+    ).values()
+    return {name: {"native": native[name], "ckpt": ckpt[name]} for name in native}
+
+
 def lammps(lab, pairs):
     """LAMMPS' own loop time, and that of the whole mpirun; seconds."""
 
@@ -150,6 +168,7 @@ def everything(directory, pairs, count, say):
     results = {"machine": machine()}
     steps = [
         ("latency", lambda lab: latency(lab, pairs)),
+        ("instructions", instructions),
         ("lammps", lambda lab: lammps(lab, pairs)),
         ("empty", lambda lab: empty_checkpoints(lab, 5 * count)),
         ("large", lambda lab: large_checkpoints(lab, count)),

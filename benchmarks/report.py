@@ -51,6 +51,15 @@ def latency_rows(latency):
         ]
 
 
+def instruction_rows(instructions):
+    """Without those of an empty call."""
+    empty = instructions["nothing"]["native"][0]
+    for name, counts in instructions.items():
+        if name != "nothing":
+            native, ckpt = counts["native"][0] - empty, counts["ckpt"][0] - empty
+            yield [name, native, ckpt, f"{ckpt - native:+d}", counts["ckpt"][1]]
+
+
 def lammps_rows(lammps):
     """Loop time and wall time of LAMMPS."""
     for index, name in enumerate(("loop time", "wall time of mpirun")):
@@ -118,6 +127,11 @@ def text(results):
         markdown(["machine", ""], facts),
         "## MPI calls, 2 ranks",
         markdown(latency, latency_rows(results["latency"])),
+        "## Instructions of a call, 2 ranks, 8 bytes",
+        markdown(
+            ["function", "native", "ckpt", "added", "in our library"],
+            instruction_rows(results["instructions"]),
+        ),
         "## LAMMPS, 32,000 atoms, 500 steps, 2 ranks",
         markdown(
             ["what", "native", "ckpt", "added, of pairs", "aim"],
