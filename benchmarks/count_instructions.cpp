@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // count_instructions PROGRAM [ARGUMENT...] - runs PROGRAM by single steps between its
-// marks (see calls.c) and prints for each name the median of the instructions that
-// its main thread took, and how many of them were in our library.
+// marks (see calls.c) and prints for each name the least number of instructions that
+// its main thread took, and how many of them were in our library. The least, as a
+// progress loop looks for rarer events every few turns.
 //
 // Exact where performance counters are not to be had, as in virtual machines, and
 // the same from run to run. Other threads run freely and are not counted.
@@ -119,14 +120,14 @@ private:
     bool started_ = false;
 };
 
-// Collects the counts of each name.
+// Keeps the least count of each name.
 class Counter {
 public:
     // A mark of NAME begins a count, an empty one ends it.
     void mark(const std::string &name, std::vector<Range> ours)
     {
         if (name.empty()) {
-            counts_of(name_).push_back(now_);
+            keep_least();
         }
         name_ = name;
         ours_ = std::move(ours);
@@ -143,42 +144,31 @@ public:
         });
     }
 
-    // NAME ALL OURS, a line for each name: the medians of its counts.
+    // NAME ALL OURS, a line for each name.
     void print() const
     {
-        for (const auto &[name, counts] : calls_) {
-            std::printf("%s %lu %lu\n", name.c_str(),
-                        median(counts, &Instructions::all),
-                        median(counts, &Instructions::ours));
+        for (const auto &[name, least] : calls_) {
+            std::printf("%s %lu %lu\n", name.c_str(), least.all, least.ours);
         }
     }
 
 private:
     struct Call {
         std::string name;
-        std::vector<Instructions> counts;
+        Instructions least;
     };
 
-    std::vector<Instructions> &counts_of(const std::string &name)
+    void keep_least()
     {
-        auto known = std::find_if(calls_.begin(), calls_.end(),
-                                  [&](const Call &call) { return call.name == name; });
+        auto known = std::find_if(calls_.begin(), calls_.end(), [&](const Call &call) {
+            return call.name == name_;
+        });
 
-        if (known != calls_.end()) {
-            return known->counts;
+        if (known == calls_.end()) {
+            calls_.push_back({name_, now_});
+        } else if (now_.all < known->least.all) {
+            known->least = now_;
         }
-        return calls_.emplace_back(Call{name, {}}).counts;
-    }
-
-    static std::uint64_t median(std::vector<Instructions> counts,
-                                std::uint64_t Instructions::*which)
-    {
-        auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-
-        std::nth_element(
-            counts.begin(), middle, counts.end(),
-            [&](const auto &a, const auto &b) { return a.*which < b.*which; });
-        return (*middle).*which;
     }
 
     std::vector<Call> calls_;  // in the order of their first marks
