@@ -4,13 +4,25 @@
  */
 #include "collective_op.h"
 
+#if !defined PERSISTENT
+#define BEGIN(name, Name, ...) MPI_I##name(__VA_ARGS__, op->comm, &op->request)
+#elif OMPI_MAJOR_VERSION >= 5
+#define BEGIN(name, Name, ...)                                                 \
+    MPI_##Name##_init(__VA_ARGS__, op->comm, MPI_INFO_NULL, &op->request)
+#else
+#include <mpi-ext.h>
+#define MPI_Barrier_init MPIX_Barrier_init
+#define BEGIN(name, Name, ...)                                                 \
+    MPIX_##Name##_init(__VA_ARGS__, op->comm, MPI_INFO_NULL, &op->request)
+#endif
+
 #define GAP 1 /* elements between blocks */
 static const struct element untouched = {0xdead, 0xbeef};
 
 static struct element value(const struct collective_op *op, int from, int to,
                             int index)
 {
-    uint64_t number = mix4(op->key, (uint64_t)from, (uint64_t)to,
+    uint64_t number = mix4(op->data, (uint64_t)from, (uint64_t)to,
                            (uint64_t)index);
 
     return (struct element){(uint32_t)number | 1, (uint32_t)(number >> 32)};
@@ -245,54 +257,61 @@ static int may_be_in_place(const struct collective_op *op)
     }
 }
 
+static void begin_barrier(struct collective_op *op)
+{
+#ifdef PERSISTENT
+    MPI_Barrier_init(op->comm, MPI_INFO_NULL, &op->request);
+#else
+    MPI_Ibarrier(op->comm, &op->request);
+#endif
+}
+
 static void begin_plain(struct collective_op *op, MPI_Datatype type)
 {
     const int root = op->root, count = op->count;
     const void *send = op->in_place ? MPI_IN_PLACE : op->send;
     void *receive = op->receive;
-    MPI_Comm comm = op->comm;
-    MPI_Request *request = &op->request;
 
     switch (op->what) {
     case BARRIER:
-        MPI_Ibarrier(comm, request);
+        begin_barrier(op);
         break;
     case BCAST:
-        MPI_Ibcast(receive, count, type, root, comm, request);
+        BEGIN(bcast, Bcast, receive, count, type, root);
         break;
     case GATHER:
-        MPI_Igather(send, count, type, receive, count, type, root, comm, request);
+        BEGIN(gather, Gather, send, count, type, receive, count, type, root);
         break;
     case GATHERV:
-        MPI_Igatherv(send, length(op, 0, op->rank), type, receive, op->counts[1],
-                     op->displs[1], type, root, comm, request);
+        BEGIN(gatherv, Gatherv, send, length(op, 0, op->rank), type, receive,
+              op->counts[1], op->displs[1], type, root);
         break;
     case SCATTER:
-        MPI_Iscatter(op->send, count, type, op->in_place ? MPI_IN_PLACE : receive,
-                     count, type, root, comm, request);
+        BEGIN(scatter, Scatter, op->send, count, type,
+              op->in_place ? MPI_IN_PLACE : receive, count, type, root);
         break;
     case SCATTERV:
-        MPI_Iscatterv(op->send, op->counts[0], op->displs[0], type,
-                      op->in_place ? MPI_IN_PLACE : receive,
-                      length(op, 1, op->root), type, root, comm, request);
+        BEGIN(scatterv, Scatterv, op->send, op->counts[0], op->displs[0], type,
+              op->in_place ? MPI_IN_PLACE : receive, length(op, 1, op->root),
+              type, root);
         break;
     case ALLGATHER:
-        MPI_Iallgather(send, count, type, receive, count, type, comm, request);
+        BEGIN(allgather, Allgather, send, count, type, receive, count, type);
         break;
     case ALLGATHERV:
-        MPI_Iallgatherv(send, length(op, 0, op->rank), type, receive,
-                        op->counts[1], op->displs[1], type, comm, request);
+        BEGIN(allgatherv, Allgatherv, send, length(op, 0, op->rank), type,
+              receive, op->counts[1], op->displs[1], type);
         break;
     case ALLTOALL:
-        MPI_Ialltoall(send, count, type, receive, count, type, comm, request);
+        BEGIN(alltoall, Alltoall, send, count, type, receive, count, type);
         break;
     case ALLTOALLV:
-        MPI_Ialltoallv(send, op->counts[0], op->displs[0], type, receive,
-                       op->counts[1], op->displs[1], type, comm, request);
+        BEGIN(alltoallv, Alltoallv, send, op->counts[0], op->displs[0], type,
+              receive, op->counts[1], op->displs[1], type);
         break;
     default:
-        MPI_Ialltoallw(send, op->counts[0], op->displs[0], op->types, receive,
-                       op->counts[1], op->displs[1], op->types, comm, request);
+        BEGIN(alltoallw, Alltoallw, send, op->counts[0], op->displs[0],
+              op->types, receive, op->counts[1], op->displs[1], op->types);
         break;
     }
 }
@@ -302,79 +321,91 @@ static void begin_reduction(struct collective_op *op, MPI_Datatype type)
     const int count = op->count;
     const void *send = op->in_place ? MPI_IN_PLACE : op->send;
     void *receive = op->receive;
-    MPI_Comm comm = op->comm;
-    MPI_Request *request = &op->request;
     MPI_Op function;
 
-    MPI_Op_create(compose_all, 0, &function);
+    MPI_Op_create(compose_all, 0, &op->function);
+    function = op->function;
     switch (op->what) {
     case REDUCE:
-        MPI_Ireduce(send, receive, count, type, function, op->root, comm,
-                    request);
+        BEGIN(reduce, Reduce, send, receive, count, type, function, op->root);
         break;
     case ALLREDUCE:
-        MPI_Iallreduce(send, receive, count, type, function, comm, request);
+        BEGIN(allreduce, Allreduce, send, receive, count, type, function);
         break;
     case REDUCE_SCATTER:
-        MPI_Ireduce_scatter(send, receive, op->counts[0], type, function, comm,
-                            request);
+        BEGIN(reduce_scatter, Reduce_scatter, send, receive, op->counts[0],
+              type, function);
         break;
     case REDUCE_SCATTER_BLOCK:
-        MPI_Ireduce_scatter_block(send, receive, count, type, function, comm,
-                                  request);
+        BEGIN(reduce_scatter_block, Reduce_scatter_block, send, receive, count,
+              type, function);
         break;
     case SCAN:
-        MPI_Iscan(send, receive, count, type, function, comm, request);
+        BEGIN(scan, Scan, send, receive, count, type, function);
         break;
     default:
-        MPI_Iexscan(send, receive, count, type, function, comm, request);
+        BEGIN(exscan, Exscan, send, receive, count, type, function);
         break;
     }
-    MPI_Op_free(&function);
+}
+
+static void free_used(struct collective_op *op)
+{
+    MPI_Type_free(&op->type);
+    if (op->function != MPI_OP_NULL) {
+        MPI_Op_free(&op->function);
+    }
 }
 
 static void begin_neighbours(struct collective_op *op, MPI_Datatype type)
 {
     const int count = op->count;
-    MPI_Comm comm = op->comm;
-    MPI_Request *request = &op->request;
 
     switch (op->what) {
     case NEIGHBOR_ALLGATHER:
-        MPI_Ineighbor_allgather(op->send, count, type, op->receive, count, type,
-                                comm, request);
+        BEGIN(neighbor_allgather, Neighbor_allgather, op->send, count, type,
+              op->receive, count, type);
         break;
     case NEIGHBOR_ALLGATHERV:
-        MPI_Ineighbor_allgatherv(op->send, length(op, 0, op->rank), type,
-                                 op->receive, op->counts[1], op->displs[1], type,
-                                 comm, request);
+        BEGIN(neighbor_allgatherv, Neighbor_allgatherv, op->send,
+              length(op, 0, op->rank), type, op->receive, op->counts[1],
+              op->displs[1], type);
         break;
     case NEIGHBOR_ALLTOALL:
-        MPI_Ineighbor_alltoall(op->send, count, type, op->receive, count, type,
-                               comm, request);
+        BEGIN(neighbor_alltoall, Neighbor_alltoall, op->send, count, type,
+              op->receive, count, type);
         break;
     case NEIGHBOR_ALLTOALLV:
-        MPI_Ineighbor_alltoallv(op->send, op->counts[0], op->displs[0], type,
-                                op->receive, op->counts[1], op->displs[1], type,
-                                comm, request);
+        BEGIN(neighbor_alltoallv, Neighbor_alltoallv, op->send, op->counts[0],
+              op->displs[0], type, op->receive, op->counts[1], op->displs[1],
+              type);
         break;
     default:
-        MPI_Ineighbor_alltoallw(op->send, op->counts[0], op->wide_displs[0],
-                                op->types, op->receive, op->counts[1],
-                                op->wide_displs[1], op->types, comm, request);
+        BEGIN(neighbor_alltoallw, Neighbor_alltoallw, op->send, op->counts[0],
+              op->wide_displs[0], op->types, op->receive, op->counts[1],
+              op->wide_displs[1], op->types);
         break;
+    }
+}
+
+static size_t buffer_elements(const struct collective_op *op)
+{
+    return ((size_t)op->size + 2) * (size_t)(op->count + GAP);
+}
+
+static void fill_buffer(const struct collective_op *op, struct element *buffer)
+{
+    for (size_t i = 0; i < buffer_elements(op); i++) {
+        buffer[i] = untouched;
     }
 }
 
 static struct element *make_buffer(const struct collective_op *op)
 {
-    const size_t elements = ((size_t)op->size + 2) * (size_t)(op->count + GAP);
-    struct element *buffer = malloc(elements * sizeof(*buffer));
+    struct element *buffer = malloc(buffer_elements(op) * sizeof(*buffer));
 
     CHECK(buffer != NULL);
-    for (size_t i = 0; i < elements; i++) {
-        buffer[i] = untouched;
-    }
+    fill_buffer(op, buffer);
     return buffer;
 }
 
@@ -382,10 +413,9 @@ void collective_begin(struct collective_op *op, enum collective what,
                       MPI_Comm comm, int root, int count, int in_place,
                       uint64_t key)
 {
-    MPI_Datatype type;
-
     *op = (struct collective_op){.what = what, .comm = comm, .root = root,
-                                 .count = count, .key = key};
+                                 .count = count, .key = key, .data = key,
+                                 .function = MPI_OP_NULL};
     MPI_Comm_rank(comm, &op->rank);
     MPI_Comm_size(comm, &op->size);
     op->in_place = in_place && may_be_in_place(op);
@@ -394,20 +424,22 @@ void collective_begin(struct collective_op *op, enum collective what,
     find_partners(op);
     make_arguments(op);
     fill_input(op);
-    MPI_Type_contiguous(2, MPI_UINT32_T, &type);
-    MPI_Type_commit(&type);
+    MPI_Type_contiguous(2, MPI_UINT32_T, &op->type);
+    MPI_Type_commit(&op->type);
     op->types = malloc(((size_t)op->size + 2) * sizeof(*op->types));
     for (int i = 0; i < op->size + 2; i++) {
-        op->types[i] = type;
+        op->types[i] = op->type;
     }
     if (what >= PLAIN_COLLECTIVES) {
-        begin_neighbours(op, type);
+        begin_neighbours(op, op->type);
     } else if (what >= REDUCE) {
-        begin_reduction(op, type);
+        begin_reduction(op, op->type);
     } else {
-        begin_plain(op, type);
+        begin_plain(op, op->type);
     }
-    MPI_Type_free(&type);
+#ifndef PERSISTENT
+    free_used(op);
+#endif
 }
 
 /* Checks block i of the result, which came from one member. */
@@ -500,10 +532,35 @@ static void check_result(const struct collective_op *op)
     }
 }
 
+void collective_check(const struct collective_op *op)
+{
+#ifdef PERSISTENT
+    CHECK(op->request != MPI_REQUEST_NULL);
+#else
+    CHECK(op->request == MPI_REQUEST_NULL);
+#endif
+    check_result(op);
+}
+
+#ifdef PERSISTENT
+void collective_start(struct collective_op *op, uint64_t data)
+{
+    op->data = data;
+    fill_buffer(op, op->send);
+    fill_buffer(op, op->receive);
+    fill_input(op);
+    MPI_Start(&op->request);
+}
+#endif
+
 void collective_end(struct collective_op *op)
 {
+    collective_check(op);
+#ifdef PERSISTENT
+    MPI_Request_free(&op->request);
+    free_used(op);
     CHECK(op->request == MPI_REQUEST_NULL);
-    check_result(op);
+#endif
     memset(op->send, 0x55, (size_t)op->count * sizeof(*op->send));
     memset(op->receive, 0x55, (size_t)op->count * sizeof(*op->receive));
     for (int side = 0; side < 2; side++) {

@@ -7,6 +7,10 @@
  * compose functions, which is associative and not commutative. All data follows
  * from a key that the members share. Types and operations are freed as soon as
  * the collective has begun.
+ *
+ * Compiled with -DPERSISTENT, the same of persistent collectives: these are made
+ * first, and then started any number of times. (Open MPI loses the types and
+ * operations of these when they are freed before the request.)
  */
 #ifndef COLLECTIVE_OP_H
 #define COLLECTIVE_OP_H
@@ -35,23 +39,30 @@ struct collective_op {
     int root;
     int count; /* elements of a block, or the most in one that varies */
     int in_place;
-    uint64_t key;
+    uint64_t key;  /* of the arguments */
+    uint64_t data; /* of the data; the same unless it is persistent */
     int sources, destinations; /* neighbours, */
     int *source, *destination; /*   or members */
     struct element *send, *receive;
     int *counts[2], *displs[2];  /* send, receive */
     MPI_Aint *wide_displs[2];
-    MPI_Datatype *types;
+    MPI_Datatype type, *types;
+    MPI_Op function;
     MPI_Request request;
 };
 
-/* Begins `what`; key and the other arguments are the same at all members. */
+/* Begins (or makes) `what`; key and the other arguments are the same at all members. */
 void collective_begin(struct collective_op *op, enum collective what,
                       MPI_Comm comm, int root, int count, int in_place,
                       uint64_t key);
 
-/* The collective is complete: checks the result, and overwrites and frees the
- * buffers. */
+/* Starts a persistent one, with data that follow from `data`. */
+void collective_start(struct collective_op *op, uint64_t data);
+
+/* The collective is complete: checks the result. */
+void collective_check(const struct collective_op *op);
+
+/* The same; and overwrites and frees the buffers, and a persistent request. */
 void collective_end(struct collective_op *op);
 
 #endif

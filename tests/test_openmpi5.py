@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI 5.0 (the PyPI wheel): the same programs. Restarts across releases
-are in test_other_mpi.py."""
+"""Open MPI 5.0 (the PyPI wheel): the same programs, and functions of MPI 4.0.
+Restarts across releases are in test_other_mpi.py."""
 
 import pytest
 
-from ckpttest import programs
+from ckpttest import probes, programs
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
 
@@ -34,3 +34,45 @@ def test_restart(lab5, native, program):
     second = lab5.restart()
     second.succeed()
     assert lab5.answer(program, first, second) == native(program).answer
+
+
+@pytest.fixture
+def gate(tmp_path):
+    return tmp_path / "gate"
+
+
+@pytest.mark.parametrize("name", probes.MPI4)
+def test_native_probe(lab5, gate, name):
+    """The probes of MPI 4.0 are right about the library."""
+    gate.touch()
+    lab5.start_native(probes.probe(name, gate)).succeed()
+
+
+def start_probe(lab, name, gate):
+    job = lab.start(probes.probe(name, gate))
+    job.wait_for("^waiting")
+    return job
+
+
+def finish_probe(job, gate):
+    gate.touch()
+    lines = job.succeed()
+    assert any(line.startswith("OK ") for line in lines), lines
+
+
+@pytest.mark.parametrize("name", probes.MPI4)
+def test_resumed_probe(lab5, gate, name):
+    job = start_probe(lab5, name, gate)
+    lab5.checkpoint(job)
+    finish_probe(job, gate)
+
+
+@pytest.mark.parametrize("name", probes.MPI4)
+def test_restarted_probe(lab5, gate, name):
+    job = start_probe(lab5, name, gate)
+    for _ in range(2):
+        lab5.checkpoint(job)
+        job.kill()
+        job = lab5.restart()
+        job.wait_for("^waiting")
+    finish_probe(job, gate)

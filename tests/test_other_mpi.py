@@ -53,6 +53,13 @@ def test_probe_in_another_release(crossing, name):
     crossing.probe(name)
 
 
+@across(*ALL)
+@pytest.mark.parametrize("name", probes.MPI4)
+def test_newer_functions(crossing, name):
+    """Functions of MPI 4.0, also over a library that lacks them."""
+    crossing.probe(name)
+
+
 @across(*ALL[2:])
 @pytest.mark.parametrize("name", probes.SAVED if FULL else probes.OTHER_MPI)
 def test_probe_in_another_mpi(crossing, name):

@@ -128,6 +128,17 @@ static struct ckpt_nonblocking *copy_call(const struct ckpt_nonblocking *given)
     return call;
 }
 
+struct ckpt_nonblocking *
+ckpt_nonblocking_describe(const struct ckpt_nonblocking *given)
+{
+    struct ckpt_nonblocking *call = copy_call(given);
+
+    if (call != NULL) {
+        each_used(call, retain);
+    }
+    return call;
+}
+
 static void free_call(struct ckpt_nonblocking *call)
 {
     if (call->consumes && call->in_receive) {
@@ -136,6 +147,12 @@ static void free_call(struct ckpt_nonblocking *call)
     ckpt_contribution_drop(call);
     ckpt_contribution_take_back(call);
     ckpt_memory_free(call, call->size);
+}
+
+void ckpt_nonblocking_discard(struct ckpt_nonblocking *call)
+{
+    each_used(call, ckpt_drop);
+    free_call(call);
 }
 
 /* ---- Beginning ----------------------------------------------------------- */
@@ -178,18 +195,44 @@ static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
         lost = !keep_input(call);
     }
     code = begin(call, call, lower);
+    call->info = NULL; /* the application may free it */
     if (code == MPI_SUCCESS && (lost || ckpt_multiple)) { /* see lane.h */
         settle(call);
     }
     return code;
 }
 
-int ckpt_nonblocking_start(const struct ckpt_nonblocking *given,
+static int launch(const struct ckpt_nonblocking *given, MPI_Request request,
+                  MPI_Request *lower)
+{
+    struct ckpt_nonblocking *call = copy_call(given);
+    int code;
+
+    if (call == NULL) {
+        return MPI_ERR_NO_MEM;
+    }
+    code = start(call, lower);
+    if (code == MPI_SUCCESS) {
+        request->nonblocking = call;
+        each_used(call, retain);
+        ckpt_request_activate(request);
+    } else { /* its arguments may be no objects at all */
+        free_call(call);
+    }
+    return code;
+}
+
+int ckpt_nonblocking_launch(const struct ckpt_nonblocking *call,
+                            MPI_Request request)
+{
+    return launch(call, request, (MPI_Request *)&request->handle.lower);
+}
+
+int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
                            MPI_Request *request_p, const char *function,
                            void *site)
 {
-    MPI_Comm comm = given->communicator;
-    struct ckpt_nonblocking *call;
+    MPI_Comm comm = call->communicator;
     MPI_Request request, *lower;
     int code;
 
@@ -197,21 +240,16 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *given,
         ckpt_collective_gate(comm);
     }
     ckpt_begin();
-    call = copy_call(given);
     request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
-    if (call == NULL || request == NULL) {
+    if (request == NULL) {
         CKPT_RETURN(comm, MPI_ERR_NO_MEM, function);
     }
     request->communicator = comm;
-    request->nonblocking = call;
     lower = (MPI_Request *)&request->handle.lower;
-    code = start(call, CKPT_UNLESS_NULL(request_p, lower));
+    code = launch(call, request, CKPT_UNLESS_NULL(request_p, lower));
     if (code == MPI_SUCCESS) {
-        each_used(call, retain);
-        ckpt_request_activate(request);
         *request_p = request;
-    } else { /* its arguments may be no objects at all */
-        free_call(call);
+    } else {
         ckpt_request_retire(request);
     }
     CKPT_RETURN(comm, code, function);
@@ -336,6 +374,29 @@ int ckpt_nonblocking_told(MPI_Request request)
     return 1;
 }
 
+MPI_Request ckpt_nonblocking_detach(MPI_Request request)
+{
+    MPI_Request own =
+        ckpt_request_new(CKPT_REQUEST_COLLECTIVE, request->handle.creator,
+                         request->handle.site);
+
+    ckpt_handle_unlink(&request->handle);
+    request->active = 0;
+    if (own == NULL) {
+        settle(request->nonblocking);
+        ckpt_nonblocking_discard(request->nonblocking);
+        return NULL;
+    }
+    own->communicator = request->nonblocking->communicator;
+    own->nonblocking = request->nonblocking;
+    own->handle.lower = request->handle.lower;
+    own->complete = request->complete;
+    own->status = request->status;
+    own->code = request->code;
+    ckpt_request_activate(own);
+    return own;
+}
+
 void ckpt_nonblocking_disconnect(MPI_Comm comm)
 {
     MPI_Request previous = NULL, request = told.first, next;
@@ -343,18 +404,12 @@ void ckpt_nonblocking_disconnect(MPI_Comm comm)
     comm->clock->settled = comm->clock->left;
     for (; request != NULL; request = next) {
         next = request->nonblocking->next_told;
-        if (request->communicator == comm && is_over(request)) {
+        if (request->nonblocking->communicator == comm && is_over(request)) {
             forget(previous);
         } else {
             previous = request;
         }
     }
-}
-
-void ckpt_nonblocking_close(MPI_Request request)
-{
-    each_used(request->nonblocking, ckpt_drop);
-    free_call(request->nonblocking);
 }
 
 /* ---- The cut ------------------------------------------------------------- */

@@ -51,6 +51,7 @@ struct ckpt_nonblocking {
     MPI_Op op;
     int root;
     MPI_Comm twin;       /* MPI_Comm_idup: the duplicate; else NULL */
+    MPI_Info info;       /* and its hints; NULL: none, or not any more */
     enum ckpt_flow flow;
     int in_receive; /* the receive buffer holds the input: MPI_IN_PLACE, Ibcast */
     int own_block;  /* and there, only this member's own block is input */
@@ -79,6 +80,23 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
                            MPI_Request *request, const char *function,
                            void *site);
 
+/*
+ * A copy of the description, with its arrays; it keeps what it uses alive. NULL:
+ * out of memory. To be freed with ckpt_nonblocking_discard. Context: normal,
+ * between ckpt_begin and ckpt_end.
+ */
+struct ckpt_nonblocking *
+ckpt_nonblocking_describe(const struct ckpt_nonblocking *call);
+void ckpt_nonblocking_discard(struct ckpt_nonblocking *call);
+
+/*
+ * Begins one more collective that `call` describes, as the next operation of an
+ * inactive request. Context: normal, between ckpt_begin and ckpt_end, behind
+ * the gate. Returns an MPI error code.
+ */
+int ckpt_nonblocking_launch(const struct ckpt_nonblocking *call,
+                            MPI_Request request);
+
 /* The lower half has completed it, and the application does not know yet.
  * Context: place for lower-half calls. */
 void ckpt_nonblocking_completed(MPI_Request request);
@@ -87,12 +105,16 @@ void ckpt_nonblocking_completed(MPI_Request request);
  * contribute its input again. Context: normal. */
 int ckpt_nonblocking_told(MPI_Request request);
 
+/*
+ * What a persistent request has begun gets a request of its own, and the
+ * persistent one is inactive. NULL: out of memory; then it is settled, and not
+ * needed any more. Context: normal, between ckpt_begin and ckpt_end.
+ */
+MPI_Request ckpt_nonblocking_detach(MPI_Request request);
+
 /* All members have begun and completed all collectives on `comm`, which is about
  * to go. Context: normal, between ckpt_begin and ckpt_end. */
 void ckpt_nonblocking_disconnect(MPI_Comm comm);
-
-/* Frees what the request holds. Context: normal. */
-void ckpt_nonblocking_close(MPI_Request request);
 
 /* While a checkpoint is under way: whether all members have begun it before the
  * cut, so that it has to be complete there. Context: any. */

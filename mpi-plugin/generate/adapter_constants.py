@@ -95,7 +95,7 @@ def mpich_c(openmpi, mpich):
 def openmpi_c(openmpi, mpich):
     keyvals = sorted(n for n in openmpi.constants if re.fullmatch(_OPENMPI_KEYVALS, n))
     lines = [banner("adapt_openmpi.c", "the constants of Open MPI.")]
-    lines += ['#include "adapt/constants.h"', "", "#include <mpi.h>", ""]
+    lines += ['#include "adapt/constants.h"', '#include "handles/mpi4.h"', ""]
     lines += _values("openmpi", _common(openmpi, mpich))
     lines += _array("only", keyvals)
     lines += ["const struct adapt_values adapt_openmpi_keyvals = {N_only, only};", ""]

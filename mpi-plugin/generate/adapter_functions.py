@@ -6,6 +6,7 @@ import re
 
 import adapter_constants
 import standard
+import supplement
 from layout import Call, If, render
 from tables import banner
 
@@ -249,7 +250,11 @@ def _adapted(function):
 def names(openmpi, mpich):
     """The functions that the adapter has, by hand or generated."""
     both = sorted(set(openmpi.functions) & set(mpich.functions))
-    return [name for name in both if not _NOT_ADAPTED.fullmatch(name)]
+    return [
+        name
+        for name in both
+        if not _NOT_ADAPTED.fullmatch(name) and name not in supplement.UPPER_ALONE
+    ]
 
 
 def functions_c(openmpi, mpich):

@@ -19,6 +19,18 @@ KINDS = {
     "MPI_Message": "CKPT_MESSAGE",
 }
 
+# Objects of Open MPI 5.0 that an older library lacks, and the sizes they have there.
+NEWER = {
+    "MPI_F08_STATUSES_IGNORE": 8,
+    "MPI_F08_STATUS_IGNORE": 8,
+    "ompi_mpi_c_short_float_complex": 512,
+    "ompi_mpi_complex4": 512,
+    "ompi_mpi_cxx_sfltcplex": 512,
+    "ompi_mpi_errors_abort": 1024,
+    "ompi_mpi_instance_null": 512,
+    "ompi_mpi_short_float": 512,
+}
+
 # Handle types whose objects are the library's business alone.
 RAW_HANDLES = ("MPI_Session",)
 
@@ -98,13 +110,14 @@ def _handle_type(header, name):
 def objects(header, binding_symbols, real):
     """All data the stand-in defines, by name. real: symbols of the library."""
     handles = {name: _handle_type(header, name) for name in header.data}
-    missing = [name for name in handles if name not in real]
+    sizes = {**NEWER, **{name: symbol.size for name, symbol in real.items()}}
+    missing = [name for name in handles if name not in sizes]
     if missing:
         raise ExportError("mpi.h and libmpi differ; not in libmpi: " + ", ".join(missing))
     handles.update(
-        {name: kind for name, kind in binding_symbols.data.items() if name in real}
+        {name: kind for name, kind in binding_symbols.data.items() if name in sizes}
     )
-    return [Object(name, handles[name], real[name].size) for name in sorted(handles)]
+    return [Object(name, handles[name], sizes[name]) for name in sorted(handles)]
 
 
 def check_bindings(header, binding_symbols, real, readelf, directory):

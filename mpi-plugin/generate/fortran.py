@@ -85,7 +85,8 @@ class Binding:
             self.last.append(back)
 
     def _array_length(self, argument):
-        base = self.name[1:].capitalize() if self.name.startswith("I") else self.name
+        base = self.name.removesuffix("_init")
+        base = base[1:].capitalize() if base.startswith("I") else base
         length = supplement.ARRAY_LENGTHS.get((base, argument.name))
         if length is None:
             if not argument.length:

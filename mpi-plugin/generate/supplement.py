@@ -56,7 +56,8 @@ _SCAN = _consuming("1", "1", "SOME")
 _NEIGHBOR_ALLGATHER = Collective("1", _IN, "SOME")
 _NEIGHBOR_ALLTOALL = Collective(_OUT, _IN, "SOME")
 
-# MPI 3.1, chapter 5 and section 7.6. The nonblocking form of each has an I.
+# MPI 3.1, chapter 5 and section 7.6. The nonblocking form of each has an I, the
+# persistent one ends in _init.
 COLLECTIVES = {
     "Barrier": Collective("0", "0", "ALL"),
     # The root only reads its buffer; the others only write theirs.
@@ -104,6 +105,17 @@ _MAY_WAIT = re.compile(
         ]
     )
 )
+
+
+# Functions of MPI 4.0 that the upper half has alone: of the lower half it takes
+# what all libraries have.
+UPPER_ALONE = {
+    *(f"{name}_init" for name in COLLECTIVES),
+    "Info_create_env",
+    "Info_get_string",
+    "Isendrecv",
+    "Isendrecv_replace",
+}
 
 
 def may_wait(name):
@@ -193,12 +205,7 @@ TOOL_USE = {
 _CALLBACK = "the lower half cannot call functions of the application"
 _SESSION = "the lower half is started by MPI_Init alone"
 _PARTITIONED = "partitioned communication cannot be drained"
-_PERSISTENT = "persistent collectives cannot be started again after a restart"
-_NEW = "of MPI 4; not supported yet"
 REFUSED = {
-    "Comm_idup_with_info": _NEW,
-    "Isendrecv": _NEW,
-    "Isendrecv_replace": _NEW,
     "T_event_register_callback": _CALLBACK,
     "T_event_set_dropped_handler": _CALLBACK,
     "T_event_handle_free": _CALLBACK,
@@ -224,7 +231,6 @@ REFUSED = {
     "Pready_range": _PARTITIONED,
     "Precv_init": _PARTITIONED,
     "Psend_init": _PARTITIONED,
-    **{f"{name}_init": _PERSISTENT for name in COLLECTIVES},
 }
 
 # Functions removed in MPI 3.0 that have the parameters of another one.

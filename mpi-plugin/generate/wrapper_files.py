@@ -21,6 +21,11 @@ class _File:
 # The first pattern that matches the whole name decides.
 _FILES = (
     _File("tool", r"T_.*", "the tool information interface (MPI 3.1, section 14.3)."),
+    _File(
+        "persistent",
+        r"(Neighbor_)?([Bb]ar|[Bb]c|[Gg]ath|[Ss]cat|[Aa]llg|[Aa]llt|[Aa]llr|Reduce|Scan|Exscan).*_init",
+        "persistent collectives (MPI 4.0, sections 6.13 and 8.8).",
+    ),
     _File("neighbor", r"I?[Nn]eighbor_.*", "collectives of neighbours (MPI 3.1, section 7.6)."),
     _File(
         "collective",
@@ -59,6 +64,7 @@ _INCLUDES = """
 #include "handles/file.h"
 #include "handles/request.h"
 #include "handles/window.h"
+#include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>

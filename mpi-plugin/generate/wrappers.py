@@ -338,6 +338,7 @@ class NonblockingWrapper(CollectiveWrapper):
     def __init__(self, function):
         self.sides = {"send": {}, "receive": {}}
         self.others = []
+        self.begun = function.name
         super().__init__(function)
 
     @staticmethod
@@ -426,20 +427,47 @@ class NonblockingWrapper(CollectiveWrapper):
         ]
 
     def _body(self):
-        arguments = ["&call", "request", f'"{self.mpi_name}"', "CKPT_SITE"]
         return [
             "struct ckpt_nonblocking call;",
             "",
             *self.checks,
             *self._description(),
-            Call("return ckpt_nonblocking_start(", arguments),
+            self._end(),
         ]
+
+    def _end(self):
+        arguments = ["&call", "request", f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call("return ckpt_nonblocking_start(", arguments)
 
     def text(self):
         parameters = ["const struct ckpt_nonblocking *call", "MPI_Request *request"]
         head = Call(f"static int begin_{self.name}(", parameters, ")")
-        body = render([Call(f"return CKPT_FUNCTION({self.name})(", self.passed)], 1)
+        body = render([Call(f"return CKPT_FUNCTION({self.begun})(", self.passed)], 1)
         return "\n".join([*head.lines(0), "{", *body, "}", "", super().text()])
+
+
+class PersistentWrapper(NonblockingWrapper):
+    """A persistent collective (MPI 4.0, section 6.13): each start begins the
+    nonblocking one."""
+
+    @staticmethod
+    def _base_name(name):
+        return name.removesuffix("_init")
+
+    def __init__(self, function):
+        super().__init__(function)
+        self.begun = f"I{self.base_name[0].lower()}{self.base_name[1:]}"
+
+    def _add(self, argument):
+        if argument.name != "info":
+            super()._add(argument)
+
+    def _end(self):
+        arguments = ["&call", "info", "request", f'"{self.mpi_name}"', "CKPT_SITE"]
+        return Call("return ckpt_persistent_init(", arguments)
+
+    def text(self):
+        return "\n".join([super().text().rstrip(), f"CKPT_EXTENSION({self.name});", ""])
 
 
 class FileWrapper(Wrapper):
@@ -536,6 +564,8 @@ def wrapper(function):
         return RemoteWrapper(function)
     if name in supplement.COLLECTIVES:
         return CollectiveWrapper(function)
+    if name.endswith("_init") and name.removesuffix("_init") in supplement.COLLECTIVES:
+        return PersistentWrapper(function)
     if name.startswith("I") and name[1:].capitalize() in supplement.COLLECTIVES:
         return NonblockingWrapper(function)
     return Wrapper(function)

@@ -17,7 +17,7 @@
 #define CKPT_HANDLES_H
 
 #pragma GCC visibility push(default) /* MPI functions are what we export */
-#include <mpi.h>
+#include "handles/mpi4.h"
 #pragma GCC visibility pop
 
 #include <stddef.h>

@@ -4,6 +4,7 @@
  */
 #include "handles/request.h"
 
+#include "base/arena.h"
 #include "cut/nonblocking.h"
 #include "cut/synchronous_send.h"
 #include "handles/communicator.h"
@@ -72,15 +73,36 @@ static void drop_used(MPI_Request request)
         ckpt_drop(request->communicator);
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        ckpt_nonblocking_close(request);
+        ckpt_nonblocking_discard(request->nonblocking);
+    }
+    if (request->request_kind == CKPT_REQUEST_EXCHANGE) {
+        ckpt_request_retire(request->halves[0]);
+        ckpt_request_retire(request->halves[1]);
+        ckpt_memory_free(request->buffer, (size_t)request->count);
+    }
+}
+
+/* A persistent collective: what it has begun goes on as a request of its own. */
+static void retire_begun(MPI_Request request)
+{
+    MPI_Request begun = ckpt_nonblocking_detach(request);
+
+    request->complete = 0;
+    if (begun != NULL) {
+        ckpt_request_retire(begun);
     }
 }
 
 void ckpt_request_retire(MPI_Request request)
 {
-    if (request->active && request->request_kind == CKPT_REQUEST_COLLECTIVE &&
-        ckpt_nonblocking_told(request)) {
-        return;
+    if (request->active && request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        if (request->persistent) {
+            retire_begun(request);
+            return;
+        }
+        if (ckpt_nonblocking_told(request)) {
+            return;
+        }
     }
     if (request->active) {
         ckpt_handle_unlink(&request->handle);
@@ -131,6 +153,18 @@ int ckpt_request_is_drained(MPI_Request request)
             ckpt_nonblocking_in_cut(request));
 }
 
+static void progress_halves(MPI_Request request)
+{
+    const MPI_Request send = request->halves[0], receive = request->halves[1];
+
+    if (ckpt_request_progress(receive) & ckpt_request_progress(send)) {
+        request->status = receive->status;
+        request->code =
+            receive->code != MPI_SUCCESS ? receive->code : send->code;
+        request->complete = 1;
+    }
+}
+
 int ckpt_request_progress(MPI_Request request)
 {
     MPI_Status status;
@@ -144,6 +178,9 @@ int ckpt_request_progress(MPI_Request request)
         }
     } else if (!request->complete && is_held(request)) {
         (void)ckpt_synchronous_receive();
+    } else if (!request->complete &&
+               request->request_kind == CKPT_REQUEST_EXCHANGE) {
+        progress_halves(request);
     }
     return request->complete;
 }
@@ -155,7 +192,7 @@ int ckpt_request_wait(MPI_Request request)
     int code;
 
     while (!request->complete) {
-        if (request->handle.lower == NULL) { /* generalized, or held */
+        if (request->handle.lower == NULL) { /* generalized, held, exchange */
             if (ckpt_request_progress(request)) {
                 break;
             }
@@ -204,7 +241,7 @@ int ckpt_request_rebuild(MPI_Request request)
     case CKPT_REQUEST_SEND: /* its message is in the receiver's log */
         ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
         break;
-    default: /* generalized: nothing below; others: complete at a cut */
+    default: /* nothing below, or complete at a cut */
         break;
     }
     return code;

@@ -17,6 +17,7 @@ enum ckpt_request_kind {
     CKPT_REQUEST_GENERALIZED, /* MPI_Grequest_start */
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
     CKPT_REQUEST_REMOTE,      /* access to a window */
+    CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: stands for two requests */
     CKPT_REQUEST_FOREIGN, /* one that cannot be made again */
 };
 
@@ -52,7 +53,11 @@ struct ompi_request_t {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
         MPI_File file; /* whose error handler it has */
-        struct ckpt_nonblocking *nonblocking; /* cut/nonblocking.h */
+        struct { /* a collective: cut/nonblocking.h */
+            struct ckpt_nonblocking *nonblocking; /* what is under way */
+            struct ckpt_nonblocking *repeated; /* persistent: what starts */
+        };
+        struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* not complete before this is answered; or 0 */

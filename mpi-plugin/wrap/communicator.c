@@ -12,6 +12,7 @@
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -48,8 +49,7 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
     return MPI_SUCCESS;
 }
 
-/* Copies what MPI_Comm_dup copies: attributes and topology. */
-static int copy_contents(MPI_Comm from, MPI_Comm to)
+static int copy_topology(MPI_Comm from, MPI_Comm to)
 {
     if (from->topology != NULL) {
         size_t size = from->topology->size;
@@ -60,7 +60,29 @@ static int copy_contents(MPI_Comm from, MPI_Comm to)
         }
         memcpy(to->topology, from->topology, size);
     }
-    return ckpt_attributes_copy(&from->handle, &to->handle);
+    return MPI_SUCCESS;
+}
+
+int ckpt_communicator_duplicate(MPI_Comm comm, MPI_Comm *copy,
+                                const char *function, void *site)
+{
+    struct ckpt_new_communicator fresh;
+    int code;
+
+    MAKE(code, fresh, comm, Comm_dup, CKPT_LOWER(comm));
+    if (code == MPI_SUCCESS) {
+        code = adopt(&fresh, comm, function, site, copy);
+    }
+    return code == MPI_SUCCESS ? copy_topology(comm, *copy) : code;
+}
+
+/* Copies what MPI_Comm_dup copies: attributes and topology. */
+static int copy_contents(MPI_Comm from, MPI_Comm to)
+{
+    int code = copy_topology(from, to);
+
+    return code == MPI_SUCCESS ? ckpt_attributes_copy(&from->handle, &to->handle)
+                               : code;
 }
 
 /* Ends a wrapper that duplicates: callbacks run outside the critical part. */
@@ -111,34 +133,59 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
 }
 CKPT_ALIAS(Comm_dup_with_info);
 
+/* Hints: a library before MPI 4.0 cannot be told here. */
 static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
 {
-    return CKPT_FUNCTION(Comm_idup)(CKPT_LOWER(call->communicator),
-                                    (MPI_Comm *)&call->twin->handle.lower,
-                                    request);
+    const MPI_Comm from = CKPT_LOWER(call->communicator);
+    MPI_Comm *to = (MPI_Comm *)&call->twin->handle.lower;
+    int code = MPI_ERR_UNSUPPORTED_OPERATION;
+
+    if (call->info != NULL) {
+        code = CKPT_FUNCTION(Comm_idup_with_info)(from, CKPT_LOWER(call->info),
+                                                  to, request);
+    }
+    return code == MPI_ERR_UNSUPPORTED_OPERATION
+               ? CKPT_FUNCTION(Comm_idup)(from, to, request)
+               : code;
 }
 
 /* The object is there at once; the lower half fills in its handle. */
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request)
+static int duplicate_nonblocking(MPI_Comm comm, MPI_Info info,
+                                 MPI_Comm *new_comm, MPI_Request *request,
+                                 const char *name, void *site)
 {
-    struct ckpt_nonblocking call = {.begin = begin_idup, .communicator = comm};
+    struct ckpt_nonblocking call = {
+        .begin = begin_idup, .communicator = comm, .info = info};
     int code;
 
-    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
-                 "MPI_Comm_idup");
-    CKPT_REQUIRE(new_comm != NULL && request != NULL, comm, MPI_ERR_ARG,
-                 "MPI_Comm_idup");
+    CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM, name);
+    CKPT_REQUIRE(new_comm != NULL && request != NULL, comm, MPI_ERR_ARG, name);
     ckpt_begin();
-    call.twin = ckpt_communicator_twin(comm, "MPI_Comm_idup", CKPT_SITE);
+    call.twin = ckpt_communicator_twin(comm, name, site);
     code = call.twin == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    code = finish_dup(code, comm, call.twin, "MPI_Comm_idup");
+    code = finish_dup(code, comm, call.twin, name);
     if (code != MPI_SUCCESS) {
         return code;
     }
     *new_comm = call.twin;
-    return ckpt_nonblocking_start(&call, request, "MPI_Comm_idup", CKPT_SITE);
+    return ckpt_nonblocking_start(&call, request, name, site);
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *new_comm, MPI_Request *request)
+{
+    return duplicate_nonblocking(comm, NULL, new_comm, request, "MPI_Comm_idup",
+                                 CKPT_SITE);
 }
 CKPT_ALIAS(Comm_idup);
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm,
+                             MPI_Request *request)
+{
+    CKPT_REQUIRE(info != NULL, comm, MPI_ERR_INFO, "MPI_Comm_idup_with_info");
+    return duplicate_nonblocking(comm, info, new_comm, request,
+                                 "MPI_Comm_idup_with_info", CKPT_SITE);
+}
+CKPT_ALIAS(Comm_idup_with_info);
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *new_comm)
 {

@@ -5,6 +5,7 @@
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "runtime/callback.h"
+#include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -418,6 +419,12 @@ int PMPI_Request_free(MPI_Request *request_p)
         return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Request_free");
     }
     ckpt_begin();
+    if (request->persistent &&
+        request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        int code = ckpt_persistent_free(request_p);
+
+        CKPT_RETURN(NULL, code, "MPI_Request_free");
+    }
     if (request->persistent) {
         request->persistent = 0;
         if (!(request->active &&

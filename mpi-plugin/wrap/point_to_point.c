@@ -12,6 +12,7 @@
 #include "handles/communicator.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
@@ -486,6 +487,9 @@ static int start(MPI_Request request)
             ckpt_request_activate(request);
         }
         return code;
+    }
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+        return ckpt_persistent_start(request);
     }
     return request->request_kind == CKPT_REQUEST_SEND ? start_send(request)
                                                       : start_receive(request);

@@ -13,6 +13,14 @@
     extern __typeof__(PMPI_##name) MPI_##name                                  \
         __attribute__((weak, alias("PMPI_" #name)))
 
+/* The same function under the names of Open MPI's extensions. */
+#define CKPT_EXTENSION(name)                                                   \
+    extern __typeof__(PMPI_##name) PMPIX_##name, MPIX_##name;                  \
+    __typeof__(PMPI_##name) PMPIX_##name                                       \
+        __attribute__((visibility("default"), alias("PMPI_" #name)));          \
+    __typeof__(PMPI_##name) MPIX_##name                                        \
+        __attribute__((visibility("default"), weak, alias("PMPI_" #name)))
+
 /* Ends of the stand-in's code (from the linker). */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));

@@ -27,11 +27,19 @@ LANGUAGES = [
 
 NAMES = sorted(path.stem for path in (SOURCES / "probes").glob("*.c"))
 NAMES += LANGUAGES
+
+# Functions of MPI 4.0: programs built with Open MPI 5.0, if it is there.
+MPI4 = sorted(
+    f"mpi4/{path.stem}"
+    for path in (SOURCES / "mpi4").glob("*.c")
+    if (APPS / "mpi4" / path.stem).exists()
+)
+
 SAVED = [n for n in NAMES if n not in REFUSED]
 
 # What is carried to another release of Open MPI, and to another MPI.
 OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
-OTHER_RELEASE += ["window_fence", "window_lock", "window_shared"]
+OTHER_RELEASE += ["persistent_collectives", "window_fence", "window_lock", "window_shared"]
 OTHER_RELEASE += LANGUAGES
 OTHER_MPI = [
     *OTHER_RELEASE,
@@ -69,7 +77,7 @@ ENVIRONMENT = {"PROBE_VALUE": "a b=c"}
 
 def probe(name, gate):
     """The program of a probe; it goes on when the file `gate` exists."""
-    path = APPS / name if name in LANGUAGES else APPS / "probes" / name
+    path = APPS / name if "/" in name else APPS / "probes" / name
     argv = [path, gate, *_ARGUMENTS.get(name, [])]
     return Program(name, argv, _RANKS.get(name, 2), r"^waiting (\d+)")
 

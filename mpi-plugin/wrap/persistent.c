@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * persistent.c - make, start and free persistent collectives.
+ */
+#include "wrap/persistent.h"
+
+#include "cut/collective.h"
+#include "handles/kinds.h"
+#include "wrap/wrapper.h"
+
+static int check_side(const struct ckpt_side *side)
+{
+    for (int i = 0; i < side->blocks; i++) {
+        const MPI_Datatype type =
+            side->types != NULL ? side->types[i] : side->type;
+
+        if ((side->counts != NULL ? side->counts[i] : side->count) < 0) {
+            return MPI_ERR_COUNT;
+        }
+        if (!ckpt_datatype_valid(type)) {
+            return MPI_ERR_TYPE;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/* What the library would find wrong when it is started. */
+static int check(const struct ckpt_nonblocking *call)
+{
+    const MPI_Comm comm = call->communicator;
+    const int rooted = call->flow == CKPT_FLOW_TO_ROOT ||
+                       call->flow == CKPT_FLOW_FROM_ROOT;
+    int code;
+
+    if (rooted && !comm->inter && (call->root < 0 || call->root >= comm->size)) {
+        return MPI_ERR_ROOT;
+    }
+    if (call->op == MPI_OP_NULL) {
+        return MPI_ERR_OP;
+    }
+    code = check_side(&call->send);
+    return code == MPI_SUCCESS ? check_side(&call->receive) : code;
+}
+
+/* The request for what `call` describes, on a communicator of its own. */
+static MPI_Request describe(const struct ckpt_nonblocking *call, MPI_Comm comm,
+                            const char *function, void *site)
+{
+    struct ckpt_nonblocking *repeated = ckpt_nonblocking_describe(call);
+    MPI_Request request = NULL;
+
+    if (repeated != NULL) {
+        request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
+    }
+    if (request != NULL) {
+        request->persistent = 1;
+        request->repeated = repeated;
+        request->communicator = comm;
+        ckpt_retain(comm);
+    } else if (repeated != NULL) {
+        ckpt_nonblocking_discard(repeated);
+    }
+    return request;
+}
+
+int ckpt_persistent_init(const struct ckpt_nonblocking *given, MPI_Info info,
+                         MPI_Request *request_p, const char *function,
+                         void *site)
+{
+    struct ckpt_nonblocking call = *given;
+    const MPI_Comm comm = given->communicator;
+    MPI_Request request = NULL;
+    int code;
+
+    CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, function);
+    CKPT_REQUIRE(info != NULL, comm, MPI_ERR_INFO, function);
+    code = ckpt_communicator_duplicate(comm, &call.communicator, function, site);
+    if (code != MPI_SUCCESS) {
+        CKPT_RETURN(comm, code, function);
+    }
+    code = check(&call);
+    if (code == MPI_SUCCESS) {
+        request = describe(&call, comm, function, site);
+        code = request == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    }
+    if (code == MPI_SUCCESS) {
+        *request_p = request;
+    } else {
+        ckpt_release(call.communicator);
+    }
+    CKPT_RETURN(comm, code, function);
+}
+
+int ckpt_persistent_start(MPI_Request request)
+{
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_end();
+        ckpt_collective_gate(request->repeated->communicator);
+        ckpt_begin();
+    }
+    return ckpt_nonblocking_launch(request->repeated, request);
+}
+
+int ckpt_persistent_free(MPI_Request *request_p)
+{
+    MPI_Request request = *request_p;
+
+    if (request->active && !ckpt_request_progress(request)) {
+        return MPI_ERR_REQUEST; /* MPI 4.0, section 3.7.3 */
+    }
+    ckpt_request_retire(request); /* what it has begun */
+    ckpt_release(request->repeated->communicator);
+    ckpt_nonblocking_discard(request->repeated);
+    ckpt_drop(request->communicator);
+    request->persistent = 0;
+    ckpt_request_retire(request);
+    *request_p = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}

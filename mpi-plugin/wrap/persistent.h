@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * persistent.h - persistent collectives (MPI 4.0, section 6.13).
+ *
+ * Ranks may start them in any order, so each has a duplicate of its communicator
+ * for itself. They are the upper half's alone: a start begins the nonblocking
+ * collective, which any MPI library has, and which a cut knows how to save
+ * (cut/nonblocking.h).
+ */
+#ifndef CKPT_PERSISTENT_H
+#define CKPT_PERSISTENT_H
+
+#include "cut/nonblocking.h"
+
+/*
+ * Ends the wrapper of MPI_X_init. call: what each start begins; copied, with its
+ * arrays. Collective over its communicator. Context: normal, state IDLE. Returns
+ * an MPI error code.
+ */
+int ckpt_persistent_init(const struct ckpt_nonblocking *call, MPI_Info info,
+                         MPI_Request *request, const char *function, void *site);
+
+/* MPI_Start and MPI_Request_free of such a request. Context: normal, between
+ * ckpt_begin and ckpt_end. Return an MPI error code. */
+int ckpt_persistent_start(MPI_Request request);
+int ckpt_persistent_free(MPI_Request *request);
+
+/*
+ * A duplicate of `comm`, topology included, for a use of our own; collective. It
+ * is freed with ckpt_release. Context: normal, state IDLE; ckpt_end has to
+ * follow (wrap/communicator.c). Returns an MPI error code.
+ */
+int ckpt_communicator_duplicate(MPI_Comm comm, MPI_Comm *copy,
+                                const char *function, void *site);
+
+#endif
