@@ -65,6 +65,10 @@ const char *file_kind(std::uint32_t kind)
         return "socket";
     case CKPT_FILE_INOTIFY:
         return "inotify";
+    case CKPT_FILE_SIGNALFD:
+        return "signalfd";
+    case CKPT_FILE_TIMERFD:
+        return "timerfd";
     default:
         return "unknown";
     }

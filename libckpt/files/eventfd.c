@@ -18,23 +18,6 @@ static int matches(const struct ckpt_file_probe *probe)
     return ckpt_text_equal(probe->path, "anon_inode:[eventfd]");
 }
 
-/* The value after `name` and blanks in a text of fdinfo. */
-static int find_value(const char *info, const char *name, int is_hexadecimal,
-                      uint64_t *value_p)
-{
-    const char *at = strstr(info, name);
-
-    if (at == NULL) {
-        return 0;
-    }
-    at += ckpt_text_length(name);
-    while (*at == ' ' || *at == '\t') {
-        at++;
-    }
-    return (is_hexadecimal ? ckpt_text_hexadecimal(at, value_p)
-                           : ckpt_text_decimal(at, value_p)) != NULL;
-}
-
 static void add(int fd, uint64_t value)
 {
     ckpt_sys_write(fd, &value, sizeof value);
@@ -75,13 +58,13 @@ static int save(const struct ckpt_file_save *save,
     uint64_t semaphore;
 
     (void)save;
-    if (!find_value(probe->info, "eventfd-count:", 1, &file->value)) {
+    if (!ckpt_file_info_value(probe->info, "eventfd-count:", 1, &file->value)) {
         return ckpt_fail(failure, -ENOTSUP,
                          "descriptor %d (%s) cannot be saved: the kernel does "
                          "not tell its count",
                          probe->fd, probe->path);
     }
-    if (!find_value(probe->info, "eventfd-semaphore:", 0, &semaphore)) {
+    if (!ckpt_file_info_value(probe->info, "eventfd-semaphore:", 0, &semaphore)) {
         if (file->value > largest - 2) {
             return ckpt_file_refuse(probe, "full", failure);
         }

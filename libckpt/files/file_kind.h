@@ -87,10 +87,16 @@ extern const struct ckpt_file_ops ckpt_file_memfd;
 extern const struct ckpt_file_ops ckpt_file_epoll;
 extern const struct ckpt_file_ops ckpt_file_socket;
 extern const struct ckpt_file_ops ckpt_file_inotify;
+extern const struct ckpt_file_ops ckpt_file_signalfd;
+extern const struct ckpt_file_ops ckpt_file_timerfd;
 
 /* stream.c: see ckpt_files_open() and ckpt_files_resume(). */
 void ckpt_file_streams_open(void);
 void ckpt_file_streams_resume(const struct ckpt_file *files, size_t count);
+
+/* timerfd.c: see ckpt_files_start_timers(). */
+int ckpt_file_timers_start(const struct ckpt_file *files, size_t count,
+                           struct ckpt_failure *failure);
 
 /* content.c: reads CKPT_FILE_LIMIT. Context: normal. */
 void ckpt_file_limit_open(void);
@@ -121,6 +127,11 @@ void ckpt_file_info(int fd, char *text, size_t size);
  */
 int ckpt_file_whole_info(const struct ckpt_file_save *save, int fd,
                          char **text, struct ckpt_failure *failure);
+
+/* info.c: the number after `name` and blanks in such a text. 1 if there is one.
+ * Context: any. */
+int ckpt_file_info_value(const char *info, const char *name, int is_hexadecimal,
+                         uint64_t *value_p);
 
 /* "descriptor N (path) cannot be saved: it is `what`". Returns -ENOTSUP. */
 int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,

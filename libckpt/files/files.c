@@ -20,7 +20,8 @@ static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_stream,  &ckpt_file_unnamed, &ckpt_file_memfd,
     &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
     &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
-    &ckpt_file_socket,  &ckpt_file_inotify,
+    &ckpt_file_socket,  &ckpt_file_inotify, &ckpt_file_signalfd,
+    &ckpt_file_timerfd,
 };
 
 /* Saved bytes, newest first; they live until the next save. */
@@ -44,6 +45,11 @@ void ckpt_files_open(void)
 void ckpt_files_resume(void)
 {
     ckpt_file_streams_resume(last_files, last_count);
+}
+
+int ckpt_files_start_timers(struct ckpt_failure *failure)
+{
+    return ckpt_file_timers_start(last_files, last_count, failure);
 }
 
 void *ckpt_file_payload(struct ckpt_file *file, size_t size)
@@ -88,8 +94,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         const char *name;
     } anonymous[] = {
         {"anon_inode:[fanotify]", "a fanotify descriptor"},
-        {"anon_inode:[timerfd]", "a timer descriptor"},
-        {"anon_inode:[signalfd]", "a signal descriptor"},
         {"anon_inode:[pidfd]", "a process descriptor"},
         {"anon_inode:[userfaultfd]", "a userfaultfd descriptor"},
         {"anon_inode:[perf_event]", "a performance counter"},

@@ -50,6 +50,13 @@ void ckpt_files_resume(void);
 int ckpt_files_lock(struct ckpt_failure *failure);
 
 /*
+ * In the saved code after a restart, when the program is about to go on: sets
+ * the timers that are descriptors going, with the time that was left of them.
+ * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.
+ */
+int ckpt_files_start_timers(struct ckpt_failure *failure);
+
+/*
  * In the restart program: makes the descriptors again under their old numbers;
  * all others but `keep[]` are closed, also 0, 1 or 2 if the program had closed
  * them.

@@ -31,6 +31,8 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_EPOLL] = &ckpt_file_epoll,
     [CKPT_FILE_SOCKET] = &ckpt_file_socket,
     [CKPT_FILE_INOTIFY] = &ckpt_file_inotify,
+    [CKPT_FILE_SIGNALFD] = &ckpt_file_signalfd,
+    [CKPT_FILE_TIMERFD] = &ckpt_file_timerfd,
 };
 
 int ckpt_file_lost(const struct ckpt_file_restore *restore,

@@ -9,6 +9,7 @@
 #include "sys/syscall.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 enum { PATH_SIZE = 64 };
 
@@ -40,4 +41,20 @@ int ckpt_file_whole_info(const struct ckpt_file_save *save, int fd,
 
     info_path(path, fd);
     return ckpt_proc_read(save->arena, path, text, &size, failure);
+}
+
+int ckpt_file_info_value(const char *info, const char *name, int is_hexadecimal,
+                         uint64_t *value_p)
+{
+    const char *at = strstr(info, name);
+
+    if (at == NULL) {
+        return 0;
+    }
+    at += ckpt_text_length(name);
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    return (is_hexadecimal ? ckpt_text_hexadecimal(at, value_p)
+                           : ckpt_text_decimal(at, value_p)) != NULL;
 }

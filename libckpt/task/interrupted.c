@@ -19,12 +19,11 @@
  */
 #include "task/interrupted.h"
 
-#include "base/text.h"
 #include "sys/syscall.h"
+#include "task/pending.h"
 #include "task/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
@@ -315,29 +314,6 @@ static uint64_t bits_of(const sigset_t *set)
     return bits;
 }
 
-/* The signals that wait for this very thread. */
-static uint64_t own_signals(void)
-{
-    char text[4096];
-    const char *line;
-    uint64_t bits = 0;
-    long size;
-    int fd = (int)ckpt_sys_open("/proc/thread-self/status",
-                                O_RDONLY | O_CLOEXEC, 0);
-
-    if (fd < 0) {
-        return 0;
-    }
-    size = ckpt_sys_read(fd, text, sizeof(text) - 1);
-    ckpt_sys_close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    line = strstr(text, "SigPnd:\t");
-    if (line != NULL) {
-        ckpt_text_hexadecimal(line + 8, &bits);
-    }
-    return bits;
-}
-
 /*
  * 1 if a signal will be delivered as soon as the handler is left. One for the
  * process may go to any thread that lets it through: it counts for the first.
@@ -354,7 +330,7 @@ static int is_signalled(const ucontext_t *context)
         return 0;
     }
     return ckpt_sys_gettid() == ckpt_sys_getpid() ||
-           (bits_of(&pending) & open & own_signals()) != 0;
+           (bits_of(&pending) & open & ckpt_pending_own()) != 0;
 }
 
 void ckpt_interrupted_continue(ucontext_t *context)

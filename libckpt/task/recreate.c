@@ -166,6 +166,7 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
     ckpt_sys_sigprocmask(SIG_SETMASK, &all, NULL); /* the thaw undoes it */
     ckpt_interrupted_start_clock();
     ckpt_threads_repair_leader();
+    leader.tid = ckpt_parking.leader; /* loading the lower half changed it */
     ckpt_parking.leader = ckpt_sys_gettid();
     ckpt_thread_ids_clear();
     ckpt_thread_ids_note(&leader, ckpt_parking.leader);

@@ -211,9 +211,14 @@ int ckpt_signals_action(int signal, const struct sigaction *action,
     return status;
 }
 
+uint64_t ckpt_signals_without_ours(uint64_t set)
+{
+    return set & ~checkpoint_bit();
+}
+
 void ckpt_signals_strip(sigset_t *set)
 {
-    set->__val[0] &= ~checkpoint_bit();
+    set->__val[0] = ckpt_signals_without_ours(set->__val[0]);
 }
 
 int ckpt_signals_number(const char *text)

@@ -13,6 +13,7 @@
 #include "ckpt/failure.h"
 
 #include <signal.h>
+#include <stdint.h>
 
 /* The checkpoint signal: the number in `text`, the value of CKPT_SIGNAL, or
  * our default if that is no signal's number or NULL. Context: any. */
@@ -40,8 +41,10 @@ int ckpt_signals_is_open(void);
 int ckpt_signals_action(int signal, const struct sigaction *action,
                         struct sigaction *old);
 
-/* Takes the checkpoint signal out of a set. Context: any. */
+/* Takes the checkpoint signal out of a set, libc's or the kernel's (bit
+ * (signal - 1) for each). Context: any. */
 void ckpt_signals_strip(sigset_t *set);
+uint64_t ckpt_signals_without_ours(uint64_t set);
 
 /* Reads all dispositions, the leader's mask and alternate stack into static
  * (saved) memory. While threads are frozen the leader's mask is full; the thaw

@@ -27,6 +27,7 @@
 #include "sys/thread_pointer.h"
 #include "task/parking.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -42,6 +43,7 @@ struct identity {
     int32_t *tid_word;
     int32_t remembered;
     int32_t kernel_tid;
+    int32_t former_tid; /* the kernel's at the checkpoint */
 };
 
 /* Entries of threads that have ended stay until the next restart: one speaks
@@ -70,7 +72,8 @@ static void give_lock(uint64_t mask)
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid)
+static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid,
+                 int former_tid)
 {
     if (count < CAPACITY) {
         identities[count] = (struct identity){
@@ -78,6 +81,7 @@ static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid)
             .tid_word = tid_word,
             .remembered = *tid_word,
             .kernel_tid = kernel_tid,
+            .former_tid = former_tid,
         };
         __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     }
@@ -93,7 +97,7 @@ void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid)
     int32_t *tid_word = (int32_t *)thread->clear_child_tid;
 
     if (tid_word != NULL && *tid_word != 0) {
-        note(thread->thread_pointer, tid_word, kernel_tid);
+        note(thread->thread_pointer, tid_word, kernel_tid, thread->tid);
     }
 }
 
@@ -113,6 +117,16 @@ int ckpt_threads_kernel_tid(uintptr_t thread, int32_t **tid_word_p)
         }
     }
     return 0;
+}
+
+int ckpt_threads_renumbered(int former_tid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (identities[i].former_tid == former_tid) {
+            return identities[i].kernel_tid;
+        }
+    }
+    return -ESRCH;
 }
 
 static int is_remembered(int tid)
@@ -139,7 +153,7 @@ void ckpt_threads_register_self(void)
     ckpt_sys_prctl(PR_GET_TID_ADDRESS, (unsigned long)&tid_word, 0, 0, 0);
     if (tid_word != NULL && is_remembered(tid)) {
         *tid_word = next_invented++;
-        note(ckpt_thread_pointer_get(), tid_word, tid);
+        note(ckpt_thread_pointer_get(), tid_word, tid, 0);
     }
     give_lock(mask);
 }

@@ -14,6 +14,7 @@
 #include "sys/thread_pointer.h"
 #include "task/interrupted.h"
 #include "task/parking.h"
+#include "task/pending.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,6 +97,7 @@ static void park(void *context)
     }
     thread = &ckpt_parking.thread[place];
     thread->context = (uintptr_t)context;
+    ckpt_pending_note_thread();
     ckpt_registrations_read(thread); /* fills in `tid` last */
     __atomic_fetch_add(&ckpt_parking.parked, 1, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -215,6 +217,9 @@ int ckpt_threads_open(int signal, void (*notify)(int in_lower),
         return status;
     }
     status = map_tables();
+    if (status == 0) {
+        status = ckpt_pending_open();
+    }
     if (status != 0) {
         return status;
     }
@@ -371,6 +376,7 @@ static void open_gate(void)
         ckpt_parking.thread[i].tid = 0;
     }
     control.asked_count = 0;
+    ckpt_pending_reset();
     ckpt_parking.leader = ckpt_sys_gettid();
     ckpt_parking.parked = 0;
     ckpt_parking.thaw = generation;

@@ -94,12 +94,15 @@ void ckpt_threads_repair_leader(void);
  *     `thread`, if glibc remembers another one, else 0. The answer is true
  *     until the next restart: hold the checkpoint signal blocked while using
  *     it. tid_word_p, if not NULL: where glibc remembers.
+ * ckpt_threads_renumbered: the kernel's id of the thread that had this one at
+ *     the checkpoint, or -ESRCH. During a restart only.
  * ckpt_threads_register_self: called by each new thread before it runs code
  *     of the application; sees to it that no two threads go by the same
  *     remembered id.
  * Context: upper half, normal.
  */
 int ckpt_threads_kernel_tid(uintptr_t thread, int32_t **tid_word_p);
+int ckpt_threads_renumbered(int former_tid);
 void ckpt_threads_register_self(void);
 
 /* The leader's registers, as setjmp keeps them, and no more. */

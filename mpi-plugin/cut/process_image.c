@@ -24,7 +24,9 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/attributes.h"
+#include "task/pending.h"
 #include "task/signals.h"
+#include "task/timers.h"
 
 #include <errno.h>
 
@@ -198,6 +200,15 @@ static void describe_process(void)
     summarise();
 }
 
+/* Signals that wait before timers: see ckpt_timers_save(). */
+static int list_signals(struct ckpt_failure *failure)
+{
+    int error = ckpt_pending_save(failure);
+
+    ckpt_signals_save();
+    return error != 0 ? error : ckpt_timers_save(&arena, failure);
+}
+
 int ckpt_process_image(struct ckpt_context *context,
                        struct ckpt_snapshot **snapshot_p,
                        struct ckpt_failure *failure)
@@ -207,7 +218,6 @@ int ckpt_process_image(struct ckpt_context *context,
     ckpt_arena_reset(&arena);
     ckpt_resume_at(context);
     ckpt_threads_record_leader();
-    ckpt_signals_save();
     ckpt_wtime_stop();
     ckpt_windows_save();
     count = list_excluded(failure);
@@ -218,6 +228,9 @@ int ckpt_process_image(struct ckpt_context *context,
     error = ckpt_system_v_require_none(failure);
     if (error == 0) {
         error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    }
+    if (error == 0) {
+        error = list_signals(failure);
     }
     if (error == 0) {
         error = list_files(failure);

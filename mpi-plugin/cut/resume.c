@@ -19,8 +19,10 @@
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/attributes.h"
+#include "task/pending.h"
 #include "task/signals.h"
 #include "task/threads.h"
+#include "task/timers.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -83,6 +85,17 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
     return error;
 }
 
+/* Signals that waited wait again, and timers run. */
+static int start_signals(struct ckpt_failure *failure)
+{
+    int error = ckpt_pending_restore(failure);
+
+    if (error == 0) {
+        error = ckpt_timers_restore(failure);
+    }
+    return error != 0 ? error : ckpt_files_start_timers(failure);
+}
+
 static int rebuild(struct ckpt_failure *failure)
 {
     int error = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
@@ -101,6 +114,9 @@ static int rebuild(struct ckpt_failure *failure)
     }
     if (error == 0) {
         error = ckpt_threads_recreate(failure);
+    }
+    if (error == 0) {
+        error = start_signals(failure);
     }
     if (error == 0) { /* last: limits hold for us, too */
         ckpt_attributes_restore();

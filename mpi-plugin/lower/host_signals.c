@@ -7,7 +7,8 @@
  * A handler of the lower half could run while the application's thread pointer
  * is set, and would replace one that the checkpoint saves. Masks neither: the
  * main thread's is the application's, and all others block everything anyway
- * (host_threads.c). What is lost is Open MPI's stack trace at a crash.
+ * (host_threads.c). What is lost is Open MPI's stack trace at a crash, and
+ * UCX_ASYNC_MODE=signal.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -18,6 +19,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct sigaction actions[NSIG];
@@ -117,4 +119,12 @@ CKPT_EXPORT unsigned alarm(unsigned seconds)
 {
     (void)seconds;
     return 0;
+}
+
+CKPT_EXPORT int timer_create(clockid_t clock, struct sigevent *event,
+                             timer_t *timer)
+{
+    (void)clock, (void)event, (void)timer;
+    errno = EAGAIN;
+    return -1;
 }

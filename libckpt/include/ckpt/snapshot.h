@@ -80,6 +80,8 @@ enum ckpt_file_kind {
     CKPT_FILE_SOCKET = 10, /* payload: struct ckpt_socket, its options,
                               its packets */
     CKPT_FILE_INOTIFY = 11, /* payload: struct ckpt_inotify_watch, paths */
+    CKPT_FILE_SIGNALFD = 12,
+    CKPT_FILE_TIMERFD = 13, /* payload: struct ckpt_timerfd */
 };
 
 /* What an epoll descriptor watches. */
@@ -98,6 +100,14 @@ struct ckpt_inotify_watch {
     uint32_t reserved;
 };
 
+/* A timer that is a descriptor: when it expires next, from now on or, with
+ * TFD_TIMER_ABSTIME, by the time of day; 0: never. */
+struct ckpt_timerfd {
+    uint64_t ticks; /* expirations not yet read */
+    uint64_t seconds, nanoseconds;
+    uint64_t interval_seconds, interval_nanoseconds;
+};
+
 /* One open file descriptor of the application. */
 struct ckpt_file {
     uint64_t offset;        /* bytes: position of the open file */
@@ -105,7 +115,8 @@ struct ckpt_file {
     uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
     uint64_t inode;
     uint64_t value;         /* eventfd: counter; pipe: number shared by both ends;
-                               inotify: last watch given */
+                               inotify: last watch given; signalfd: bit
+                               (signal - 1) for each; timerfd: CLOCK_* */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;
@@ -115,7 +126,7 @@ struct ckpt_file {
     int32_t same_as;           /* lower-numbered descriptor that shares the open
                                   file description, or -1 */
     uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2;
-                                  unnamed: mode; memfd: seals */
+                                  unnamed: mode; memfd: seals; timerfd: TFD_* */
     ckpt_string_t path;
     uint32_t reserved;
 };
@@ -219,6 +230,7 @@ static_assert(sizeof(struct ckpt_socket_option) == 32, "layout");
 static_assert(sizeof(struct ckpt_socket_packet) == 136, "layout");
 static_assert(sizeof(struct ckpt_epoll_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_inotify_watch) == 16, "layout of the watch");
+static_assert(sizeof(struct ckpt_timerfd) == 40, "layout of the timer");
 static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
 static_assert(sizeof(struct ckpt_snapshot) == 280, "layout of ckpt_snapshot");

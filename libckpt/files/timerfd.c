@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * timerfd.c - timers that are descriptors: made again with what was left of
+ * their time, as task/timers.c does, and with the expirations not yet read. They
+ * begin to run last, when the program is about to.
+ *
+ * The kernel tells most in fdinfo: "clockid: 1", "ticks: 0", "settime flags: 01"
+ * (octal); timerfd_gettime() tells the times, and sets a periodic timer going
+ * that waits for its expiration to be read.
+ */
+#include "files/file_kind.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "sys/time_of_day.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+
+#ifndef TFD_IOC_SET_TICKS
+#define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
+#endif
+
+static int matches(const struct ckpt_file_probe *probe)
+{
+    return ckpt_text_equal(probe->path, "anon_inode:[timerfd]");
+}
+
+static int save(const struct ckpt_file_save *save,
+                const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                struct ckpt_failure *failure)
+{
+    struct ckpt_timerfd *timer = ckpt_file_payload(file, sizeof *timer);
+    uint64_t flags = 0;
+    struct itimerspec left;
+    char info[1024];
+
+    (void)save;
+    if (timer == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no memory to save descriptor %d",
+                         probe->fd);
+    }
+    ckpt_syscall3(SYS_timerfd_gettime, probe->fd, (long)&left, 0);
+    ckpt_file_info(probe->fd, info, sizeof info);
+    if (!ckpt_file_info_value(info, "clockid:", 0, &file->value) ||
+        !ckpt_file_info_value(info, "ticks:", 0, &timer->ticks) ||
+        !ckpt_file_info_value(info, "settime flags:", 0, &flags)) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "descriptor %d (%s) cannot be saved: the kernel does "
+                         "not tell its time",
+                         probe->fd, probe->path);
+    }
+    if (ckpt_is_time_of_day((int)file->value) &&
+        (flags & TFD_TIMER_ABSTIME) != 0) {
+        ckpt_make_absolute((int)file->value, &left.it_value);
+        file->detail =
+            (uint32_t)flags & (TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+    }
+    timer->seconds = (uint64_t)left.it_value.tv_sec;
+    timer->nanoseconds = (uint64_t)left.it_value.tv_nsec;
+    timer->interval_seconds = (uint64_t)left.it_interval.tv_sec;
+    timer->interval_nanoseconds = (uint64_t)left.it_interval.tv_nsec;
+    return 0;
+}
+
+static int restore(struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    const int nonblocking =
+        (file->status_flags & O_NONBLOCK) != 0 ? TFD_NONBLOCK : 0;
+    int fd = timerfd_create((int)file->value, TFD_CLOEXEC | nonblocking);
+
+    return fd >= 0 ? fd
+                   : ckpt_file_lost(restore, file, -errno, strerror(errno),
+                                    failure);
+}
+
+/* Sets a new timer as the saved one was. 0 or -errno. */
+static long start(const struct ckpt_file *file)
+{
+    struct ckpt_timerfd *timer =
+        (struct ckpt_timerfd *)(uintptr_t)file->payload;
+    const struct itimerspec time = {
+        .it_value = {(time_t)timer->seconds, (long)timer->nanoseconds},
+        .it_interval = {(time_t)timer->interval_seconds,
+                        (long)timer->interval_nanoseconds},
+    };
+    long error = ckpt_syscall4(SYS_timerfd_settime, file->descriptor,
+                               file->detail, (long)&time, 0);
+
+    if (error == 0 && timer->ticks != 0) {
+        error = ckpt_sys_ioctl(file->descriptor, TFD_IOC_SET_TICKS,
+                               &timer->ticks);
+    }
+    return error;
+}
+
+int ckpt_file_timers_start(const struct ckpt_file *files, size_t count,
+                           struct ckpt_failure *failure)
+{
+    for (size_t i = 0; i < count; i++) {
+        long error = 0;
+
+        if (files[i].kind == CKPT_FILE_TIMERFD && files[i].same_as < 0) {
+            error = start(&files[i]);
+        }
+        if (error != 0) {
+            return ckpt_fail(failure, (int)error,
+                             "the timer of descriptor %d cannot be set: error "
+                             "%l",
+                             files[i].descriptor, -error);
+        }
+    }
+    return 0;
+}
+
+const struct ckpt_file_ops ckpt_file_timerfd = {
+    .kind = CKPT_FILE_TIMERFD,
+    .shared = 1,
+    .matches = matches,
+    .save = save,
+    .restore = restore,
+};

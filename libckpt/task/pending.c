@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pending.c - signals that have come and wait, because they are blocked.
+ *
+ * Only the process itself can learn what they carry, by taking them. So each
+ * is taken, noted and sent again at once, as the same sender's: to itself a
+ * thread may send any siginfo, and the main thread to the process. Those of the
+ * process are told from those of a thread by /proc: taking gives a thread its
+ * own ones first.
+ *
+ * Limits: one that comes in between, of the same real-time number, overtakes.
+ * One that the kernel or kill() has sent seems to come from this process after
+ * a restart if it was for a single thread, and at once if the leader is not the
+ * main thread. timer_getoverrun() is 0 after a restart for an expiration that
+ * was noted; its siginfo has the number.
+ */
+#include "task/pending.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "task/parking.h"
+#include "task/signals.h"
+#include "task/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* More than the usual limit (RLIMIT_SIGPENDING); costs memory only if used. */
+#define CAPACITY 65536u
+
+struct waiting {
+    int32_t tid; /* 0: for the process */
+    int32_t reserved;
+    siginfo_t info;
+};
+
+static struct waiting *table;
+static uint32_t count;    /* places taken; may exceed CAPACITY */
+static int32_t saved_pid; /* of this process at the checkpoint */
+
+int ckpt_pending_open(void)
+{
+    long memory;
+
+    if (table != NULL) {
+        return 0;
+    }
+    memory = ckpt_sys_mmap(NULL, CAPACITY * sizeof(*table),
+                           PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ckpt_sys_failed(memory)) {
+        return (int)memory;
+    }
+    table = (struct waiting *)memory;
+    return 0;
+}
+
+void ckpt_pending_reset(void)
+{
+    count = 0;
+    saved_pid = ckpt_sys_getpid();
+}
+
+uint64_t ckpt_pending_own(void)
+{
+    char text[4096];
+    const char *line;
+    uint64_t bits = 0;
+    long size;
+    int fd = (int)ckpt_sys_open("/proc/thread-self/status",
+                                O_RDONLY | O_CLOEXEC, 0);
+
+    if (fd < 0) {
+        return 0;
+    }
+    size = ckpt_sys_read(fd, text, sizeof(text) - 1);
+    ckpt_sys_close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    line = strstr(text, "SigPnd:\t");
+    if (line != NULL) {
+        ckpt_text_hexadecimal(line + 8, &bits);
+    }
+    return bits;
+}
+
+/* All that wait for the calling thread, or for the process. */
+static uint64_t all_waiting(void)
+{
+    uint64_t bits = 0;
+
+    ckpt_syscall3(SYS_rt_sigpending, (long)&bits, sizeof(bits), 0);
+    return ckpt_signals_without_ours(bits);
+}
+
+/* Takes and notes one of these signals. 1 if there was one. */
+static int take(uint64_t signals, int32_t tid)
+{
+    const struct timespec at_once = {0, 0};
+    uint32_t place = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+    long signal;
+
+    if (place >= CAPACITY) {
+        return 0;
+    }
+    table[place].tid = tid;
+    signal = ckpt_syscall4(SYS_rt_sigtimedwait, (long)&signals,
+                           (long)&table[place].info, (long)&at_once,
+                           sizeof(signals));
+    if (signal <= 0) {
+        table[place].info.si_signo = 0; /* an empty place */
+    }
+    return signal > 0;
+}
+
+static long send_once(int32_t tid, siginfo_t *info)
+{
+    const int pid = ckpt_sys_getpid(), signal = info->si_signo;
+    long status;
+
+    if (tid != 0) {
+        status = ckpt_syscall4(SYS_rt_tgsigqueueinfo, pid, tid, signal,
+                               (long)info);
+        return status == -EPERM ? ckpt_sys_tgkill(pid, tid, signal) : status;
+    }
+    status = ckpt_syscall3(SYS_rt_sigqueueinfo, pid, signal, (long)info);
+    return status == -EPERM ? ckpt_sys_kill(pid, signal) : status;
+}
+
+/* Sends a signal with all that it carries, or by kill() if only its receiver
+ * might say so. A queue that is full is so for a moment: others of the user's
+ * processes have taken our places. */
+static long send(int32_t tid, siginfo_t *info)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    long status;
+
+    do {
+        status = send_once(tid, info);
+    } while (status == -EAGAIN && ckpt_sys_nanosleep(&moment, NULL) == 0);
+    return status;
+}
+
+static uint32_t places(void)
+{
+    uint32_t taken = __atomic_load_n(&count, __ATOMIC_RELAXED);
+
+    return taken < CAPACITY ? taken : CAPACITY;
+}
+
+/* Sends again what was noted for a thread, or the process, from `first` on. */
+static void give_back(uint32_t first, int32_t tid)
+{
+    for (uint32_t i = first; i < places(); i++) {
+        if (table[i].info.si_signo != 0 && table[i].tid == tid) {
+            (void)send(tid, &table[i].info);
+        }
+    }
+}
+
+/* Takes and notes what waits for the calling thread alone. */
+static void take_own(int32_t tid)
+{
+    uint64_t own;
+
+    while ((own = ckpt_signals_without_ours(ckpt_pending_own())) != 0 && take(own, tid)) {
+    }
+}
+
+void ckpt_pending_note_thread(void)
+{
+    const uint32_t first = places();
+    const int tid = ckpt_sys_gettid();
+
+    if (all_waiting() != 0) {
+        take_own(tid);
+        give_back(first, tid);
+    }
+}
+
+int ckpt_pending_save(struct ckpt_failure *failure)
+{
+    const uint32_t first = places();
+    const int tid = ckpt_sys_gettid();
+    uint64_t all;
+
+    if (all_waiting() != 0) {
+        take_own(tid);
+        while ((all = all_waiting()) != 0 && take(all, 0)) {
+        }
+        give_back(first, tid);
+        give_back(first, 0);
+    }
+    return count <= CAPACITY
+               ? 0
+               : ckpt_fail(failure, -E2BIG, "more than %u signals are waiting",
+                           CAPACITY);
+}
+
+/* A signal that this process has sent to itself comes from itself again. */
+static void readdress(siginfo_t *info)
+{
+    if ((info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+         info->si_code == SI_TKILL) &&
+        info->si_pid == saved_pid) {
+        info->si_pid = ckpt_sys_getpid();
+    }
+}
+
+int ckpt_pending_restore(struct ckpt_failure *failure)
+{
+    for (uint32_t i = 0; i < places(); i++) {
+        struct waiting *waiting = &table[i];
+        int tid = 0;
+        long status;
+
+        if (waiting->info.si_signo == 0) {
+            continue;
+        }
+        if (waiting->tid != 0) {
+            tid = ckpt_threads_renumbered(waiting->tid);
+        }
+        readdress(&waiting->info);
+        status = tid < 0 ? tid : send(tid, &waiting->info);
+        if (status != 0) {
+            return ckpt_fail(failure, (int)status,
+                             "signal %d cannot be sent again: error %l",
+                             waiting->info.si_signo, -status);
+        }
+    }
+    return 0;
+}
