@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import cluster, programs
+from ckpttest import cluster, probes, programs
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="no network namespaces for this user"
@@ -90,3 +90,15 @@ def test_lost_agent(nodes, lab, native):
     lab.checkpoint(job)
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
+
+
+def test_shared_memory_needs_one_node(lab, tmp_path):
+    """Ranks that shared memory cannot be restarted apart."""
+    lab.options[1] = "n1:2"
+    job = lab.start(probes.probe("shared_with_rank", tmp_path / "gate"))
+    job.wait_for("^waiting")
+    lab.checkpoint(job)
+    job.kill()
+    job = lab.restart(options=["--host", "n1:1,n2:1", *lab.options[2:]])
+    assert job.finish() != 0
+    assert any("must be on one node" in line for line in job.lines), job.lines

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_with_rank.c - POSIX shared memory of two ranks: the checkpoint is
- * refused, nothing is lost.
+ * shared_with_rank.c - POSIX shared memory of two ranks that has lost its
+ * name.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -27,7 +27,9 @@ int main(int argc, char **argv)
     if (probe_rank == 0) {
         CHECK(shm_unlink(name) == 0);
     }
+    memory[probe_rank + 2] = 10 + probe_rank;
     probe_gate_together();
+    CHECK(memory[2] == 10 && memory[3] == 11);
     memory[probe_rank] = 5 + probe_rank;
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(memory[0] == 5 && memory[1] == 6);

@@ -67,7 +67,8 @@ json to_frame(const Piece &piece)
             {"host", piece.host},
             {"bytes", piece.bytes},
             {"checksum", piece.checksum},
-            {"ranks", piece.ranks}};
+            {"ranks", piece.ranks},
+            {"shared", piece.shared}};
 }
 
 Piece piece_from(const json &json)
@@ -79,6 +80,7 @@ Piece piece_from(const json &json)
     piece.bytes = json.at("bytes");
     piece.checksum = json.at("checksum");
     piece.ranks = json.at("ranks").get<std::vector<int>>();
+    piece.shared = json.at("shared");
     return piece;
 }
 

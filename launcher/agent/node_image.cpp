@@ -56,11 +56,23 @@ NodeImage::write(const std::filesystem::path &directory,
     open(directory);
     try {
         for (const StoppedRank &rank : ranks) {
+            writer_->survey(rank.pid, rank.snapshot);
+        }
+        for (const StoppedRank &rank : ranks) {
             fault_kill("agent-during-capture");
+            auto read = [&] {
+                if (!writer_->shares(rank.rank)) {
+                    captured(rank.rank);
+                }
+            };
             CaptureStats stats =
-                writer_->capture(rank.pid, rank.snapshot,
-                                 [&] { captured(rank.rank); });
+                writer_->capture(rank.pid, rank.snapshot, read);
             outcome.memory += stats.bytes_mapped;
+        }
+        for (const StoppedRank &rank : ranks) {
+            if (writer_->shares(rank.rank)) {
+                captured(rank.rank);
+            }
         }
         outcome.piece = writer_->commit();
     } catch (...) {

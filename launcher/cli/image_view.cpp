@@ -33,6 +33,8 @@ const char *region_kind(std::uint32_t kind)
         return "file-shared";
     case CKPT_REGION_SHARED:
         return "shared";
+    case CKPT_REGION_SHARED_ELSEWHERE:
+        return "shared-elsewhere";
     case CKPT_REGION_VDSO:
         return "vdso";
     default:

@@ -91,7 +91,7 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
         if (is_file_kind(region) && !has_written_page(memory, region) &&
             leads_to_mapped_file(region, image.text(region.path))) {
             plan.by_reference.push_back(i);
-        } else {
+        } else if (region.kind != CKPT_REGION_SHARED_ELSEWHERE) {
             add_jobs(plan, i, region, runs_of(memory, region), chunk_size);
         }
     }

@@ -37,7 +37,9 @@ class JsonFields
     template <typename T> void get(const char *field, T &value) const
     {
         const nlohmann::json &found = find(field);
-        if constexpr (std::is_unsigned_v<T>) {
+        if constexpr (std::is_same_v<T, bool>) {
+            require(found.is_boolean(), field);
+        } else if constexpr (std::is_unsigned_v<T>) {
             require(found.is_number_unsigned(), field);
         } else if constexpr (std::is_integral_v<T>) {
             require(found.is_number_integer(), field);

@@ -46,7 +46,8 @@ Json piece_json(const Piece &piece)
             {"host", piece.host},
             {"bytes", piece.bytes},
             {"checksum", checksum_text(piece.checksum)},
-            {"ranks", piece.ranks}};
+            {"ranks", piece.ranks},
+            {"shared", piece.shared}};
 }
 
 Piece parse_piece(const JsonFields &fields)
@@ -56,6 +57,7 @@ Piece parse_piece(const JsonFields &fields)
     fields.get("host", piece.host);
     fields.get("bytes", piece.bytes);
     fields.get("ranks", piece.ranks);
+    fields.get("shared", piece.shared);
     std::string checksum;
     fields.get("checksum", checksum);
     piece.checksum = parse_checksum(checksum, fields.name());

@@ -26,6 +26,7 @@ struct Piece {
     std::uint64_t bytes = 0;
     std::uint64_t checksum = 0; /* the file's own, docs/format.md section 3 */
     std::vector<int> ranks;
+    bool shared = false; /* some of them share memory */
 };
 
 /* How the job was started; what `ckpt restart` starts again. */

@@ -27,6 +27,8 @@ template <typename Member> Hdf5Id make_member_type()
         Hdf5Id type(H5Tcopy(H5T_C_S1));
         H5Tset_size(type.get(), sizeof(Member));
         return type;
+    } else if constexpr (std::is_same_v<Member, std::uint16_t>) {
+        return Hdf5Id(H5Tcopy(H5T_STD_U16LE));
     } else {
         constexpr bool is_signed = std::is_signed_v<Element>;
         static_assert(sizeof(Element) == 4 || sizeof(Element) == 8);
@@ -135,7 +137,8 @@ template <> Hdf5Id make_record_type<ckpt_region>()
     type.MEMBER(ckpt_region, protection);
     type.MEMBER(ckpt_region, kind);
     type.MEMBER(ckpt_region, path);
-    type.MEMBER(ckpt_region, reserved);
+    type.MEMBER(ckpt_region, mode);
+    type.MEMBER(ckpt_region, sharers);
     return type.take();
 }
 
@@ -173,7 +176,7 @@ template <> Hdf5Id make_record_type<ckpt_file>()
     type.MEMBER(ckpt_file, same_as);
     type.MEMBER(ckpt_file, detail);
     type.MEMBER(ckpt_file, path);
-    type.MEMBER(ckpt_file, reserved);
+    type.MEMBER(ckpt_file, sharers);
     return type.take();
 }
 

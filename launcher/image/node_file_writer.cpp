@@ -13,6 +13,7 @@
 #include "image/chunk_pipeline.hpp"
 #include "image/hdf5_objects.hpp"
 #include "image/memory_datasets.hpp"
+#include "image/shared_objects.hpp"
 #include "image/store.hpp"
 
 #include <fcntl.h>
@@ -22,7 +23,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -109,7 +109,6 @@ struct NodeFileWriter::Impl {
     void create();
     void create_hdf5();
     void check(int error) const;
-    void require_unshared(const RankImage &image, int rank);
     template <typename Action> void with_hdf5(const Action &action);
     void store_memory(const RemoteMemory &memory, const ChunkPlan &plan,
                       hid_t group, RankImage &image,
@@ -131,8 +130,7 @@ struct NodeFileWriter::Impl {
     DriverFile driver;
     Hdf5Id file;
     std::vector<int> ranks;
-    /* Whose memory shows a file: by inode and name. */
-    std::map<std::pair<std::uint64_t, std::string>, int> shared_files;
+    SharedObjects shared;
     std::vector<Extent> extents; /* of all chunks */
 };
 
@@ -284,25 +282,6 @@ void NodeFileWriter::Impl::publish()
     fault_kill("image-after-rename");
 }
 
-/* What several ranks write to by way of their memory does not stand still when
- * the first of them goes on, and would be two things after a restart. */
-void NodeFileWriter::Impl::require_unshared(const RankImage &image, int rank)
-{
-    for (const ckpt_region &region : image.regions) {
-        if (region.kind != CKPT_REGION_SHARED || region.inode == 0) {
-            continue;
-        }
-        std::string path = image.text(region.path);
-        auto [known, is_new] =
-            shared_files.try_emplace({region.inode, path}, rank);
-        if (known->second != rank) {
-            fail("memory {:#x}-{:#x} of rank {} ({}) cannot be saved: it is "
-                 "shared with rank {}",
-                 region.start, region.end, rank, path, known->second);
-        }
-    }
-}
-
 void NodeFileWriter::Impl::abandon() noexcept
 {
     file.reset();
@@ -330,6 +309,18 @@ NodeFileWriter::~NodeFileWriter()
     impl_->abandon();
 }
 
+void NodeFileWriter::survey(pid_t pid, std::uint64_t snapshot)
+{
+    RankImage image = read_description(RemoteMemory(pid), snapshot,
+                                       fmt::format("process {}", pid));
+    impl_->shared.survey(image, std::max(0, image.snapshot.rank));
+}
+
+bool NodeFileWriter::shares(int rank) const
+{
+    return impl_->shared.shares(rank);
+}
+
 CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
                                      const std::function<void()> &captured)
 {
@@ -343,7 +334,7 @@ CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
         fail("rank {} was saved already, and process {} says it is the same",
              rank, pid);
     }
-    impl_->require_unshared(image, rank);
+    impl_->shared.distribute(image);
     ChunkPlan plan = plan_chunks(memory, image, impl_->options.chunk_size);
 
     Hdf5Id group;
@@ -380,7 +371,7 @@ Piece NodeFileWriter::commit()
     NodeFileHeader header = impl_->seal();
     impl_->publish();
     return {impl_->final_path.filename().string(), impl_->host, header.bytes,
-            header.checksum, impl_->ranks};
+            header.checksum, impl_->ranks, impl_->shared.any()};
 }
 
 void NodeFileWriter::abandon() noexcept

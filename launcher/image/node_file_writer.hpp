@@ -48,6 +48,16 @@ class NodeFileWriter
     ~NodeFileWriter(); /* abandons the file unless it was committed */
 
     /*
+     * Notes what a stopped process shares with others of the node; for all of
+     * them, before the first is saved. Throws as capture().
+     */
+    void survey(pid_t pid, std::uint64_t snapshot);
+
+    /* Whether a rank shares memory, as survey() has found: then it may not go
+     * on before all that do are saved. */
+    bool shares(int rank) const;
+
+    /*
      * Saves one stopped process: `snapshot` is the address of its struct
      * ckpt_snapshot. `captured` is called (on this thread) as soon as all of
      * its memory has been read and it may go on.

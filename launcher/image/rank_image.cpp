@@ -68,7 +68,7 @@ void require_sane_regions(const RankImage &image, const std::string &whose)
                  whose, i, region.start, region.end);
         }
         if (region.kind < CKPT_REGION_ANONYMOUS ||
-            region.kind > CKPT_REGION_VDSO) {
+            region.kind > CKPT_REGION_SHARED_ELSEWHERE) {
             fail("{}: region {:#x} is of an unknown kind {}", whose,
                  region.start, region.kind);
         }

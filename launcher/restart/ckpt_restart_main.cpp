@@ -11,6 +11,7 @@
 #include "common/parallel.hpp"
 #include "image/manifest.hpp"
 #include "image/node_file_reader.hpp"
+#include "restart/meeting.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
 
@@ -24,6 +25,7 @@
 #include <ctime>
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace
 {
@@ -110,6 +112,11 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     Process process = open_process(reader.rank(place.rank), arguments);
     ::unsetenv(layout_variable);
     process.load_memory(reader, place.rank);
+    if (std::ranges::any_of(manifest.pieces, &ckpt::Piece::shared)) {
+        auto objects = process.shared_objects(piece.file);
+        auto descriptors = ckpt::restart::meet(place, objects);
+        process.take_shared(std::move(objects), std::move(descriptors));
+    }
     process.restore_surroundings();
     process.restore_shared_files();
     process.go_on(fmt::format("{}/{}", manifest.job, manifest.number), started);

@@ -9,10 +9,7 @@
 #include "image/file_identity.hpp"
 #include "restart/launcher_channel.hpp"
 
-extern "C" {
-#include "files/files.h"
-}
-
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +18,7 @@ extern "C" {
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace ckpt::restart
 {
@@ -44,13 +42,27 @@ bool is_file(const ckpt_region &region)
 /* Memory of a file that is written to by way of it. */
 bool is_shared_file(const ckpt_region &region)
 {
-    return region.kind == CKPT_REGION_SHARED && region.inode != 0;
+    return region.kind == CKPT_REGION_SHARED_ELSEWHERE ||
+           (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
 bool has_chunks(const RankImage &image, std::size_t region)
 {
     return std::ranges::binary_search(image.chunks, region, {},
                                       &ChunkRecord::region);
+}
+
+/* Memory beyond the end of the file has no content. */
+void cut_to_file(const ckpt_region &region, int fd,
+                 std::vector<std::byte> &content)
+{
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) {
+        fail_errno(errno, "the size of shared memory cannot be read");
+    }
+    auto size = static_cast<std::uint64_t>(status.st_size);
+    auto there = size > region.file_offset ? size - region.file_offset : 0;
+    content.resize(std::min<std::uint64_t>(content.size(), there));
 }
 
 void enter_working_directory(const std::string &path)
@@ -103,8 +115,10 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
         }
         if (is_shared_file(region)) { /* goes there when the file is */
             auto &content = shared_content_[i];
-            content.resize(region.end - region.start);
-            reader.read_region(rank, i, content);
+            if (region.kind == CKPT_REGION_SHARED) {
+                content.resize(region.end - region.start);
+                reader.read_region(rank, i, content);
+            }
             continue;
         }
         if (!is_file(region) && !has_chunks(image_, i)) {
@@ -121,10 +135,84 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
     }
 }
 
-/* A restored descriptor that leads to a file without a name, or -1. */
+std::vector<SharedObject>
+Process::shared_objects(const std::string &piece) const
+{
+    std::map<std::pair<std::uint64_t, std::string>, SharedObject> objects;
+    for (const ckpt_region &region : image_.regions) {
+        if (is_shared_file(region) && region.sharers > 1) {
+            std::string path = image_.text(region.path);
+            SharedObject &object = objects[{region.inode, path}];
+            object.sharers = region.sharers;
+            object.mode = region.mode;
+            object.size = std::max(object.size, region.device);
+            object.end = std::max(object.end, region.file_offset +
+                                                  (region.end - region.start));
+        }
+    }
+    for (const ckpt_file &file : image_.files) {
+        if (file.sharers > 1) {
+            SharedObject &object =
+                objects[{file.inode, image_.text(file.path)}];
+            object.sharers = static_cast<std::uint16_t>(file.sharers);
+            object.size = std::max(object.size, file.size);
+        }
+    }
+    std::vector<SharedObject> list;
+    for (auto &[key, object] : objects) {
+        object.piece = piece;
+        object.inode = key.first;
+        object.path = key.second;
+        list.push_back(object);
+    }
+    return list;
+}
+
+void Process::take_shared(std::vector<SharedObject> objects,
+                          std::vector<Fd> descriptors)
+{
+    const int first_free = first_free_descriptor(image_);
+    shared_objects_ = std::move(objects);
+    for (std::size_t i = 0; i < shared_objects_.size(); i++) {
+        const SharedObject &object = shared_objects_[i];
+        Fd fd(::fcntl(descriptors[i].get(), F_DUPFD_CLOEXEC, first_free));
+        if (!fd) {
+            fail_errno(errno, "the shared memory {} cannot be had",
+                       object.path);
+        }
+        given_.push_back({object.inode, object.path.c_str(), fd.get()});
+        given_owners_.push_back(std::move(fd));
+    }
+}
+
+/* What this rank alone has mapped may have to be opened by name, too. */
+void Process::make_named_files() const
+{
+    for (const ckpt_region &region : image_.regions) {
+        const char *path = image_.text(region.path);
+        if (is_shared_file(region) && region.sharers <= 1 &&
+            region.mode != 0) {
+            Fd fd(::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                         region.mode));
+            if (fd && ::ftruncate(fd.get(), static_cast<off_t>(
+                                                region.device)) != 0) {
+                fail_errno(errno, "{} cannot be made {} bytes long", path,
+                           region.device);
+            }
+        }
+    }
+}
+
+/* A descriptor that leads to a file that is shared with other ranks, or a
+ * restored one of a file without a name; or -1. */
 int Process::descriptor_of(const ckpt_region &region) const
 {
     const std::string_view path = image_.text(region.path);
+    for (const ckpt_given_file &given : given_) {
+        if (given.inode == region.inode && path == given.path) {
+            return given.fd;
+        }
+    }
     for (const ckpt_file &file : image_.files) {
         if ((file.kind == CKPT_FILE_UNNAMED || file.kind == CKPT_FILE_MEMFD) &&
             file.inode == region.inode &&
@@ -138,16 +226,22 @@ int Process::descriptor_of(const ckpt_region &region) const
 void Process::restore_shared_files()
 {
     ckpt_failure failure;
-    for (const auto &[index, content] : shared_content_) {
+    for (auto &[index, content] : shared_content_) {
+        const ckpt_region &region = image_.regions[index];
+        int descriptor = descriptor_of(region);
         void *address = nullptr;
-        require_success(
-            ckpt_restore_stage_shared(restore_.get(), index,
-                                      descriptor_of(image_.regions[index]),
-                                      &address, &failure),
-            failure);
+        require_success(ckpt_restore_stage_shared(restore_.get(), index,
+                                                  descriptor, &address,
+                                                  &failure),
+                        failure);
+        if (region.sharers > 1) {
+            cut_to_file(region, descriptor, content);
+        }
         std::ranges::copy(content, static_cast<std::byte *>(address));
     }
     shared_content_.clear();
+    given_.clear();
+    given_owners_.clear();
     require_success(ckpt_restore_settle_shared(restore_.get(), &failure),
                     failure);
 }
@@ -183,9 +277,11 @@ void Process::restore_surroundings()
     enter_working_directory(image_.text(snapshot.working_directory));
     ::umask(static_cast<mode_t>(snapshot.umask));
     int channel = lift_launcher_channel(first_free_descriptor(image_));
+    make_named_files();
     require_success(ckpt_files_restore(image_.files.data(), image_.files.size(),
                                        image_.strings.data(), payload, this,
-                                       &channel, channel < 0 ? 0 : 1, &failure),
+                                       &channel, channel < 0 ? 0 : 1,
+                                       given_.data(), given_.size(), &failure),
                     failure);
 }
 

@@ -4,9 +4,12 @@
  */
 #pragma once
 
+#include "common/fd.hpp"
 #include "image/node_file_reader.hpp"
+#include "restart/meeting.hpp"
 
 extern "C" {
+#include "files/files.h"
 #include "restore/restore.h"
 }
 
@@ -33,6 +36,13 @@ class Process
     /* Reads all memory into staging areas and checks the mapped files. */
     void load_memory(const NodeFileReader &reader, int rank);
 
+    /* What the rank shares with other ranks of its piece. */
+    std::vector<SharedObject> shared_objects(const std::string &piece) const;
+
+    /* These, as the ranks have made them together. */
+    void take_shared(std::vector<SharedObject> objects,
+                     std::vector<Fd> descriptors);
+
     /* Working directory, umask, descriptors: from here on files change. */
     void restore_surroundings();
 
@@ -45,6 +55,7 @@ class Process
                             std::uint64_t restart_started);
 
   private:
+    void make_named_files() const;
     int descriptor_of(const ckpt_region &region) const;
     const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
     static const void *payload(void *process, std::uint64_t address,
@@ -61,7 +72,11 @@ class Process
     std::unique_ptr<ckpt_restore, Closer> restore_;
     /* One per region; empty for those that are all zero or a file's bytes. */
     std::vector<std::span<std::byte>> staged_;
+    /* Of memory that shares files; empty if another rank has it. */
     std::map<std::size_t, std::vector<std::byte>> shared_content_;
+    std::vector<SharedObject> shared_objects_;
+    std::vector<ckpt_given_file> given_; /* one for each of them */
+    std::vector<Fd> given_owners_;
 };
 
 } // namespace ckpt::restart

@@ -127,16 +127,39 @@ int ckpt_file_write_content(const struct ckpt_file_restore *restore,
     return 0;
 }
 
+int ckpt_files_make_unnamed(const char *path)
+{
+    return ckpt_text_starts(path, "/memfd:") ? ckpt_file_make_memory(path)
+                                             : ckpt_file_make_deleted(path);
+}
+
+/* Another descriptor of the file if it was given, or -1. */
+static int find_given(const struct ckpt_file_restore *restore,
+                      const struct ckpt_file *file)
+{
+    for (size_t i = 0; i < restore->given_count; i++) {
+        const struct ckpt_given_file *given = &restore->given[i];
+
+        if (given->inode == file->inode &&
+            strcmp(given->path, restore->strings + file->path) == 0) {
+            return dup(given->fd);
+        }
+    }
+    return -1;
+}
+
 /* The file, once for all descriptors of it. NULL with *error_p set. */
-static struct ckpt_file_made *
-make_file(struct ckpt_file_restore *restore, const struct ckpt_file *file,
-          int (*make)(const struct ckpt_file_restore *,
-                      const struct ckpt_file *),
-          int *error_p)
+static struct ckpt_file_made *make_file(struct ckpt_file_restore *restore,
+                                        const struct ckpt_file *file,
+                                        int *error_p)
 {
     struct ckpt_file_made *made;
-    int fd = make(restore, file);
+    int fd = find_given(restore, file);
+    const int is_given = fd >= 0;
 
+    if (!is_given) {
+        fd = ckpt_files_make_unnamed(restore->strings + file->path);
+    }
     if (fd < 0) {
         *error_p = fd;
         return NULL;
@@ -147,7 +170,8 @@ make_file(struct ckpt_file_restore *restore, const struct ckpt_file *file,
         return NULL;
     }
     *error_p = ckpt_file_write_content(restore, file, made->fds[0]);
-    if (*error_p == 0 && ftruncate(made->fds[0], (off_t)file->size) != 0) {
+    if (*error_p == 0 && !is_given &&
+        ftruncate(made->fds[0], (off_t)file->size) != 0) {
         *error_p = -errno;
     }
     return *error_p == 0 ? made : NULL;
@@ -155,8 +179,6 @@ make_file(struct ckpt_file_restore *restore, const struct ckpt_file *file,
 
 int ckpt_file_restore_content(struct ckpt_file_restore *restore,
                               const struct ckpt_file *file,
-                              int (*make)(const struct ckpt_file_restore *,
-                                          const struct ckpt_file *),
                               struct ckpt_failure *failure)
 {
     struct ckpt_file_made *made = ckpt_file_find_made(restore, file);
@@ -164,7 +186,7 @@ int ckpt_file_restore_content(struct ckpt_file_restore *restore,
     int fd;
 
     if (made == NULL) {
-        made = make_file(restore, file, make, &error);
+        made = make_file(restore, file, &error);
     }
     fd = made == NULL ? error : ckpt_file_open_anew(file, made->fds[0]);
     if (fd >= 0 && lseek(fd, (off_t)file->offset, SEEK_SET) < 0) {

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
+#include "files/files.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -48,6 +49,8 @@ struct ckpt_file_restore {
     const char *strings;
     const void *(*payload)(void *argument, uint64_t address, uint64_t size);
     void *argument;
+    const struct ckpt_given_file *given;
+    size_t given_count;
     int first_free;    /* above all saved numbers */
     int streams[3];    /* the launcher's 0, 1, 2, above first_free, or -1 */
     struct ckpt_file_made *made;
@@ -161,14 +164,17 @@ int ckpt_file_reopen(const struct ckpt_file_restore *restore,
 
 /*
  * content.c: a new open file of one that has no name, at its position. The
- * file is made once: `make` gives an empty one, open for reading and writing,
- * or -errno. Returns a descriptor or -errno with the reason. Context: normal.
+ * file is made once, or given. Returns a descriptor or -errno with the reason.
+ * Context: normal.
  */
 int ckpt_file_restore_content(struct ckpt_file_restore *restore,
                               const struct ckpt_file *file,
-                              int (*make)(const struct ckpt_file_restore *,
-                                          const struct ckpt_file *),
                               struct ckpt_failure *failure);
+
+/* memfd.c, unnamed.c: an empty file instead of the one that `path` was. A
+ * descriptor or -errno. Context: normal. */
+int ckpt_file_make_memory(const char *path);
+int ckpt_file_make_deleted(const char *path);
 
 /* locks.c: notes the locks of a file; the mode of flock() goes into
  * file->detail. 0 or -errno with the reason. Context: quiesced. */

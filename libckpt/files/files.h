@@ -49,6 +49,13 @@ void ckpt_files_resume(void);
  */
 int ckpt_files_lock(struct ckpt_failure *failure);
 
+/* A file that the caller has made, as several processes share it. */
+struct ckpt_given_file {
+    uint64_t inode; /* as in struct ckpt_file */
+    const char *path;
+    int fd; /* above all saved numbers, for reading and writing; of its size */
+};
+
 /*
  * In the saved code after a restart, when the program is about to go on: sets
  * the timers that are descriptors going, with the time that was left of them.
@@ -58,8 +65,9 @@ int ckpt_files_start_timers(struct ckpt_failure *failure);
 
 /*
  * In the restart program: makes the descriptors again under their old numbers;
- * all others but `keep[]` are closed, also 0, 1 or 2 if the program had closed
- * them.
+ * all others but `keep[]` and those given are closed, also 0, 1 or 2 if the
+ * program had closed them.
+ * given: files without a name that are not to be made anew.
  * strings: the snapshot's string table.
  * payload: returns the saved bytes of a file (copied out of the image).
  * Returns 0 or -errno with the path and what is wrong with it in `failure`.
@@ -70,6 +78,15 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
                        const void *(*payload)(void *argument, uint64_t address,
                                               uint64_t size),
                        void *argument, const int *keep, size_t keep_count,
+                       const struct ckpt_given_file *given, size_t given_count,
                        struct ckpt_failure *failure);
+
+/*
+ * A new empty file instead of one without a name, which `path` is as the kernel
+ * shows it: a memory file for one of these, else a deleted file in the same
+ * directory or where temporary files go. Returns a descriptor for reading and
+ * writing, or -errno. Context: normal.
+ */
+int ckpt_files_make_unnamed(const char *path);
 
 #endif

@@ -146,6 +146,16 @@ static int is_listed(int fd, const int *fds, size_t count)
     return 0;
 }
 
+static int is_given(const struct ckpt_file_restore *restore, int fd)
+{
+    for (size_t i = 0; i < restore->given_count; i++) {
+        if (restore->given[i].fd == fd) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int is_saved(const struct ckpt_file_restore *restore, int fd)
 {
     for (size_t i = 0; i < restore->count; i++) {
@@ -217,7 +227,7 @@ static int close_others(const struct ckpt_file_restore *restore,
 
         if (entry->d_name[0] != '.' && fd > 2 && fd != dirfd(directory) &&
             !is_listed(fd, restore->streams, 3) &&
-            !is_listed(fd, keep, keep_count)) {
+            !is_listed(fd, keep, keep_count) && !is_given(restore, fd)) {
             close(fd);
         }
     }
@@ -287,6 +297,7 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
                        const void *(*payload)(void *argument, uint64_t address,
                                               uint64_t size),
                        void *argument, const int *keep, size_t keep_count,
+                       const struct ckpt_given_file *given, size_t given_count,
                        struct ckpt_failure *failure)
 {
     struct ckpt_file_restore restore = {
@@ -295,6 +306,8 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
         .strings = strings,
         .payload = payload,
         .argument = argument,
+        .given = given,
+        .given_count = given_count,
         .streams = {-1, -1, -1},
     };
     struct rlimit limit;

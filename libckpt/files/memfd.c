@@ -59,10 +59,8 @@ static void name_of(const char *path, char *name, size_t size)
     }
 }
 
-static int make_file(const struct ckpt_file_restore *restore,
-                     const struct ckpt_file *file)
+int ckpt_file_make_memory(const char *path)
 {
-    const char *path = restore->strings + file->path;
     char name[256];
     int fd;
 
@@ -77,7 +75,7 @@ static int make_file(const struct ckpt_file_restore *restore,
 static int restore(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
-    return ckpt_file_restore_content(restore, file, make_file, failure);
+    return ckpt_file_restore_content(restore, file, failure);
 }
 
 /* Seals forbid what was done until now. They belong to the file. */

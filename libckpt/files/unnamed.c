@@ -65,16 +65,14 @@ static int make_in(const char *directory)
 }
 
 /* Where the file was, or else where temporary files go. */
-static int make_file(const struct ckpt_file_restore *restore,
-                     const struct ckpt_file *file)
+int ckpt_file_make_deleted(const char *path)
 {
     const char *temporary = getenv("TMPDIR");
     char directory[PATH_MAX];
     char *end;
     int fd;
 
-    snprintf(directory, sizeof directory, "%s",
-             restore->strings + file->path);
+    snprintf(directory, sizeof directory, "%s", path);
     end = strrchr(directory, '/');
     if (end == NULL) {
         return -ENOENT;
@@ -90,7 +88,7 @@ static int make_file(const struct ckpt_file_restore *restore,
 static int restore(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
-    return ckpt_file_restore_content(restore, file, make_file, failure);
+    return ckpt_file_restore_content(restore, file, failure);
 }
 
 /* At last: opening it may have needed more. */

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "memory/maps.h"
+#include "memory/shared_memory.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -94,14 +95,18 @@ static int same_file(const struct ckpt_mapping *mapping, struct stat *status)
 }
 
 /* Memory of a file that is written to by way of it, or has no name: its content
- * is in the memory. Other ranks must not have it, too; who sees all of them
- * looks after that. */
-static void be_shared_file(const struct ckpt_mapping *mapping, uint64_t size,
+ * is in the memory. status: of one that has a name, or NULL. Other ranks may
+ * have it, too; who sees all of them looks after that. */
+static void be_shared_file(const struct ckpt_mapping *mapping,
+                           const struct stat *status,
                            struct ckpt_region *region)
 {
     region->kind = CKPT_REGION_SHARED;
     region->inode = mapping->inode;
-    region->device = size;
+    if (status != NULL) {
+        region->device = (uint64_t)status->st_size;
+        region->mode = status->st_mode & 07777;
+    }
 }
 
 static int classify_shared(const struct ckpt_mapping *mapping,
@@ -126,14 +131,15 @@ static int classify_shared(const struct ckpt_mapping *mapping,
         return refuse(mapping, "no file", failure);
     }
     if (!same_file(mapping, &status)) {
-        be_shared_file(mapping, 0, region);
+        be_shared_file(mapping, NULL, region);
         return 0;
     }
     if (!S_ISREG(status.st_mode)) {
         return refuse(mapping, "a device", failure);
     }
-    if ((mapping->protection & PROT_WRITE) != 0) {
-        be_shared_file(mapping, (uint64_t)status.st_size, region);
+    if ((mapping->protection & PROT_WRITE) != 0 ||
+        ckpt_is_shared_memory(mapping, &status)) {
+        be_shared_file(mapping, &status, region);
         return 0;
     }
     region->kind = CKPT_REGION_FILE_SHARED;
@@ -259,7 +265,7 @@ static ckpt_string_t store_name(struct scan *scan, const char *name)
     return ckpt_arena_string(scan->arena, name);
 }
 
-static int add_mapping(struct scan *scan, const struct ckpt_mapping *mapping,
+static int add_mapping(struct scan *scan, struct ckpt_mapping *mapping,
                        struct ckpt_failure *failure)
 {
     uint64_t start = mapping->start;
@@ -270,6 +276,7 @@ static int add_mapping(struct scan *scan, const struct ckpt_mapping *mapping,
     if (is_skipped(mapping)) {
         return 0;
     }
+    ckpt_shared_memory_rename(scan->arena, mapping);
     while (next_piece(scan->excluded, scan->excluded_count, &start,
                       mapping->end, &piece)) {
         if (!classified) {
@@ -312,6 +319,7 @@ static void join_writable(struct scan *scan)
                 scan->regions[k].inode == region->inode) {
                 region->kind = CKPT_REGION_SHARED;
                 region->device = scan->regions[k].device;
+                region->mode = scan->regions[k].mode;
             }
         }
     }

@@ -45,8 +45,11 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
 /*
  * The same for shared memory of a file (CKPT_REGION_SHARED with an inode), with
  * content: what is put there, the file gets. Descriptors have to be in place.
- * descriptor: one that leads to the file if it has no name, or -1. Without
- *     either a new file is made, one for all regions of it.
+ * descriptor: one that leads to the file if it has no name or is shared with
+ *     other processes, or -1. Without either a new file is made, one for all
+ *     regions of it.
+ * Of a shared file the memory may reach beyond the end, and is then not to be
+ * touched there.
  * Returns 0 or -errno with the region and file in `failure`. Context: normal.
  */
 int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,

@@ -30,6 +30,7 @@ struct ckpt_shared_file {
     const char *path;
     uint64_t size; /* bytes it shall have in the end; 0: as it is */
     int fd;
+    int is_shared; /* with other processes: it has its size */
 };
 
 struct ckpt_restore {

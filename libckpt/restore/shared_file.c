@@ -45,16 +45,17 @@ static struct ckpt_shared_file *find(const struct ckpt_restore *restore,
 }
 
 /* The descriptor, or -errno. */
-static int open_file(const char *path, int descriptor)
+static int open_file(const struct ckpt_region *region, const char *path,
+                     int descriptor)
 {
     char link[64];
     int fd;
 
-    if (has_name(path)) {
-        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    } else if (descriptor >= 0) {
+    if (descriptor >= 0) {
         snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
         fd = open(link, O_RDWR | O_CLOEXEC);
+    } else if (has_name(path)) {
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, region->mode);
     } else {
         fd = memfd_create("ckpt-shared", MFD_CLOEXEC);
     }
@@ -78,7 +79,7 @@ static struct ckpt_shared_file *add(struct ckpt_restore *restore,
         return NULL;
     }
     restore->shared_files = files;
-    fd = open_file(path, descriptor);
+    fd = open_file(region, path, descriptor);
     if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
         close(fd);
         fd = -ESTALE;
@@ -88,20 +89,25 @@ static struct ckpt_shared_file *add(struct ckpt_restore *restore,
         return NULL;
     }
     files += restore->shared_file_count++;
-    *files = (struct ckpt_shared_file){region->inode, path, region->device, fd};
-    if (region->device == 0 && descriptor >= 0) {
+    *files = (struct ckpt_shared_file){region->inode, path, region->device, fd,
+                                       region->sharers > 1};
+    if (descriptor >= 0) {
         files->size = (uint64_t)status.st_size;
     }
     return files;
 }
 
-/* Lengthens the file up to the end of the region. 0 or -errno. */
+/* Lengthens the file up to the end of the region, unless others share it: then
+ * it has the size it needs. 0 or -errno. */
 static int make_room(const struct ckpt_shared_file *file,
                      const struct ckpt_region *region)
 {
     uint64_t end = region->file_offset + (region->end - region->start);
     struct stat status;
 
+    if (region->sharers > 1) {
+        return 0;
+    }
     if (fstat(file->fd, &status) != 0 ||
         ((uint64_t)status.st_size < end && ftruncate(file->fd, (off_t)end))) {
         return -errno;
@@ -162,7 +168,7 @@ int ckpt_restore_settle_shared(struct ckpt_restore *restore,
     for (size_t i = 0; i < restore->shared_file_count; i++) {
         const struct ckpt_shared_file *file = &restore->shared_files[i];
 
-        if (file->size != 0 && ftruncate(file->fd, (off_t)file->size) != 0) {
+        if (file->size != 0 && !file->is_shared && ftruncate(file->fd, (off_t)file->size) != 0) {
             return ckpt_fail(failure, -errno,
                              "cannot give the mapped file %s its size: %s",
                              file->path, strerror(errno));

@@ -118,7 +118,7 @@ class Files : public testing::Test
     int restore()
     {
         return ckpt_files_restore(files, count, arena.strings, in_this_process,
-                                  nullptr, nullptr, 0, &failure);
+                                  nullptr, nullptr, 0, nullptr, 0, &failure);
     }
 
     /* Restores in a child and runs `check` there. */

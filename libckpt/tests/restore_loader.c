@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     }
     umask((mode_t)image.header->snapshot.umask);
     if (ckpt_files_restore(image.files, image.header->snapshot.file_count,
-                           image.strings, payload, &image, NULL, 0,
+                           image.strings, payload, &image, NULL, 0, NULL, 0,
                            &failure) != 0) {
         fail("files", failure.text);
     }

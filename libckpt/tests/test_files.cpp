@@ -649,7 +649,7 @@ TEST_F(Files, ManyDescriptorsAndKeptOnes)
         }
         REQUIRE(fcntl(kept, F_GETFD) < 0);
         REQUIRE(ckpt_files_restore(files, count, arena.strings, in_this_process,
-                                   nullptr, &fds[0], 1, &failure) == -EEXIST);
+                                   nullptr, &fds[0], 1, nullptr, 0, &failure) == -EEXIST);
         REQUIRE(fcntl(fds[0], F_GETFD) == 0);
     });
     close(kept);

@@ -267,7 +267,7 @@ TEST_F(Refusal, OfWrongImages)
                               .file_offset = 0, .device = 0, .inode = 0,
                               .protection = PROT_READ,
                               .kind = CKPT_REGION_ANONYMOUS, .path = 0,
-                              .reserved = 0};
+                              .mode = 0, .sharers = 0};
     const auto expect_wrong = [&](ckpt_region region, int error) {
         regions = {good, region};
         EXPECT_EQ(open(), error) << failure.text;
@@ -305,7 +305,7 @@ TEST_F(Refusal, NamesTheMissingFile)
 
     regions = {{.start = 0x10000000, .end = 0x10002000, .file_offset = 0,
                 .device = 0, .inode = 0, .protection = PROT_READ,
-                .kind = CKPT_REGION_FILE, .path = 1, .reserved = 0}};
+                .kind = CKPT_REGION_FILE, .path = 1, .mode = 0, .sharers = 0}};
     snapshot.region_count = 1;
     ASSERT_EQ(ckpt_restore_open(&snapshot, regions.data(), strings, &restore,
                                 &failure),

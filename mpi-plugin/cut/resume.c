@@ -74,6 +74,18 @@ static int same_world(struct ckpt_failure *failure)
     return 0;
 }
 
+/* Every rank has put back what it shares with others before one uses it. */
+static int await_others(struct ckpt_failure *failure)
+{
+    int code;
+
+    CKPT_CALL(code, Barrier, CKPT_LOWER(MPI_COMM_WORLD));
+    return code == MPI_SUCCESS ? 0
+                               : ckpt_fail(failure, -EIO,
+                                           "the ranks cannot come together "
+                                           "(MPI error %d)", code);
+}
+
 static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failure)
 {
     int error = ckpt_runtime_load(
@@ -82,7 +94,7 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
     if (error == 0) {
         error = same_world(failure);
     }
-    return error;
+    return error == 0 ? await_others(failure) : error;
 }
 
 /* Signals that waited wait again, and timers run. */

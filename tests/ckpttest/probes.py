@@ -6,7 +6,6 @@ from .settings import APPS, SOURCES
 
 # What a checkpoint refuses, and what its message must name.
 REFUSED = {
-    "shared_with_rank": r"memory .*of rank 1.*shared with rank 0",
     "socket_to_rank": r"descriptor \d+.*socket connected to process \d+",
     "spawn": r"MPI_Comm_spawn",
     "system_v_queue": r"System V message queue \d+ \(key 0xc4b",

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define CKPT_SNAPSHOT_MAGIC 0x31504b43u /* "CKP1", little endian */
-#define CKPT_SNAPSHOT_VERSION 1u
+#define CKPT_SNAPSHOT_VERSION 2u
 
 /* Index into the snapshot's string table; 0 is the empty string. */
 typedef uint32_t ckpt_string_t;
@@ -36,6 +36,8 @@ enum ckpt_region_kind {
     CKPT_REGION_FILE_SHARED = 5, /* read-only shared file mapping: by reference */
     CKPT_REGION_SHARED = 6,      /* shared, of a file if inode != 0: content */
     CKPT_REGION_VDSO = 7,        /* the vDSO this process was started with */
+    CKPT_REGION_SHARED_ELSEWHERE = 8, /* as SHARED, of a file: the content is
+                                         with another rank of the node */
 };
 
 struct ckpt_region {
@@ -47,7 +49,9 @@ struct ckpt_region {
     uint32_t protection; /* PROT_READ | PROT_WRITE | PROT_EXEC */
     uint32_t kind;       /* enum ckpt_region_kind */
     ckpt_string_t path;  /* file kinds: absolute path; else name or 0 */
-    uint32_t reserved;   /* 0 */
+    uint16_t mode;       /* SHARED: permissions of a file that has a name */
+    uint16_t sharers;    /* how many ranks of the node have the file, if several
+                            do and it is shared memory: told by the agent */
 };
 
 /* A thread other than the leader. Its registers, mask and alternate stack are
@@ -128,7 +132,7 @@ struct ckpt_file {
     uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2;
                                   unnamed: mode; memfd: seals; timerfd: TFD_* */
     ckpt_string_t path;
-    uint32_t reserved;
+    uint32_t sharers; /* as in struct ckpt_region */
 };
 
 enum ckpt_socket_state {
