@@ -196,7 +196,7 @@ static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
     }
     code = begin(call, call, lower);
     call->info = NULL; /* the application may free it */
-    if (code == MPI_SUCCESS && (lost || ckpt_multiple)) { /* see lane.h */
+    if (code == MPI_SUCCESS && lost) {
         settle(call);
     }
     return code;
@@ -308,14 +308,14 @@ void ckpt_nonblocking_completed(MPI_Request request)
     }
 }
 
-/* Takes one of those that stay off their list: the one after `previous`, or the
- * first for NULL. */
-static void forget(MPI_Request previous)
+/* Takes one of those that stay off their list. */
+static void forget(MPI_Request request)
 {
-    MPI_Request *link =
-        previous == NULL ? &told.first : &previous->nonblocking->next_told;
-    MPI_Request request = *link;
+    MPI_Request *link = &told.first, previous = NULL;
 
+    for (; *link != request; link = &previous->nonblocking->next_told) {
+        previous = *link;
+    }
     *link = request->nonblocking->next_told;
     if (told.last == request) {
         told.last = previous;
@@ -325,14 +325,23 @@ static void forget(MPI_Request previous)
     ckpt_request_retire(request);
 }
 
-/* 1 if the lower half is through with one that a restart has begun again. */
+/* 1 if the lower half is through with one that a restart has begun again. The
+ * test may run an operation of the application, and so let other threads by
+ * (runtime/callback.h): the request stays where it is, as for them it is not
+ * over. */
 static int is_over(MPI_Request request)
 {
+    struct ckpt_nonblocking *call = request->nonblocking;
     int code, flag = 1;
 
+    if (call->in_test) {
+        return 0;
+    }
     if (request->handle.lower != NULL) {
+        call->in_test = 1;
         CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
                   MPI_STATUS_IGNORE);
+        call->in_test = 0;
         (void)code; /* nobody asks for the result */
     }
     return flag;
@@ -350,7 +359,7 @@ static void forget_some(void)
         if (!is_settled(call) || !is_over(told.first)) {
             break;
         }
-        forget(NULL);
+        forget(told.first);
     }
 }
 
@@ -399,15 +408,16 @@ MPI_Request ckpt_nonblocking_detach(MPI_Request request)
 
 void ckpt_nonblocking_disconnect(MPI_Comm comm)
 {
-    MPI_Request previous = NULL, request = told.first, next;
+    MPI_Request request = told.first, next;
 
     comm->clock->settled = comm->clock->left;
     for (; request != NULL; request = next) {
-        next = request->nonblocking->next_told;
-        if (request->nonblocking->communicator == comm && is_over(request)) {
-            forget(previous);
-        } else {
-            previous = request;
+        const int over = request->nonblocking->communicator == comm &&
+                         is_over(request);
+
+        next = request->nonblocking->next_told; /* as the test has left it */
+        if (over) {
+            forget(request);
         }
     }
 }

@@ -61,6 +61,7 @@ struct ckpt_nonblocking {
     uint64_t number; /* on the communicator's clock */
     int again;       /* a restart begins it again */
     MPI_Request next_told; /* see ckpt_nonblocking_told */
+    int in_test;     /* a thread is testing it since */
     size_t size;     /* bytes of this allocation */
     int has_input;   /* a copy of the input was taken; */
     void *input;     /*   packed, NULL if there is none */

@@ -36,6 +36,7 @@
 #define FREEZE_TIMEOUT_MS 10000
 #define HELP_TURNS 50  /* of a millisecond */
 #define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
+#define VAIN_US 16     /* so long a pause counts as one of them */
 #define TURN_MS 1      /* of the service thread in a checkpoint */
 
 struct ckpt_collective ckpt_collective;
@@ -586,8 +587,11 @@ void ckpt_collective_gate(MPI_Comm communicator)
 
 void ckpt_wait_in_vain(void)
 {
+    const unsigned us = ckpt_multiple ? ckpt_lane_back_off(service.armed) : 0;
+
     if (service.armed) {
         ckpt_guard();
+        service.vain += (int)(us / VAIN_US);
         wait_in_vain();
         ckpt_unguard();
     }
@@ -595,6 +599,9 @@ void ckpt_wait_in_vain(void)
 
 void ckpt_wait_over(void)
 {
+    if (ckpt_multiple) {
+        ckpt_lane_wait_over();
+    }
     service.vain = 0;
     if (service.armed && service.waiting_told) {
         service.waiting_told = 0;

@@ -202,21 +202,21 @@ static int add_question(int from, const struct question *question)
 int ckpt_synchronous_receive(void)
 {
     struct question question;
+    MPI_Message message;
     MPI_Status status;
     int code, flag = 1;
 
-    for (;;) {
-        CKPT_CALL(code, Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, channel, &flag,
-                  &status);
+    for (;;) { /* matched: several threads may be here (runtime/lane.h) */
+        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, channel, &flag,
+                  &message, &status);
         if (code != MPI_SUCCESS || !flag) {
             return 0;
         }
         if (!have_counters()) {
             return -ENOMEM;
         }
-        CKPT_CALL(code, Recv, &question, (int)sizeof(question),
-                  CKPT_LOWER(MPI_BYTE), status.MPI_SOURCE, status.MPI_TAG,
-                  channel, MPI_STATUS_IGNORE);
+        CKPT_CALL(code, Mrecv, &question, (int)sizeof(question),
+                  CKPT_LOWER(MPI_BYTE), &message, MPI_STATUS_IGNORE);
         counters[MPI_COMM_WORLD->size + status.MPI_SOURCE]++;
         if (status.MPI_TAG == ANSWER) {
             take_answer(&question);

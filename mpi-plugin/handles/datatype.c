@@ -269,18 +269,12 @@ int ckpt_datatype_rebuild(MPI_Datatype datatype)
 
 MPI_Datatype ckpt_datatype_of(MPI_Datatype lower)
 {
-    struct ckpt_handle *handle = (struct ckpt_handle *)ckpt_predefined_find(lower);
+    void *object = ckpt_predefined_find(lower);
 
-    if (handle != NULL) {
-        return (MPI_Datatype)handle;
+    if (object == NULL) {
+        object = ckpt_live_find(CKPT_DATATYPE, lower);
     }
-    for (handle = ckpt_live(CKPT_DATATYPE); handle != NULL;
-         handle = ckpt_live_next(handle)) {
-        if (handle->lower == lower) {
-            return (MPI_Datatype)handle;
-        }
-    }
-    return MPI_DATATYPE_NULL;
+    return object != NULL ? object : MPI_DATATYPE_NULL;
 }
 
 int PMPI_Type_commit(MPI_Datatype *datatype)

@@ -9,6 +9,7 @@
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* Heads of the circular live lists. */
@@ -121,20 +122,57 @@ struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle)
     return handle->next == &live[handle->kind] ? NULL : handle->next;
 }
 
+/*
+ * An operation asks for its datatype without the lock of runtime/lane.h, which
+ * it must not wait for inside the lower half. So the lists have a lock of their
+ * own, held for a few instructions.
+ */
+static int lists_locked;
+
+static void lock_lists(void)
+{
+    while (ckpt_multiple &&
+           __atomic_exchange_n(&lists_locked, 1, __ATOMIC_ACQUIRE) != 0) {
+        sched_yield();
+    }
+}
+
+static void unlock_lists(void)
+{
+    __atomic_store_n(&lists_locked, 0, __ATOMIC_RELEASE);
+}
+
 void ckpt_handle_link(struct ckpt_handle *handle)
 {
     struct ckpt_handle *head = live_head(handle->kind);
 
+    lock_lists();
     handle->next = head;
     handle->previous = head->previous;
     head->previous->next = handle;
     head->previous = handle;
+    unlock_lists();
 }
 
 void ckpt_handle_unlink(struct ckpt_handle *handle)
 {
+    lock_lists();
     handle->previous->next = handle->next;
     handle->next->previous = handle->previous;
+    unlock_lists();
+}
+
+void *ckpt_live_find(enum ckpt_kind kind, const void *lower)
+{
+    struct ckpt_handle *handle;
+
+    lock_lists();
+    handle = ckpt_live(kind);
+    while (handle != NULL && handle->lower != lower) {
+        handle = ckpt_live_next(handle);
+    }
+    unlock_lists();
+    return handle;
 }
 
 void *ckpt_handle_new(enum ckpt_kind kind, size_t size, void *lower,

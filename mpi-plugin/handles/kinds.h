@@ -54,6 +54,10 @@ struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle);
 void ckpt_handle_link(struct ckpt_handle *handle);
 void ckpt_handle_unlink(struct ckpt_handle *handle);
 
+/* The live object of a kind with this lower handle, or NULL. Context: any, also
+ * in an operation, without the lock of runtime/lane.h. */
+void *ckpt_live_find(enum ckpt_kind kind, const void *lower);
+
 /* Records all recipes that are missing. Returns 0 or -errno and a reason. */
 struct ckpt_failure;
 int ckpt_recipes_record(struct ckpt_failure *failure);

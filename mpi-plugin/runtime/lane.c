@@ -13,6 +13,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* A thread that has waited for so many turns sleeps between two of them, each
+ * time a little longer, so that it is late by a fraction of what it waited. */
+#define SPIN_TURNS 64
+#define SLEEP_STEP_US 10
+#define SLEEP_LIMIT_US 500
 
 int ckpt_multiple;
 int ckpt_collectives_split;
@@ -95,6 +102,7 @@ static int equip(struct ckpt_lane *lane)
 
 static void bring_back(void *lane)
 {
+    ckpt_lane_wait_over();
     pthread_mutex_lock(&list_mutex);
     ((struct ckpt_lane *)lane)->next_free = free_lanes;
     free_lanes = lane;
@@ -244,4 +252,46 @@ void ckpt_lane_close(void)
 int ckpt_lanes_open_count(void)
 {
     return lock.open;
+}
+
+/* ---- Waiting for messages ------------------------------------------------ */
+
+/* The one waiting thread that keeps the lower half working without a pause. */
+static struct ckpt_lane *foremost;
+
+static int is_foremost(struct ckpt_lane *lane)
+{
+    struct ckpt_lane *none = NULL;
+
+    return __atomic_load_n(&foremost, __ATOMIC_RELAXED) == lane ||
+           __atomic_compare_exchange_n(&foremost, &none, lane, 0,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+unsigned ckpt_lane_back_off(int checkpoint)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+    struct timespec pause = {0, 0};
+    unsigned us;
+
+    if (lane->depth > 0 || (is_foremost(lane) && !checkpoint) ||
+        ++lane->vain <= SPIN_TURNS) {
+        return 0;
+    }
+    us = (lane->vain - SPIN_TURNS) * SLEEP_STEP_US;
+    us = us < SLEEP_LIMIT_US ? us : SLEEP_LIMIT_US;
+    pause.tv_nsec = (long)us * 1000;
+    (void)ckpt_syscall6(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&pause,
+                        0, 0, 0);
+    return us;
+}
+
+void ckpt_lane_wait_over(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    lane->vain = 0;
+    if (__atomic_load_n(&foremost, __ATOMIC_RELAXED) == lane) {
+        __atomic_store_n(&foremost, NULL, __ATOMIC_RELAXED);
+    }
 }

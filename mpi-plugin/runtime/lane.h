@@ -10,8 +10,11 @@
  * threads are in the application or wait for the lock, none is in the lower
  * half. So whatever waits must wait with the lock given up: wait loops give it
  * up in every turn, and blocking collectives are nonblocking ones and such a
- * loop (ckpt_collectives_split). Nonblocking collectives are settled when they
- * begin (cut/nonblocking.h): a cut waits until all members have begun them.
+ * loop (ckpt_collectives_split).
+ *
+ * Any call that keeps the lower half working may run an operation of the
+ * application, and the lock is given up around that as well: what other threads
+ * may change has to be looked at anew after each.
  */
 #ifndef CKPT_LANE_H
 #define CKPT_LANE_H
@@ -27,6 +30,7 @@ struct ckpt_lane {
     int below;   /* calls of the lower half it is in (operations nest) */
     int open;    /* it has given up the lock in the middle of a call */
     int serving; /* the service thread's: keeps the lock, whatever it calls */
+    unsigned vain; /* turns of a wait loop, all in vain */
     struct ckpt_lane *next_free;
 };
 
@@ -70,6 +74,15 @@ void ckpt_lane_end(void);
 
 /* Lanes that are open. Context: with the lock. */
 int ckpt_lanes_open_count(void);
+
+/*
+ * A turn of a wait loop was in vain, or the wait is over. Many threads that wait
+ * must not keep all others from the processors: all but one make pauses, or
+ * all if a checkpoint is under way. Not if the thread has the lock: then the
+ * loop is the application's. Returns the microseconds slept. Context: normal.
+ */
+unsigned ckpt_lane_back_off(int checkpoint);
+void ckpt_lane_wait_over(void);
 
 /* For plain data of the plugin that calls into neither half: the lock where
  * there is one. */

@@ -135,8 +135,8 @@ static void wait_batch(int count, MPI_Request requests[])
         if (code == CKPT_INTERRUPTED) {
             break;
         }
-        if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-            ckpt_leave(upper); /* more to do */
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE || ckpt_multiple) {
+            ckpt_leave(upper); /* more to do; or the lock may be given up */
             ckpt_request_completed(request, &status, code);
             upper = ckpt_enter();
         } else {
