@@ -19,11 +19,13 @@
 #include "memory/layout.h"
 #include "memory/maps.h"
 #include "memory/regions.h"
+#include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/attributes.h"
+#include "task/children.h"
 #include "task/pending.h"
 #include "task/signals.h"
 #include "task/timers.h"
@@ -228,6 +230,9 @@ int ckpt_process_image(struct ckpt_context *context,
     error = ckpt_system_v_require_none(failure);
     if (error == 0) {
         error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    }
+    if (error == 0) {
+        error = ckpt_children_refuse(&arena, ckpt_lower.owns_process, failure);
     }
     if (error == 0) {
         error = list_signals(failure);

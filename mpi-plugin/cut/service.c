@@ -15,6 +15,7 @@
 #include "cut/collective.h"
 #include "cut/drain.h"
 #include "cut/file_content.h"
+#include "cut/forked.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/process_image.h"
@@ -621,14 +622,12 @@ void ckpt_service_open(void)
 
     error = ckpt_threads_open(ckpt_checkpoint_signal(), notify, is_lower_thread);
     if (error == 0) {
-        error = ckpt_signals_open(ckpt_checkpoint_signal());
-    }
-    if (error == 0) {
         error = ckpt_process_image_open();
     }
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "error %d of this process", -error);
     }
+    ckpt_forked_open();
     if (ckpt_multiple) {
         ckpt_service_thread_start(error == 0, &failure);
     } else if (ckpt_service_attach(error == 0, &failure)) {
@@ -689,6 +688,13 @@ void ckpt_service_close(void)
     if (ckpt_multiple) {
         ckpt_service_thread_end();
     }
+}
+
+void ckpt_service_forget(void)
+{
+    service.open = 0;
+    service.armed = 0;
+    ckpt_pending = ckpt_multiple;
 }
 
 /* Descriptors of ours among the application's. */

@@ -16,6 +16,9 @@ void ckpt_service_open(void);
 /* MPI_Finalize: no more checkpoints. */
 void ckpt_service_close(void);
 
+/* In the child of a fork: it takes no part in checkpoints. Context: normal. */
+void ckpt_service_forget(void);
+
 /* After a restart: connects to the new launch's agent. Context: quiesced. */
 int ckpt_service_reopen(struct ckpt_failure *failure);
 

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "lower/start.h"
 
+#include "lower/host_children.h"
 #include "lower/host_descriptors.h"
 #include "lower/host_lend.h"
 #include "lower/host_launch.h"
@@ -68,6 +69,7 @@ int main(int argc, char **argv)
     table->lend = ckpt_host_lend;
     table->owns_thread = ckpt_host_owns_thread;
     table->owns_descriptor = ckpt_host_owns_descriptor;
+    table->owns_process = ckpt_host_owns_process;
     table->thread_pointer = ckpt_thread_pointer_get();
     table->back(table);
     abort(); /* back() does not return */

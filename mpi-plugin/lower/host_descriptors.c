@@ -13,7 +13,6 @@
 
 #include "lower/change.h"
 #include "lower/export.h"
-#include "lower/reservation.h"
 #include "sys/syscall.h"
 
 #include <fcntl.h>
@@ -269,28 +268,11 @@ CKPT_EXPORT int pipe(int ends[2])
     return pipe2(ends, 0);
 }
 
-/* In the child, what was to be inherited is. */
-CKPT_EXPORT pid_t fork(void)
+void ckpt_host_descriptors_inherit(void)
 {
-    pid_t (*next)(void) = CKPT_NEXT(fork);
-    uint64_t mask;
-    pid_t child;
-
-    ckpt_change_begin(&mask);
-    child = next();
-    if (child == 0) {
-        ckpt_reservation_after_fork();
-    }
-    for (int fd = 0; child == 0 && fd < DESCRIPTORS_MAX; fd++) {
+    for (int fd = 0; fd < DESCRIPTORS_MAX; fd++) {
         if (is_set(inherited, fd)) {
             ckpt_sys_fcntl(fd, F_SETFD, 0);
         }
     }
-    ckpt_change_end(&mask);
-    return child;
-}
-
-CKPT_EXPORT pid_t vfork(void)
-{
-    return fork();
 }

@@ -19,6 +19,10 @@ int ckpt_host_owns_descriptor(int fd);
  */
 long ckpt_host_adopt(long fd, int inherit);
 
+/* In the child of a fork: programs get what they were to inherit. Context:
+ * as above. */
+void ckpt_host_descriptors_inherit(void);
+
 /* The descriptor is about to be closed. Context: as above. */
 void ckpt_host_disown(int fd);
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 2u
+#define CKPT_LOWER_VERSION 3u
 
 struct ckpt_lower {
     uint32_t version;
@@ -67,6 +67,8 @@ struct ckpt_lower {
      * application's: owns_descriptor() returns 1. */
     int (*owns_thread)(int tid);
     int (*owns_descriptor)(int fd);
+    /* As owns_thread: whether the lower half has started this process. */
+    int (*owns_process)(int pid);
 
     struct ckpt_failure failure;
 };

@@ -141,6 +141,8 @@ static void start(int required)
     ckpt_files_open();
     main_thread = pthread_self();
     thread_level = required;
+    /* Before there is a lower half that a handler could interrupt. */
+    (void)ckpt_signals_open(ckpt_signals_number(getenv("CKPT_SIGNAL")));
     if (ckpt_runtime_load(environ, getauxval(AT_SYSINFO_EHDR), &failure) != 0) {
         give_up(&failure);
     }

@@ -6,6 +6,8 @@ from .settings import APPS, SOURCES
 
 # What a checkpoint refuses, and what its message must name.
 REFUSED = {
+    "ended_child": r"process \d+ \(ended_child\), .*not been waited for",
+    "living_child": r"process \d+ \(sleep 1000\), .*still there",
     "socket_to_rank": r"descriptor \d+.*socket connected to process \d+",
     "spawn": r"MPI_Comm_spawn",
     "system_v_queue": r"System V message queue \d+ \(key 0xc4b",

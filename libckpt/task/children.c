@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * children.c - processes that the program has started.
+ */
+#include "task/children.h"
+
+#include "base/text.h"
+#include "memory/maps.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define COMMAND_SIZE 200
+
+/* 0 if there is no child whatever: one call tells, as a rule. */
+static int may_have_children(void)
+{
+    siginfo_t info;
+
+    return ckpt_syscall6(SYS_waitid, P_ALL, 0, (long)&info,
+                         WEXITED | WNOHANG | WNOWAIT | __WALL, 0,
+                         0) != -ECHILD;
+}
+
+/* The beginning of a file of /proc/PID, with blanks for NULs and newlines. */
+static long read_text(int pid, const char *name, char text[COMMAND_SIZE])
+{
+    char path[64];
+    long size;
+    int fd;
+
+    ckpt_text_format(path, sizeof(path), "/proc/%d/%s", pid, name);
+    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    size = fd < 0 ? fd : ckpt_sys_read(fd, text, COMMAND_SIZE - 1);
+    if (fd >= 0) {
+        ckpt_sys_close(fd);
+    }
+    size = size > 0 ? size : 0;
+    while (size > 0 && (text[size - 1] == '\0' || text[size - 1] == '\n')) {
+        size--;
+    }
+    text[size] = '\0';
+    for (long i = 0; i < size; i++) {
+        text[i] = text[i] == '\0' || text[i] == '\n' ? ' ' : text[i];
+    }
+    return size;
+}
+
+static int refuse(int pid, struct ckpt_failure *failure)
+{
+    char command[COMMAND_SIZE];
+
+    if (read_text(pid, "cmdline", command) > 0) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "process %d (%s), which the program has started, is "
+                         "still there",
+                         pid, command);
+    }
+    (void)read_text(pid, "comm", command); /* one that has ended has no other */
+    return ckpt_fail(failure, -ENOTSUP,
+                     "process %d (%s), which the program has started, has ended "
+                     "and has not been waited for",
+                     pid, command);
+}
+
+/* Looks at a list of pids with blanks between them. */
+static int look_at(const char *list, int (*is_lower)(int pid),
+                   struct ckpt_failure *failure)
+{
+    uint64_t pid;
+
+    while ((list = ckpt_text_decimal(list, &pid)) != NULL) {
+        if (!is_lower((int)pid)) {
+            return refuse((int)pid, failure);
+        }
+        list += *list == ' ';
+    }
+    return 0;
+}
+
+struct directory_entry { /* of getdents64 */
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* A process is the child of the thread that has started it. */
+static int look_at_thread(struct ckpt_arena *arena, const char *tid,
+                          int (*is_lower)(int pid),
+                          struct ckpt_failure *failure)
+{
+    char path[64], *list;
+    size_t size;
+    int error;
+
+    ckpt_text_format(path, sizeof(path), "/proc/self/task/%s/children", tid);
+    error = ckpt_proc_read(arena, path, &list, &size, failure);
+    return error != 0 ? error : look_at(list, is_lower, failure);
+}
+
+int ckpt_children_refuse(struct ckpt_arena *arena, int (*is_lower)(int pid),
+                         struct ckpt_failure *failure)
+{
+    char buffer[4096] __attribute__((aligned(8)));
+    int error = 0;
+    long size;
+    int fd;
+
+    if (!may_have_children()) {
+        return 0;
+    }
+    fd = (int)ckpt_sys_open("/proc/self/task",
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    do {
+        size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
+        for (long at = 0; at < size && error == 0;) {
+            const struct directory_entry *entry =
+                (const struct directory_entry *)(buffer + at);
+
+            if (entry->name[0] != '.') {
+                error = look_at_thread(arena, entry->name, is_lower, failure);
+            }
+            at += entry->size;
+        }
+    } while (size > 0 && error == 0);
+    ckpt_sys_close(fd);
+    return error;
+}
