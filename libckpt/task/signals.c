@@ -15,9 +15,13 @@
 #include "task/parking.h"
 
 #include <errno.h>
+#include <ucontext.h>
 
 /* The last but one of the real-time signals; the first few are often taken. */
 #define DEFAULT_SIGNAL 63
+
+/* Of a stack, for taking part in a checkpoint: the MPI library runs, too. */
+#define ROOM_NEEDED ((uintptr_t)128 << 10)
 
 #define NEVER_BLOCKED (CKPT_SIGNAL_BIT(SIGKILL) | CKPT_SIGNAL_BIT(SIGSTOP))
 
@@ -48,6 +52,11 @@ static struct {
     stack_t stack;
 } saved;
 
+static uint64_t checkpoint_bit(void)
+{
+    return control.signal != 0 ? CKPT_SIGNAL_BIT(control.signal) : 0;
+}
+
 static __attribute__((noinline)) void
 call_handler(int signal, siginfo_t *info, void *context)
 {
@@ -57,12 +66,35 @@ call_handler(int signal, siginfo_t *info, void *context)
     handler(signal, info, context); /* one-argument handlers ignore the rest */
 }
 
+/* 1 if there is room for a checkpoint where the handler runs. */
+static int is_roomy(const ucontext_t *context)
+{
+    const stack_t *stack = &context->uc_stack;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t end = (uintptr_t)stack->ss_sp;
+
+    return (stack->ss_flags & SS_DISABLE) != 0 || here - end > stack->ss_size ||
+           here - end > ROOM_NEEDED;
+}
+
+/* A handler that may have an alternate stack begins with the checkpoint signal
+ * blocked: the frame alone could be too much for what is left of that stack. */
+static void open_checkpoint_signal(int signal, const ucontext_t *context)
+{
+    const uint64_t bit = checkpoint_bit();
+
+    if ((control.action[signal].flags & SA_ONSTACK) != 0 && is_roomy(context)) {
+        ckpt_sys_sigprocmask(SIG_UNBLOCK, &bit, NULL);
+    }
+}
+
 /* No TLS here: the thread pointer may be the lower half's. */
 static void trampoline(int signal, siginfo_t *info, void *context)
 {
     uintptr_t interrupted = ckpt_thread_pointer_get();
     struct ckpt_halves *halves = ckpt_halves_below(interrupted);
 
+    open_checkpoint_signal(signal, (const ucontext_t *)context);
     if (halves == NULL) {
         call_handler(signal, info, context);
         return;
@@ -98,11 +130,6 @@ static void give_lock(uint64_t mask)
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-static uint64_t checkpoint_bit(void)
-{
-    return control.signal != 0 ? CKPT_SIGNAL_BIT(control.signal) : 0;
-}
-
 /* What the kernel is told in place of an application's handler. */
 static struct ckpt_sigaction
 wrapped(const struct application_action *application)
@@ -111,7 +138,9 @@ wrapped(const struct application_action *application)
         .handler = (void *)trampoline,
         .flags = application->flags | SA_SIGINFO | CKPT_SA_RESTORER,
         .restorer = (void *)ckpt_context_restorer,
-        .mask = application->mask & ~checkpoint_bit(),
+        .mask = (application->flags & SA_ONSTACK) != 0
+                    ? application->mask | checkpoint_bit()
+                    : application->mask & ~checkpoint_bit(),
     };
 }
 
