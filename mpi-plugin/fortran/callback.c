@@ -46,6 +46,8 @@ ERRHANDLER(CKPT_WIN, win_create_errhandler, WIN_CREATE_ERRHANDLER,
            Win_create_errhandler);
 ERRHANDLER(CKPT_FILE, file_create_errhandler, FILE_CREATE_ERRHANDLER,
            File_create_errhandler);
+ERRHANDLER(CKPT_SESSION, session_create_errhandler, SESSION_CREATE_ERRHANDLER,
+           Session_create_errhandler);
 
 /* A generalized request (MPI 3.1, section 12.2): the C functions below get
  * this as their extra state. */

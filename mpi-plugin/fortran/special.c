@@ -173,3 +173,54 @@ void ompi_info_get_f(const MPI_Fint *info, const char *key,
     ckpt_fortran_return(ierror, code);
 }
 CKPT_FORTRAN_NAMES(info_get, INFO_GET, Info_get);
+
+/* BUFLEN counts no zero in Fortran. */
+void ompi_info_get_string_f(const MPI_Fint *info, const char *key,
+                            MPI_Fint *buflen, char *value, MPI_Fint *flag,
+                            MPI_Fint *ierror, int key_length, int value_length)
+{
+    char *c_key = ckpt_fortran_string(key, key_length);
+    int length = *buflen + 1;
+    char *c_value = calloc((size_t)(length > 0 ? length : 1), 1);
+    int code;
+
+    if (c_key == NULL || c_value == NULL) {
+        free(c_key);
+        free(c_value);
+        ckpt_fortran_no_memory(ierror, "MPI_Info_get_string");
+        return;
+    }
+    code = PMPI_Info_get_string(PMPI_Info_f2c(*info), c_key, &length, c_value,
+                                flag);
+    if (code == MPI_SUCCESS && *flag) {
+        if (*buflen > 0) {
+            ckpt_fortran_string_set(value, value_length, c_value);
+        }
+        *buflen = length - 1;
+    }
+    free(c_key);
+    free(c_value);
+    ckpt_fortran_return(ierror, code);
+}
+CKPT_FORTRAN_NAMES(info_get_string, INFO_GET_STRING, Info_get_string);
+
+void ompi_session_get_nth_pset_f(const MPI_Fint *session, const MPI_Fint *info,
+                                 const MPI_Fint *n, MPI_Fint *length, char *name,
+                                 MPI_Fint *ierror, int name_length)
+{
+    char c_name[MPI_MAX_PSET_NAME_LEN + 1] = "";
+    int c_length = sizeof(c_name);
+    int code = PMPI_Session_get_nth_pset(PMPI_Session_f2c(*session),
+                                         PMPI_Info_f2c(*info), *n, &c_length,
+                                         c_name);
+
+    if (code == MPI_SUCCESS) {
+        if (*length > 0) {
+            ckpt_fortran_string_set(name, name_length, c_name);
+        }
+        *length = c_length - 1;
+    }
+    ckpt_fortran_return(ierror, code);
+}
+CKPT_FORTRAN_NAMES(session_get_nth_pset, SESSION_GET_NTH_PSET,
+                   Session_get_nth_pset);

@@ -17,6 +17,7 @@ KINDS = {
     "MPI_Info": "CKPT_INFO",
     "MPI_Errhandler": "CKPT_ERRHANDLER",
     "MPI_Message": "CKPT_MESSAGE",
+    "MPI_Session": "CKPT_SESSION",
 }
 
 # Objects of Open MPI 5.0 that an older library lacks, and the sizes they have there.
@@ -30,9 +31,6 @@ NEWER = {
     "ompi_mpi_instance_null": 512,
     "ompi_mpi_short_float": 512,
 }
-
-# Handle types whose objects are the library's business alone.
-RAW_HANDLES = ("MPI_Session",)
 
 # The type Open MPI gives the objects, where no macro names the handle type.
 _OBJECT_TYPES = {"struct ompi_predefined_datatype_t": "MPI_Datatype"}
@@ -102,8 +100,6 @@ def _handle_type(header, name):
     handle = header.predefined.get(name) or _OBJECT_TYPES.get(header.data[name], "")
     if handle in KINDS or handle == "":
         return handle
-    if handle in RAW_HANDLES:
-        return ""
     raise ExportError(f"{name} has the unknown handle type {handle}")
 
 

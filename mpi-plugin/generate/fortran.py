@@ -17,6 +17,7 @@ CONVERSIONS = {
     "MPI_Info": "Info",
     "MPI_Errhandler": "Errhandler",
     "MPI_Message": "Message",
+    "MPI_Session": "Session",
 }
 
 

@@ -19,6 +19,7 @@ HANDLES = {
     "INFO": "MPI_Info",
     "ERRHANDLER": "MPI_Errhandler",
     "MESSAGE": "MPI_Message",
+    "SESSION": "MPI_Session",
 }
 
 # C types that pass the border between the halves as they are.

@@ -96,7 +96,6 @@ _MAY_WAIT = re.compile(
             r"Comm_(accept|connect|create.*|disconnect|dup.*|join|spawn.*|split.*)",
             r"Intercomm_.*",
             r"(Cart|Graph|Dist_graph)_create.*|Cart_sub",
-            r"Session_.*",
             r"(Publish|Unpublish|Lookup)_name|(Open|Close)_port",
             r"R?(put|get|accumulate|get_accumulate)|Put|Get|Accumulate|Get_accumulate"
             r"|Fetch_and_op|Compare_and_swap",
@@ -111,10 +110,22 @@ _MAY_WAIT = re.compile(
 # what all libraries have.
 UPPER_ALONE = {
     *(f"{name}_init" for name in COLLECTIVES),
+    "Comm_create_from_group",
+    "Group_from_session_pset",
     "Info_create_env",
     "Info_get_string",
+    "Intercomm_create_from_groups",
     "Isendrecv",
     "Isendrecv_replace",
+    "Session_finalize",
+    "Session_get_errhandler",
+    "Session_get_info",
+    "Session_get_nth_pset",
+    "Session_get_num_psets",
+    "Session_get_pset_info",
+    "Session_init",
+    "Session_set_errhandler",
+    "Session_set_info",
 }
 
 
@@ -186,6 +197,19 @@ REMOTE = (
     "Rget_accumulate",
 )
 
+# Allowed before MPI has begun (MPI 4.0, section 11.4.1).
+EARLY = (
+    "Info_create",
+    "Info_delete",
+    "Info_dup",
+    "Info_free",
+    "Info_get",
+    "Info_get_nkeys",
+    "Info_get_nthkey",
+    "Info_get_valuelen",
+    "Info_set",
+)
+
 # Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
 ERRORS_TO_FILE_NULL = ("File_delete",)
 
@@ -203,28 +227,11 @@ TOOL_USE = {
 
 # Calls that are refused, and why. They return MPI_ERR_UNSUPPORTED_OPERATION.
 _CALLBACK = "the lower half cannot call functions of the application"
-_SESSION = "the lower half is started by MPI_Init alone"
 _PARTITIONED = "partitioned communication cannot be drained"
 REFUSED = {
     "T_event_register_callback": _CALLBACK,
     "T_event_set_dropped_handler": _CALLBACK,
     "T_event_handle_free": _CALLBACK,
-    "Session_create_errhandler": _SESSION,
-    "Session_call_errhandler": _SESSION,
-    "Session_c2f": _SESSION,
-    "Session_f2c": _SESSION,
-    "Session_finalize": _SESSION,
-    "Session_get_errhandler": _SESSION,
-    "Session_get_info": _SESSION,
-    "Session_get_nth_pset": _SESSION,
-    "Session_get_num_psets": _SESSION,
-    "Session_get_pset_info": _SESSION,
-    "Session_init": _SESSION,
-    "Session_set_errhandler": _SESSION,
-    "Session_set_info": _SESSION,
-    "Group_from_session_pset": _SESSION,
-    "Comm_create_from_group": _SESSION,
-    "Intercomm_create_from_groups": _SESSION,
     "Parrived": _PARTITIONED,
     "Pready": _PARTITIONED,
     "Pready_list": _PARTITIONED,

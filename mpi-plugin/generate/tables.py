@@ -25,6 +25,7 @@ _STRUCTURES = {
     "MPI_Info": "ompi_info_t",
     "MPI_Errhandler": "ompi_errhandler_t",
     "MPI_Message": "ompi_message_t",
+    "MPI_Session": "ompi_instance_t",
 }
 assert set(_STRUCTURES) == set(KINDS)
 
@@ -87,6 +88,7 @@ def predefined_table_c(objects):
         "handles/communicator",
         "handles/handles",
         "handles/request",
+        "handles/session",
         "handles/window",
     ):
         lines.append(f'#include "{name}.h"')

@@ -17,6 +17,7 @@ _NULL_HANDLES = {
     "MPI_Info": "MPI_INFO_NULL",
     "MPI_Errhandler": "MPI_ERRHANDLER_NULL",
     "MPI_Message": "MPI_MESSAGE_NULL",
+    "MPI_Session": "MPI_SESSION_NULL",
 }
 
 # Outputs that only a wrapper written by hand can make.
@@ -26,6 +27,7 @@ _NEVER_MADE = (
     "MPI_Message",
     "MPI_Op",
     "MPI_Request",
+    "MPI_Session",
     "MPI_Win",
 )
 
@@ -193,6 +195,15 @@ class RefusedWrapper(Wrapper):
         else:
             refusal = self._refuse(self._error_object(), "MPI_ERR_UNSUPPORTED_OPERATION")
         return [f"/* {supplement.REFUSED[self.name]} */", *self.declarations, refusal]
+
+
+class EarlyWrapper(Wrapper):
+    """A function on infos, which are allowed before MPI has begun."""
+
+    def _finish(self):
+        names = [argument.name for argument in self.function.arguments]
+        early = Call(f"return ckpt_early_{self.name}(", names)
+        self.checks.insert(0, If("__builtin_expect(ckpt_info_is_early(), 0)", [early]))
 
 
 class RemoteWrapper(Wrapper):
@@ -560,6 +571,8 @@ def wrapper(function):
         if name.endswith("_begin"):
             return SplitBeginWrapper(function)
         return SplitEndWrapper(function) if name.endswith("_end") else FileWrapper(function)
+    if name in supplement.EARLY:
+        return EarlyWrapper(function)
     if name in supplement.REMOTE:
         return RemoteWrapper(function)
     if name in supplement.COLLECTIVES:

@@ -5,6 +5,7 @@
  */
 #include "handles/communicator.h"
 #include "handles/kinds.h"
+#include "handles/session.h"
 #include "handles/window.h"
 #include "runtime/runtime.h"
 #include "wrap/wrapper.h"
@@ -21,6 +22,8 @@ static MPI_Errhandler *handler_slot(void *object)
         return &((MPI_Comm)object)->errhandler;
     case CKPT_WIN:
         return &((MPI_Win)object)->errhandler;
+    case CKPT_SESSION:
+        return &((MPI_Session)object)->errhandler;
     default:
         return &((MPI_File)object)->errhandler;
     }
@@ -81,6 +84,8 @@ static MPI_Fint number_of(void *object)
         return PMPI_Comm_c2f(object);
     case CKPT_WIN:
         return PMPI_Win_c2f(object);
+    case CKPT_SESSION:
+        return PMPI_Session_c2f(object);
     default:
         return PMPI_File_c2f(object);
     }
@@ -129,20 +134,34 @@ int ckpt_error(void *object, int code, const char *function)
     return invoke(object, handler_of(object), code, function);
 }
 
+int ckpt_error_of(MPI_Errhandler handler, int code, const char *function)
+{
+    if (code == MPI_SUCCESS || handler == MPI_ERRORS_RETURN) {
+        return code;
+    }
+    return invoke(MPI_COMM_WORLD, handler, code, function);
+}
+
 int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
                            enum ckpt_language language,
                            MPI_Errhandler *handler_p, const char *creator,
                            void *site)
 {
+    const int early = ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE; /* allowed */
     MPI_Errhandler handler;
 
-    ckpt_begin();
+    if (!early) {
+        ckpt_begin();
+    }
     handler = ckpt_handle_create(CKPT_ERRHANDLER, sizeof(*handler), NULL,
                                  creator, site);
     if (handler != NULL) {
         handler->function[kind] = function;
         handler->language = language;
         *handler_p = handler;
+    }
+    if (early) {
+        return handler == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }
     CKPT_RETURN(NULL, handler == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS, creator);
 }
@@ -221,6 +240,16 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *function,
 }
 CKPT_ALIAS(File_create_errhandler);
 
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *function,
+                                   MPI_Errhandler *handler)
+{
+    CKPT_REQUIRE(function != NULL && handler != NULL, NULL, MPI_ERR_ARG,
+                 "MPI_Session_create_errhandler");
+    return ckpt_errhandler_create(CKPT_SESSION, (void *)function, CKPT_C, handler,
+                                  "MPI_Session_create_errhandler", CKPT_SITE);
+}
+CKPT_ALIAS(Session_create_errhandler);
+
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
     if (!ckpt_communicator_valid(comm)) {
@@ -245,6 +274,14 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler handler)
     return set(file, handler, "MPI_File_set_errhandler");
 }
 CKPT_ALIAS(File_set_errhandler);
+
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler handler)
+{
+    CKPT_REQUIRE(ckpt_session_valid(session), NULL, MPI_ERR_SESSION,
+                 "MPI_Session_set_errhandler");
+    return set(session, handler, "MPI_Session_set_errhandler");
+}
+CKPT_ALIAS(Session_set_errhandler);
 
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
 {
@@ -275,6 +312,16 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *handler)
 }
 CKPT_ALIAS(File_get_errhandler);
 
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *handler)
+{
+    CKPT_REQUIRE(ckpt_session_valid(session), NULL, MPI_ERR_SESSION,
+                 "MPI_Session_get_errhandler");
+    CKPT_REQUIRE(handler != NULL, session, MPI_ERR_ARG,
+                 "MPI_Session_get_errhandler");
+    return get(session, handler, "MPI_Session_get_errhandler");
+}
+CKPT_ALIAS(Session_get_errhandler);
+
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int code)
 {
     CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM,
@@ -299,11 +346,24 @@ int PMPI_File_call_errhandler(MPI_File file, int code)
 }
 CKPT_ALIAS(File_call_errhandler);
 
+int PMPI_Session_call_errhandler(MPI_Session session, int code)
+{
+    CKPT_REQUIRE(ckpt_session_valid(session), NULL, MPI_ERR_SESSION,
+                 "MPI_Session_call_errhandler");
+    return call(session, code, "MPI_Session_call_errhandler");
+}
+CKPT_ALIAS(Session_call_errhandler);
+
 int PMPI_Errhandler_free(MPI_Errhandler *handler)
 {
     CKPT_REQUIRE(handler != NULL, NULL, MPI_ERR_ARG, "MPI_Errhandler_free");
     if (*handler == NULL || *handler == MPI_ERRHANDLER_NULL) {
         return ckpt_error(NULL, MPI_ERR_ARG, "MPI_Errhandler_free");
+    }
+    if (ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE) { /* allowed */
+        ckpt_drop(*handler);
+        *handler = MPI_ERRHANDLER_NULL;
+        return MPI_SUCCESS;
     }
     ckpt_begin();
     ckpt_drop(*handler);

@@ -34,6 +34,7 @@ enum ckpt_kind {
     CKPT_INFO,
     CKPT_ERRHANDLER,
     CKPT_MESSAGE,
+    CKPT_SESSION,
     CKPT_KIND_COUNT
 };
 
@@ -100,7 +101,7 @@ struct ompi_errhandler_t {
 /* struct ompi_communicator_t: handles/communicator.h;
  * struct ompi_request_t: handles/request.h;
  * struct ompi_message_t: cut/message_log.h; struct ompi_win_t:
- * handles/window.h. */
+ * handles/window.h; struct ompi_instance_t: handles/session.h. */
 
 /* The value, or NULL if the pointer is NULL: it may be an error, which the lower
  * half is to find. */
@@ -177,6 +178,10 @@ void ckpt_translated_done(int count, void **lower, void **buffer);
  * the code if the handler returns. Context: normal.
  */
 int ckpt_error(void *object, int code, const char *function);
+
+/* The same for a call that makes an object and is given its error handler; it
+ * returns MPI_SUCCESS as it is. */
+int ckpt_error_of(MPI_Errhandler handler, int code, const char *function);
 
 /* 1 if it is a datatype, predefined or not, that was not freed. */
 static inline int ckpt_datatype_valid(MPI_Datatype datatype)

@@ -14,6 +14,7 @@
 #include "files/files.h"
 #include "handles/attribute.h"
 #include "handles/communicator.h"
+#include "handles/early_info.h"
 #include "memory/regions.h"
 #include "runtime/leaked_descriptors.h"
 #include "runtime/runtime.h"
@@ -31,6 +32,7 @@
 #include <link.h>
 
 static enum ckpt_runtime_phase phase;
+static enum ckpt_runtime_phase world; /* as MPI_Init and MPI_Finalize go */
 static int thread_level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
 
@@ -158,17 +160,37 @@ static void start(int required)
         (void)ckpt_fail(&failure, -EAGAIN, "no thread for the MPI library");
         give_up(&failure);
     }
+    ckpt_begin();
+    code = ckpt_early_infos_rebuild();
+    ckpt_end();
+    if (code != MPI_SUCCESS) {
+        (void)ckpt_fail(&failure, -EIO, "MPI_Info_set failed, code %d", code);
+        give_up(&failure);
+    }
     phase = CKPT_RUNTIME_ACTIVE;
     ckpt_service_open();
+}
+
+/* Sessions may begin in several threads at once. */
+static void start_once(int required)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&mutex);
+    if (phase == CKPT_RUNTIME_BEFORE) {
+        start(required);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc, (void)argv;
-    if (phase != CKPT_RUNTIME_BEFORE) {
+    if (world != CKPT_RUNTIME_BEFORE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init_thread");
     }
-    start(required);
+    start_once(required);
+    world = CKPT_RUNTIME_ACTIVE;
     *provided = thread_level;
     return MPI_SUCCESS;
 }
@@ -177,10 +199,11 @@ CKPT_ALIAS(Init_thread);
 int PMPI_Init(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
-    if (phase != CKPT_RUNTIME_BEFORE) {
+    if (world != CKPT_RUNTIME_BEFORE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init");
     }
-    start(MPI_THREAD_SINGLE);
+    start_once(MPI_THREAD_SINGLE);
+    world = CKPT_RUNTIME_ACTIVE;
     return MPI_SUCCESS;
 }
 CKPT_ALIAS(Init);
@@ -188,7 +211,7 @@ CKPT_ALIAS(Init);
 int PMPI_Initialized(int *flag)
 {
     CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Initialized");
-    *flag = phase != CKPT_RUNTIME_BEFORE;
+    *flag = world != CKPT_RUNTIME_BEFORE;
     return MPI_SUCCESS;
 }
 CKPT_ALIAS(Initialized);
@@ -196,16 +219,52 @@ CKPT_ALIAS(Initialized);
 int PMPI_Finalized(int *flag)
 {
     CKPT_REQUIRE(flag != NULL, NULL, MPI_ERR_ARG, "MPI_Finalized");
-    *flag = phase == CKPT_RUNTIME_FINALIZED;
+    *flag = world == CKPT_RUNTIME_FINALIZED;
     return MPI_SUCCESS;
 }
 CKPT_ALIAS(Finalized);
+
+/* Nothing of MPI works any more. Returns the library's code. */
+static int stop(void)
+{
+    int code;
+
+    ckpt_service_close();
+    ckpt_begin();
+    CKPT_CALL(code, Finalize);
+    phase = CKPT_RUNTIME_FINALIZED;
+    ckpt_long_way |= CKPT_WAY_OUTSIDE;
+    ckpt_state = CKPT_STATE_CRITICAL; /* nothing is served any more */
+    return code;
+}
+
+static int sessions_used;
+
+/* At exit. A program that leaves something open gets what the launcher says of
+ * one that has not ended MPI. */
+static void stop_after_sessions(void)
+{
+    if (phase == CKPT_RUNTIME_ACTIVE && world != CKPT_RUNTIME_ACTIVE &&
+        ckpt_live(CKPT_SESSION) == NULL) {
+        (void)stop();
+    }
+}
+
+/* There may always be another session, which only a library that was not ended
+ * can give: it ends with the process. */
+void ckpt_init_session(int required)
+{
+    start_once(required);
+    if (!__atomic_exchange_n(&sessions_used, 1, __ATOMIC_SEQ_CST)) {
+        (void)atexit(stop_after_sessions);
+    }
+}
 
 int PMPI_Finalize(void)
 {
     int code;
 
-    if (phase != CKPT_RUNTIME_ACTIVE) {
+    if (world != CKPT_RUNTIME_ACTIVE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Finalize");
     }
     /* First of all, the attributes of MPI_COMM_SELF (MPI 3.1, 8.7.1). */
@@ -216,13 +275,8 @@ int PMPI_Finalize(void)
     if (code != MPI_SUCCESS) {
         return ckpt_error(NULL, code, "MPI_Finalize");
     }
-    ckpt_service_close();
-    ckpt_begin();
-    CKPT_CALL(code, Finalize);
-    phase = CKPT_RUNTIME_FINALIZED;
-    ckpt_long_way |= CKPT_WAY_OUTSIDE;
-    ckpt_state = CKPT_STATE_CRITICAL; /* nothing is served any more */
-    return code;
+    world = CKPT_RUNTIME_FINALIZED;
+    return ckpt_live(CKPT_SESSION) == NULL ? stop() : MPI_SUCCESS;
 }
 CKPT_ALIAS(Finalize);
 

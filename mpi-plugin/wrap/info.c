@@ -3,29 +3,16 @@
  * info.c - functions on infos that MPI 4.0 has added (sections 10 and 11.2.1), by
  * means of those that every library has.
  */
-#include "handles/handles.h"
+#include "handles/early_info.h"
 #include "wrap/wrapper.h"
 
 #include <string.h>
-
-/* The value of a key that is set, as far as there is room. */
-static int give_value(MPI_Info lower, const char *key, int room, char *value)
-{
-    char whole[MPI_MAX_INFO_VAL + 1];
-    int code, flag;
-
-    CKPT_CALL(code, Info_get, lower, key, MPI_MAX_INFO_VAL, whole, &flag);
-    if (code == MPI_SUCCESS) {
-        strncpy(value, whole, (size_t)room - 1);
-        value[room - 1] = '\0';
-    }
-    return code;
-}
 
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen,
                          char *value, int *flag)
 {
     static const char name[] = "MPI_Info_get_string";
+    char whole[MPI_MAX_INFO_VAL + 1];
     int code, length = 0;
 
     CKPT_REQUIRE(info != NULL && info != MPI_INFO_NULL, NULL, MPI_ERR_INFO, name);
@@ -35,25 +22,28 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen,
     CKPT_REQUIRE(buflen != NULL && *buflen >= 0 && flag != NULL, NULL,
                  MPI_ERR_ARG, name);
     CKPT_REQUIRE(value != NULL || *buflen == 0, NULL, MPI_ERR_INFO_VALUE, name);
-    ckpt_begin();
-    CKPT_CALL(code, Info_get_valuelen, CKPT_LOWER(info), key, &length, flag);
-    if (code == MPI_SUCCESS && *flag) {
-        if (*buflen > 0) {
-            code = give_value(CKPT_LOWER(info), key, *buflen, value);
+    code = PMPI_Info_get_valuelen(info, key, &length, flag);
+    if (code == MPI_SUCCESS && *flag && *buflen > 0) {
+        code = PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, whole, flag);
+        if (code == MPI_SUCCESS) {
+            strncpy(value, whole, (size_t)*buflen - 1);
+            value[*buflen - 1] = '\0';
         }
+    }
+    if (code == MPI_SUCCESS && *flag) {
         *buflen = length + 1;
     }
-    CKPT_RETURN(NULL, code, name);
+    return code;
 }
 CKPT_ALIAS(Info_get_string);
 
-static int set_unless_there(MPI_Info lower, const char *key, const char *value)
+static int set_unless_there(MPI_Info info, const char *key, const char *value)
 {
-    int code, flag = 0, length;
+    int flag = 0, length;
+    int code = PMPI_Info_get_valuelen(info, key, &length, &flag);
 
-    CKPT_CALL(code, Info_get_valuelen, lower, key, &length, &flag);
     if (code == MPI_SUCCESS && !flag && value[0] != '\0') {
-        CKPT_CALL(code, Info_set, lower, key, value);
+        code = PMPI_Info_set(info, key, value);
     }
     return code;
 }
@@ -81,26 +71,20 @@ static void join(char *argv[], int argc, char *text, size_t room)
 /* What MPI_INFO_ENV says; and, where it is silent, what the arguments tell. */
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    static const char name[] = "MPI_Info_create_env";
-    char text[MPI_MAX_INFO_VAL];
-    MPI_Info lower = NULL;
+    char text[MPI_MAX_INFO_VAL] = "";
     int code;
 
-    CKPT_REQUIRE(info != NULL, NULL, MPI_ERR_INFO, name);
-    ckpt_begin();
-    CKPT_CALL(code, Info_dup, CKPT_LOWER(MPI_INFO_ENV), &lower);
+    CKPT_REQUIRE(info != NULL, NULL, MPI_ERR_INFO, "MPI_Info_create_env");
+    code = ckpt_info_is_early() ? PMPI_Info_create(info)
+                                : PMPI_Info_dup(MPI_INFO_ENV, info);
     if (code == MPI_SUCCESS && argc > 0 && argv != NULL && argv[0] != NULL) {
-        text[0] = '\0';
         strncat(text, argv[0], sizeof(text) - 1);
-        code = set_unless_there(lower, "command", text);
+        code = set_unless_there(*info, "command", text);
         if (code == MPI_SUCCESS) {
             join(argv, argc, text, sizeof(text));
-            code = set_unless_there(lower, "argv", text);
+            code = set_unless_there(*info, "argv", text);
         }
     }
-    if (code == MPI_SUCCESS) {
-        *info = ckpt_adopt(CKPT_INFO, lower, name, CKPT_SITE);
-    }
-    CKPT_RETURN(NULL, code, name);
+    return code;
 }
 CKPT_ALIAS(Info_create_env);
