@@ -2,22 +2,15 @@
 """Every function of mpi.h called with and without ckpt, with a checkpoint, a
 kill and a restart between its calls."""
 
-import re
-
 import pytest
 
 from ckpttest import coverage
-from ckpttest.settings import APPS, PATIENCE
+from ckpttest.lab import Lab
+from ckpttest.mpis import OPENMPI5
+from ckpttest.settings import PATIENCE
 
 # The last test adds up what those before it have called.
 pytestmark = pytest.mark.xdist_group("coverage")
-
-
-def every_function():
-    """The functions of mpi.h, from the table in the program itself."""
-    text = (APPS / "coverage/counted.c").read_text(encoding="utf-8")
-    table = text.partition("names[COUNT] = {")[2].partition("}")[0]
-    return set(re.findall(r'"(\w+)"', table))
 
 
 def called_names(lines):
@@ -55,7 +48,7 @@ def run_native(lab, run):
 
 @pytest.fixture(scope="module")
 def known():
-    return coverage.Coverage(every_function())
+    return coverage.Coverage(coverage.every_function())
 
 
 @pytest.mark.parametrize("run", coverage.RUNS, ids=lambda run: run.name)
@@ -73,3 +66,25 @@ def test_every_function(known, record_property):
     record_property("coverage", summary.partition("\n")[0])
     assert known.called == known.functions, summary
     assert all(known.not_across().values()), summary
+
+
+@pytest.fixture
+def lab5(tmp_path):
+    """A scratch place for Open MPI 5.0."""
+    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    yield lab
+    lab.close()
+
+
+@pytest.mark.skipif(not OPENMPI5.installed, reason="no Open MPI 5.0 (see setup)")
+def test_openmpi5(lab5, record_property):
+    """What the header of Open MPI 5.0 adds."""
+    new = coverage.every_function("mpi4") - coverage.every_function()
+    known = coverage.Coverage(new)
+    known.add(coverage.MPI4, run_across(lab5, coverage.MPI4))
+    known.called &= new
+    known.across &= new
+    summary = known.summary()
+    print(summary)
+    record_property("coverage5", summary.partition("\n")[0])
+    assert known.called == known.across == new, summary

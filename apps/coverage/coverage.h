@@ -33,6 +33,9 @@ extern const struct section attributes_section, collectives_section,
     info_section, messages_section, neighbors_section, nonblocking_section,
     operations_section, packing_section, requests_section, tool_section,
     topologies_section, windows_section;
+#if OMPI_MAJOR_VERSION >= 5
+extern const struct section mpi4_section;
+#endif
 
 /* The program's second argument after the gate, its own name: for sections that
  * need a file or start a process. */

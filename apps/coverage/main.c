@@ -17,6 +17,9 @@ static const struct section *const sections[] = {
     &nonblocking_section, &operations_section,  &packing_section,
     &requests_section,    &tool_section,        &topologies_section,
     &windows_section,
+#if OMPI_MAJOR_VERSION >= 5
+    &mpi4_section,
+#endif
 };
 
 int this_rank;

@@ -100,7 +100,7 @@ void ckpt_log_take(MPI_Comm comm, struct ckpt_log_entry *entry)
     }
 }
 
-static void entry_free(struct ckpt_log_entry *entry)
+void ckpt_log_free(struct ckpt_log_entry *entry)
 {
     ckpt_memory_free(entry->data, entry->space);
     ckpt_memory_free(entry, sizeof(*entry));
@@ -139,7 +139,7 @@ int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
     if (status != MPI_STATUS_IGNORE) {
         *status = own;
     }
-    entry_free(entry);
+    ckpt_log_free(entry);
     return code;
 }
 
@@ -149,7 +149,7 @@ void ckpt_log_discard(MPI_Comm comm)
         struct ckpt_log_entry *entry = comm->log_first;
 
         ckpt_log_take(comm, entry);
-        entry_free(entry);
+        ckpt_log_free(entry);
     }
 }
 

@@ -60,6 +60,9 @@ void ckpt_log_status(const struct ckpt_log_entry *entry, MPI_Status *status);
 int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
                      MPI_Datatype datatype, MPI_Status *status);
 
+/* Frees an entry that was taken. */
+void ckpt_log_free(struct ckpt_log_entry *entry);
+
 /* Forgets all messages of a communicator that is going away. */
 void ckpt_log_discard(MPI_Comm comm);
 

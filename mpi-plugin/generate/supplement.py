@@ -117,6 +117,12 @@ UPPER_ALONE = {
     "Intercomm_create_from_groups",
     "Isendrecv",
     "Isendrecv_replace",
+    "Parrived",
+    "Pready",
+    "Pready_list",
+    "Pready_range",
+    "Precv_init",
+    "Psend_init",
     "Session_finalize",
     "Session_get_errhandler",
     "Session_get_info",
@@ -227,17 +233,10 @@ TOOL_USE = {
 
 # Calls that are refused, and why. They return MPI_ERR_UNSUPPORTED_OPERATION.
 _CALLBACK = "the lower half cannot call functions of the application"
-_PARTITIONED = "partitioned communication cannot be drained"
 REFUSED = {
     "T_event_register_callback": _CALLBACK,
     "T_event_set_dropped_handler": _CALLBACK,
     "T_event_handle_free": _CALLBACK,
-    "Parrived": _PARTITIONED,
-    "Pready": _PARTITIONED,
-    "Pready_list": _PARTITIONED,
-    "Pready_range": _PARTITIONED,
-    "Precv_init": _PARTITIONED,
-    "Psend_init": _PARTITIONED,
 }
 
 # Functions removed in MPI 3.0 that have the parameters of another one.

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cut/nonblocking.h"
+#include "cut/partition.h"
 #include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -181,6 +182,9 @@ int ckpt_request_progress(MPI_Request request)
     } else if (!request->complete &&
                request->request_kind == CKPT_REQUEST_EXCHANGE) {
         progress_halves(request);
+    } else if (!request->complete &&
+               request->request_kind == CKPT_REQUEST_PARTITIONED) {
+        ckpt_partition_progress(request);
     }
     return request->complete;
 }
@@ -192,7 +196,7 @@ int ckpt_request_wait(MPI_Request request)
     int code;
 
     while (!request->complete) {
-        if (request->handle.lower == NULL) { /* generalized, held, exchange */
+        if (request->handle.lower == NULL) { /* nothing below, or held */
             if (ckpt_request_progress(request)) {
                 break;
             }

@@ -18,6 +18,7 @@ enum ckpt_request_kind {
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
     CKPT_REQUEST_REMOTE,      /* access to a window */
     CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: stands for two requests */
+    CKPT_REQUEST_PARTITIONED, /* cut/partition.h */
     CKPT_REQUEST_FOREIGN, /* one that cannot be made again */
 };
 
@@ -57,6 +58,7 @@ struct ompi_request_t {
             struct ckpt_nonblocking *nonblocking; /* what is under way */
             struct ckpt_nonblocking *repeated; /* persistent: what starts */
         };
+        struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
@@ -87,6 +89,11 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
 
 /* Puts a started request at the end of the live list. */
 void ckpt_request_activate(MPI_Request request);
+
+/* Starts the send or receive that a request describes; it is then active.
+ * Context: normal, between ckpt_begin and ckpt_end (wrap/point_to_point.c).
+ * Returns an MPI error code. */
+int ckpt_request_start(MPI_Request request);
 
 /* Takes a request that is complete off the live list and drops what it used;
  * frees it unless it is persistent. A collective that other members have still

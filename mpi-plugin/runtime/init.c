@@ -7,6 +7,7 @@
 #include "runtime/init.h"
 
 #include "cut/agent_link.h"
+#include "cut/partition.h"
 #include "cut/rank_page.h"
 #include "cut/service.h"
 #include "cut/message_log.h"
@@ -162,9 +163,12 @@ static void start(int required)
     }
     ckpt_begin();
     code = ckpt_early_infos_rebuild();
+    if (code == MPI_SUCCESS) {
+        code = ckpt_partition_open();
+    }
     ckpt_end();
     if (code != MPI_SUCCESS) {
-        (void)ckpt_fail(&failure, -EIO, "MPI_Info_set failed, code %d", code);
+        (void)ckpt_fail(&failure, -EIO, "the MPI library fails, code %d", code);
         give_up(&failure);
     }
     phase = CKPT_RUNTIME_ACTIVE;
@@ -229,6 +233,9 @@ static int stop(void)
 {
     int code;
 
+    ckpt_begin();
+    ckpt_partition_close();
+    ckpt_end();
     ckpt_service_close();
     ckpt_begin();
     CKPT_CALL(code, Finalize);

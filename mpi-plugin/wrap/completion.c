@@ -5,6 +5,7 @@
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "runtime/callback.h"
+#include "wrap/partitioned.h"
 #include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
@@ -409,6 +410,12 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 }
 CKPT_ALIAS(Request_get_status);
 
+static int is_message(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_SEND ||
+           request->request_kind == CKPT_REQUEST_RECEIVE;
+}
+
 int PMPI_Request_free(MPI_Request *request_p)
 {
     CKPT_REQUIRE(request_p != NULL && *request_p != NULL, NULL, MPI_ERR_REQUEST,
@@ -419,9 +426,10 @@ int PMPI_Request_free(MPI_Request *request_p)
         return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Request_free");
     }
     ckpt_begin();
-    if (request->persistent &&
-        request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        int code = ckpt_persistent_free(request_p);
+    if (request->persistent && !is_message(request)) {
+        int code = request->request_kind == CKPT_REQUEST_COLLECTIVE
+                       ? ckpt_persistent_free(request_p)
+                       : ckpt_partitioned_free(request_p);
 
         CKPT_RETURN(NULL, code, "MPI_Request_free");
     }

@@ -8,6 +8,7 @@
  * arrived or was logged.
  */
 #include "cut/message_log.h"
+#include "cut/partition.h"
 #include "cut/synchronous_send.h"
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -474,6 +475,12 @@ int PMPI_Recv_init(void *buffer, int count, MPI_Datatype datatype, int source,
 }
 CKPT_ALIAS(Recv_init);
 
+int ckpt_request_start(MPI_Request request)
+{
+    return request->request_kind == CKPT_REQUEST_SEND ? start_send(request)
+                                                      : start_receive(request);
+}
+
 static int start(MPI_Request request)
 {
     if (request == MPI_REQUEST_NULL || !request->persistent || request->active) {
@@ -491,8 +498,11 @@ static int start(MPI_Request request)
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         return ckpt_persistent_start(request);
     }
-    return request->request_kind == CKPT_REQUEST_SEND ? start_send(request)
-                                                      : start_receive(request);
+    if (request->request_kind == CKPT_REQUEST_PARTITIONED) {
+        ckpt_partition_start(request);
+        return MPI_SUCCESS;
+    }
+    return ckpt_request_start(request);
 }
 
 int PMPI_Start(MPI_Request *request)

@@ -46,9 +46,10 @@ class Run:
     words: list  # options and sections
     why_not: str = ""
     code: int = 0  # with which it ends
+    place: str = "coverage"  # of the program, in apps
 
     def program(self, gate, scratch):
-        argv = [APPS / "coverage/coverage", gate, scratch, *self.words]
+        argv = [APPS / self.place / "coverage", gate, scratch, *self.words]
         return Program(self.name, argv, 2, r"^waiting (\d+)")
 
 
@@ -59,6 +60,16 @@ RUNS = [
     Run("dynamic", ["dynamic"], "processes of another job are connected"),
     Run("abort", ["--abort", "info"], "ends the job", code=7),
 ]
+
+# The program that is built with Open MPI 5.0, and what its header adds.
+MPI4 = Run("mpi4", ["mpi4"], place="mpi4")
+
+
+def every_function(place="coverage"):
+    """The functions of mpi.h, from the table in the program itself."""
+    text = (APPS / place / "counted.c").read_text(encoding="utf-8")
+    table = text.partition("names[COUNT] = {")[2].partition("}")[0]
+    return set(re.findall(r'"(\w+)"', table))
 
 
 @dataclass

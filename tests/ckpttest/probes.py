@@ -36,6 +36,9 @@ MPI4 = sorted(
     if (APPS / "mpi4" / path.stem).exists()
 )
 
+# Open MPI 5.0 itself now and then hangs in the first, and is wrong in the second.
+NOT_NATIVE = ["mpi4/partitioned", "mpi4/partitioned_types"]
+
 SAVED = [n for n in NAMES if n not in REFUSED]
 
 # What is carried to another release of Open MPI, and to another MPI.
