@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define BUSY 20000000 /* nanoseconds */
+#define REST 1500 /* bytes for the handler itself: less than another frame */
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -28,24 +29,26 @@ static void make_stack(void)
     size_t frame = getauxval(AT_MINSIGSTKSZ);
     stack_t alternate = {.ss_flags = 0};
 
-    frame = frame < (size_t)MINSIGSTKSZ ? (size_t)MINSIGSTKSZ : frame;
-    stack_size = (frame + 512 + page - 1) / page * page;
+    frame = frame < 2048 ? 2048 : frame; /* as it was of old */
+    stack_size = (frame + REST + page - 1) / page * page;
     stack = mmap(NULL, page + stack_size, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(stack != MAP_FAILED);
     stack += page;
     CHECK(mprotect(stack, stack_size, PROT_READ | PROT_WRITE) == 0);
     /* The frame begins at the top; so much is left for the handler. */
-    alternate.ss_sp = stack + stack_size - frame - 512;
-    alternate.ss_size = frame + 512;
+    alternate.ss_sp = stack + stack_size - frame - REST;
+    alternate.ss_size = frame + REST;
     CHECK(sigaltstack(&alternate, NULL) == 0);
 }
 
 static void on_signal(int signal)
 {
     struct timespec start, now;
+    char here;
 
     (void)signal;
+    CHECK(&here >= stack && &here < stack + stack_size);
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         clock_gettime(CLOCK_MONOTONIC, &now);
