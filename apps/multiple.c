@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * multiple.c [STEPS [THREADS]] - many threads in MPI at once
- * (MPI_THREAD_MULTIPLE): messages, probes, collectives, new communicators.
+ * multiple.c [STEPS [THREADS [STOP_FILE]]] - many threads in MPI at once
+ * (MPI_THREAD_MULTIPLE): messages, probes, collectives, new communicators;
+ * until the steps are done, or else until the file exists.
  *
  * Each thread does its steps with its like in the other ranks, on a
  * communicator of its own or, with tags of its own, on MPI_COMM_WORLD; no two
@@ -10,9 +11,10 @@
 #include "selfcheck.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #define THREADS_MAX    64
-#define STEPS_PER_LIFE 300 /* of a thread */
+#define STEPS_PER_LIFE 100 /* of a thread */
 #define STEPS_PER_LINE 50
 #define LARGE          30000 /* words: does not fit into an eager message */
 
@@ -186,10 +188,23 @@ static void live_once(int count, long first, long end)
     }
 }
 
+/* Whether there is another step: STEPS are over, or the stop file exists. */
+static int goes_on(long step, long steps, const char *stop_file)
+{
+    int on = step < steps;
+
+    if (stop_file != NULL) {
+        on = access(stop_file, F_OK) != 0;
+        MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    return on;
+}
+
 int main(int argc, char **argv)
 {
     const long steps = number_argument(argc, argv, 1, 1000);
     const int count = (int)number_argument(argc, argv, 2, 6);
+    const char *stop_file = argc > 3 ? argv[3] : NULL;
     int provided, seen;
     uint64_t sum = 0;
 
@@ -206,15 +221,16 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
         MPI_Op_create(add, 1, &workers[i].op);
     }
-    for (long step = 0; step < steps; step += STEPS_PER_LIFE) {
+    for (long step = 0; goes_on(step, steps, stop_file);
+         step += STEPS_PER_LIFE) {
         const long end = step + STEPS_PER_LIFE;
 
-        live_once(count, step, end < steps ? end : steps);
+        live_once(count, step, stop_file != NULL || end < steps ? end : steps);
     }
     for (int i = 0; i < count; i++) {
         sum += workers[i].sum;
     }
-    print_answer(sum);
+    print_answer(stop_file == NULL ? sum : (uint64_t)rank);
     MPI_Finalize();
     return 0;
 }

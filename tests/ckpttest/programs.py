@@ -133,9 +133,10 @@ def threads(steps, ranks=2):
     return Program("C++ threads", [APPS / "threads", steps], ranks)
 
 
-def multiple(steps, ranks=2, workers=6):
+def multiple(steps, ranks=2, workers=6, stop_file=None):
     """Many threads in MPI at once; about 1 ms a step."""
     argv = [APPS / "multiple", steps, workers]
+    argv += [stop_file] if stop_file else []
     return Program("threads in MPI", argv, ranks)
 
 

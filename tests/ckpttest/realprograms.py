@@ -21,8 +21,6 @@ KINDS = {
     "mpi4py": lambda: programs.objects(1500, 3),
     "files": lambda: programs.files(8000, 3),
     "threads": lambda: programs.threads(600, 2),
-    "multiple": lambda: programs.multiple(300, 2, 4),
-    "multiple12": lambda: programs.multiple(100, 3, 12),
 }
 if (APPS / "fortran/heat").exists():
     KINDS["fortran"] = lambda: programs.heat(20000, 2)
