@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects of POSIX shared memory at a restart: gone, or somebody else's."""
+"""Objects that ranks share at a restart: gone, or somebody else's."""
 
 import mmap
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,22 @@ def test_object_in_use(lab, saved):
         assert job.finish() != 0
         assert any("is in the memory of process" in line for line in job.lines)
         assert memory[:] == b"mine" * 1024
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses ids")
+def test_queue_is_made_again(lab):
+    """Under its old id, with its messages."""
+    gate = lab.directory / "gate"
+    job = lab.start(probes.probe("system_v_queue", gate))
+    job.wait_for("^waiting")
+    keys = {0x0C4B0000 | pid & 0xFFFF for pid in job.ranks()}
+    lab.checkpoint(job)
+    job.kill()
+    lines = Path("/proc/sysvipc/msg").read_text(encoding="ascii").splitlines()
+    queues = [line.split() for line in lines[1:]]
+    (number,) = [queue[1] for queue in queues if int(queue[0]) in keys]
+    subprocess.run(["ipcrm", "-q", number], check=True)
+    job = lab.restart()
+    job.wait_for("^waiting")
+    gate.touch()
+    assert any(line.startswith("OK ") for line in job.succeed())

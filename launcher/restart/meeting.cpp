@@ -145,9 +145,13 @@ void Host::make_objects()
                  "here are only {} of them",
                  object.sharers, object.path, group.ranks.size());
         }
-        group.fd = open_shared_file(object.path, object.mode,
-                                    object.size != 0 ? object.size
-                                                     : object.end);
+        if (is_system_v(object.inode)) {
+            make_system_v(object.path, object.inode, object.mode, object.size);
+        } else {
+            group.fd = open_shared_file(object.path, object.mode,
+                                        object.size != 0 ? object.size
+                                                         : object.end);
+        }
     }
 }
 

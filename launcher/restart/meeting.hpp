@@ -32,8 +32,8 @@ struct SharedObject {
 /*
  * Comes together with all other ranks of this launch on this node. Each has to
  * call this, also one that shares nothing. Returns a descriptor, open for
- * reading and writing, for each of `objects`; their content is for the ranks to
- * fill in.
+ * reading and writing, for each of `objects` (none for System V memory); their
+ * content is for the ranks to fill in.
  * Throws Error naming the object if ranks that shared one are on different
  * nodes, or if there is something else of its name that is in use.
  */

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "image/file_identity.hpp"
 #include "restart/launcher_channel.hpp"
+#include "restart/shared_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -175,6 +177,9 @@ void Process::take_shared(std::vector<SharedObject> objects,
     shared_objects_ = std::move(objects);
     for (std::size_t i = 0; i < shared_objects_.size(); i++) {
         const SharedObject &object = shared_objects_[i];
+        if (is_system_v(object.inode)) {
+            continue; /* it has an id */
+        }
         Fd fd(::fcntl(descriptors[i].get(), F_DUPFD_CLOEXEC, first_free));
         if (!fd) {
             fail_errno(errno, "the shared memory {} cannot be had",
@@ -185,13 +190,20 @@ void Process::take_shared(std::vector<SharedObject> objects,
     }
 }
 
-/* What this rank alone has mapped may have to be opened by name, too. */
-void Process::make_named_files() const
+/* Of what this rank alone has mapped, what is known by a name or an id. */
+void Process::make_own_objects() const
 {
+    std::set<std::uint64_t> made; /* of System V */
     for (const ckpt_region &region : image_.regions) {
         const char *path = image_.text(region.path);
-        if (is_shared_file(region) && region.sharers <= 1 &&
-            region.mode != 0) {
+        if (!is_shared_file(region) || region.sharers > 1) {
+            continue;
+        }
+        if (is_system_v(region.inode)) {
+            if (made.insert(region.inode).second) {
+                make_system_v(path, region.inode, region.mode, region.device);
+            }
+        } else if (region.mode != 0) {
             Fd fd(::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                          region.mode));
             if (fd && ::ftruncate(fd.get(), static_cast<off_t>(
@@ -234,7 +246,7 @@ void Process::restore_shared_files()
                                                   descriptor, &address,
                                                   &failure),
                         failure);
-        if (region.sharers > 1) {
+        if (region.sharers > 1 && descriptor >= 0) {
             cut_to_file(region, descriptor, content);
         }
         std::ranges::copy(content, static_cast<std::byte *>(address));
@@ -277,7 +289,7 @@ void Process::restore_surroundings()
     enter_working_directory(image_.text(snapshot.working_directory));
     ::umask(static_cast<mode_t>(snapshot.umask));
     int channel = lift_launcher_channel(first_free_descriptor(image_));
-    make_named_files();
+    make_own_objects();
     require_success(ckpt_files_restore(image_.files.data(), image_.files.size(),
                                        image_.strings.data(), payload, this,
                                        &channel, channel < 0 ? 0 : 1,

@@ -55,7 +55,7 @@ class Process
                             std::uint64_t restart_started);
 
   private:
-    void make_named_files() const;
+    void make_own_objects() const;
     int descriptor_of(const ckpt_region &region) const;
     const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
     static const void *payload(void *process, std::uint64_t address,

@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "files/files.h"
+#include "restore/restore.h"
 }
 
 #include <fcntl.h>
@@ -110,6 +111,21 @@ Fd open_shared_file(const std::string &path, std::uint32_t mode,
         fail_errno(errno, "{} cannot be made {} bytes long", path, size);
     }
     return fd;
+}
+
+bool is_system_v(std::uint64_t inode)
+{
+    return (inode & CKPT_REGION_SYSTEM_V) != 0;
+}
+
+void make_system_v(const std::string &path, std::uint64_t inode,
+                   std::uint32_t mode, std::uint64_t size)
+{
+    ckpt_failure failure;
+    if (ckpt_restore_make_system_v(path.c_str(), inode, mode, size, &failure) !=
+        0) {
+        fail("{}", failure.text);
+    }
 }
 
 } // namespace ckpt::restart

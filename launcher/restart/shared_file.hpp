@@ -21,4 +21,11 @@ namespace ckpt::restart
 Fd open_shared_file(const std::string &path, std::uint32_t mode,
                     std::uint64_t size);
 
+/* Whether the "inode" of a region is that of System V shared memory. */
+bool is_system_v(std::uint64_t inode);
+
+/* Makes it again under its id, or takes it over. Throws Error naming the id. */
+void make_system_v(const std::string &path, std::uint64_t inode,
+                   std::uint32_t mode, std::uint64_t size);
+
 } // namespace ckpt::restart

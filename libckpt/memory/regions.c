@@ -9,14 +9,18 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "ipc/system_v.h"
 #include "memory/maps.h"
 #include "memory/shared_memory.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 
 /* A line of the kernel's list has at least this many characters. */
 #define SHORTEST_LINE 40u
@@ -109,6 +113,15 @@ static void be_shared_file(const struct ckpt_mapping *mapping,
     }
 }
 
+/* A file of hugetlbfs can only be mapped in whole huge pages. */
+static int is_of_huge_pages(const char *path)
+{
+    struct statfs system;
+
+    return ckpt_syscall3(SYS_statfs, (long)path, (long)&system, 0) == 0 &&
+           system.f_type == HUGETLBFS_MAGIC;
+}
+
 static int classify_shared(const struct ckpt_mapping *mapping,
                            struct ckpt_region *region,
                            struct ckpt_failure *failure)
@@ -117,15 +130,13 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     struct stat status;
 
     if (ckpt_text_equal(name, SHARED_ANONYMOUS) ||
-        ckpt_text_starts(name, "[anon_shmem:")) {
+        ckpt_text_starts(name, "[anon_shmem:") ||
+        ckpt_text_starts(name, "/anon_hugepage")) {
         region->kind = CKPT_REGION_SHARED;
         return 0;
     }
     if (ckpt_text_starts(name, "/SYSV")) {
-        return refuse(mapping, "System V shared memory", failure);
-    }
-    if (ckpt_text_starts(name, "/anon_hugepage")) {
-        return refuse(mapping, "shared memory of huge pages", failure);
+        return ckpt_system_v_describe((int)mapping->inode, region, failure);
     }
     if (name[0] != '/' || ckpt_text_starts(name, "/dev/zero")) {
         return refuse(mapping, "no file", failure);
@@ -136,6 +147,9 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     }
     if (!S_ISREG(status.st_mode)) {
         return refuse(mapping, "a device", failure);
+    }
+    if (is_of_huge_pages(name)) {
+        return refuse(mapping, "a file of huge pages", failure);
     }
     if ((mapping->protection & PROT_WRITE) != 0 ||
         ckpt_is_shared_memory(mapping, &status)) {
@@ -148,8 +162,9 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     return 0;
 }
 
-/* A file that can no longer be opened by its name keeps device 0, which no file
- * has: whoever looks for it there finds another one or none. */
+/* A file that can no longer be opened by its name, or not mapped in small pages,
+ * keeps device 0, which no file has: whoever looks for it there finds another
+ * one or none. */
 static int classify_private(const struct ckpt_mapping *mapping,
                             struct ckpt_region *region,
                             struct ckpt_failure *failure)
@@ -165,7 +180,7 @@ static int classify_private(const struct ckpt_mapping *mapping,
     }
     region->kind = CKPT_REGION_FILE;
     region->inode = mapping->inode;
-    if (!same_file(mapping, &status)) {
+    if (!same_file(mapping, &status) || is_of_huge_pages(mapping->name)) {
         return 0;
     }
     if (S_ISREG(status.st_mode)) {

@@ -24,7 +24,7 @@ struct ckpt_arena;
  * more as there are excluded ranges. It describes this moment: nothing may be
  * mapped between the scan and the capture.
  * Returns 0; -ENOTSUP with the mapping's name in `failure` for one that cannot
- * be saved (System V shared memory, device).
+ * be saved (device).
  * Context: quiesced.
  */
 int ckpt_regions_scan(struct ckpt_arena *arena,

@@ -56,6 +56,16 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
                               int descriptor, void **address_p,
                               struct ckpt_failure *failure);
 
+/*
+ * Sees to it that there is System V shared memory under the id of `inode`
+ * (CKPT_REGION_SYSTEM_V): made again, or what is there of the same key, size
+ * and owner if nobody has attached it. Once for all ranks of a node, before
+ * they stage it. path, mode, size: of a region of it (size: its device).
+ * Returns 0 or -errno with the id in `failure`. Context: normal.
+ */
+int ckpt_restore_make_system_v(const char *path, uint64_t inode, uint32_t mode,
+                               uint64_t size, struct ckpt_failure *failure);
+
 /* After the last of them: files get the sizes they had. 0 or -errno with the
  * file in `failure`. Context: normal. */
 int ckpt_restore_settle_shared(struct ckpt_restore *restore,

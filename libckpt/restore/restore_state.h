@@ -66,6 +66,11 @@ void *ckpt_restore_bytes(struct ckpt_restore *restore, uint64_t address,
 int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
                      uint64_t *address_p, struct ckpt_failure *failure);
 
+/* system_v.c: attaches what a region is of, and stages the region. 0 or -errno
+ * with the reason. */
+int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
+                                struct ckpt_failure *failure);
+
 /* Closes what shared_file.c has opened. */
 void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 

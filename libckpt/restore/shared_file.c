@@ -130,6 +130,11 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
         return ckpt_fail(failure, -EEXIST, "region %x-%x is already staged",
                          region->start, region->end);
     }
+    if ((region->inode & CKPT_REGION_SYSTEM_V) != 0) {
+        error = ckpt_restore_stage_system_v(restore, index, failure);
+        *address_p = (void *)stage->address;
+        return error;
+    }
     if (file == NULL) {
         file = add(restore, region, descriptor, &error);
     }

@@ -18,8 +18,10 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/auxv.h>
+#include <linux/io_uring.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -137,6 +139,31 @@ class Regions : public testing::Test
     std::string directory;
 };
 
+/* Memory of no file, as nobody could make it again. */
+char *map_ring()
+{
+    io_uring_params parameters{};
+    int fd = static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
+    EXPECT_GE(fd, 0);
+    void *memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                        IORING_OFF_SQ_RING);
+    close(fd);
+    return static_cast<char *>(memory);
+}
+
+TEST_F(Regions, SystemVMemoryByItsId)
+{
+    int id = shmget(IPC_PRIVATE, page + 1, IPC_CREAT | 0640);
+    ASSERT_GE(id, 0);
+    char *memory = hold(static_cast<char *>(shmat(id, nullptr, 0)), 2);
+    shmctl(id, IPC_RMID, nullptr);
+    ASSERT_EQ(scan(), 0) << failure.text;
+    EXPECT_EQ(at(memory).kind, unsigned(CKPT_REGION_SHARED));
+    EXPECT_EQ(at(memory).inode, CKPT_REGION_SYSTEM_V | unsigned(id));
+    EXPECT_EQ(at(memory).device, page + 1);
+    EXPECT_EQ(at(memory).mode, SHM_DEST | 0640);
+}
+
 TEST_F(Regions, KnowsTheKindsOfAnOrdinaryProcess)
 {
     static int initialised = 7;
@@ -214,11 +241,8 @@ TEST_F(Regions, KeepsTheFileOffsetRightBehindACut)
 
 TEST_F(Regions, AnExcludedMappingIsNotEvenJudged)
 {
-    int id = shmget(IPC_PRIVATE, page, IPC_CREAT | 0600);
-    ASSERT_GE(id, 0);
-    char *memory = hold(static_cast<char *>(shmat(id, nullptr, 0)), 1);
+    char *memory = hold(map_ring(), 1);
 
-    shmctl(id, IPC_RMID, nullptr);
     EXPECT_EQ(scan({{address(memory), address(memory + page)}}), 0)
         << failure.text;
     EXPECT_EQ(scan(), -ENOTSUP);
@@ -320,11 +344,7 @@ TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
         munmap(memory, page);
         EXPECT_EQ(scan(), 0) << failure.text;
     };
-    int id = shmget(IPC_PRIVATE, page, IPC_CREAT | 0600);
-    ASSERT_GE(id, 0);
-    char *system_v = static_cast<char *>(shmat(id, nullptr, 0));
-    shmctl(id, IPC_RMID, nullptr);
-    expect_refused(system_v, "/SYSV");
+    expect_refused(map_ring(), "io_uring");
 }
 
 TEST_F(Regions, ReadsAListLongerThanOneRead)

@@ -103,6 +103,16 @@ static int list_regions(int excluded_count, struct ckpt_failure *failure)
     return error;
 }
 
+static const struct ckpt_region *saved_regions(void)
+{
+    return (const struct ckpt_region *)(uintptr_t)snapshot.regions;
+}
+
+void ckpt_process_image_settle(void)
+{
+    ckpt_system_v_settle(saved_regions(), snapshot.region_count);
+}
+
 static int list_files(struct ckpt_failure *failure)
 {
     struct ckpt_file *files;
@@ -227,9 +237,9 @@ int ckpt_process_image(struct ckpt_context *context,
         return count;
     }
     describe_process();
-    error = ckpt_system_v_require_none(failure);
+    error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
     if (error == 0) {
-        error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+        error = ckpt_system_v_save(&arena, failure);
     }
     if (error == 0) {
         error = ckpt_children_refuse(&arena, ckpt_lower.owns_process, failure);
@@ -248,6 +258,10 @@ int ckpt_process_image(struct ckpt_context *context,
     }
     if (error == 0) { /* last: what the others have put into the arena counts */
         error = list_regions(count, failure);
+    }
+    if (error == 0) {
+        error = ckpt_system_v_require_attached(
+            saved_regions(), snapshot.region_count, failure);
     }
     snapshot.strings = (uint64_t)(uintptr_t)arena.strings;
     snapshot.strings_size = arena.strings_used;

@@ -28,4 +28,8 @@ int ckpt_process_image(struct ckpt_context *context,
 /* "program+0x123" for an address of code. Context: any. */
 void ckpt_site_name(const void *site, char *text, size_t size);
 
+/* After a restart, when all ranks have their memory, and before the next
+ * ckpt_process_image(): what waits for that. Context: quiesced. */
+void ckpt_process_image_settle(void);
+
 #endif

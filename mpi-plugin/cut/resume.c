@@ -11,8 +11,10 @@
 #include "base/text.h"
 #include "cut/collective.h"
 #include "cut/message_log.h"
+#include "cut/process_image.h"
 #include "cut/rank_page.h"
 #include "cut/service.h"
+#include "cut/system_v.h"
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "memory/advice.h"
@@ -26,6 +28,8 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+
+#define NANOSECONDS 1000000000u /* in a second */
 
 static char stack[256 * 1024] __attribute__((aligned(64)));
 static struct ckpt_context *goal;
@@ -108,7 +112,8 @@ static int start_signals(struct ckpt_failure *failure)
     return error != 0 ? error : ckpt_files_start_timers(failure);
 }
 
-static int rebuild(struct ckpt_failure *failure)
+static int rebuild(const struct ckpt_resume_info *info,
+                   struct ckpt_failure *failure)
 {
     int error = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
 
@@ -117,7 +122,12 @@ static int rebuild(struct ckpt_failure *failure)
     }
     ckpt_communicators_rebind();
     ckpt_signals_restore(); /* before the agent may send one */
-    error = ckpt_recipes_rebuild(failure);
+    ckpt_process_image_settle();
+    error = ckpt_system_v_rejoin(
+        (int64_t)(info->restart_started / NANOSECONDS), failure);
+    if (error == 0) {
+        error = ckpt_recipes_rebuild(failure);
+    }
     if (error == 0) {
         error = ckpt_service_reopen(failure);
     }
@@ -146,7 +156,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_threads_repair_leader(); /* before the lower half's libc registers */
     ckpt_files_resume(); /* the streams are the new launcher's */
     ckpt_state = CKPT_STATE_CRITICAL;
-    if (load(info, &failure) != 0 || rebuild(&failure) != 0) {
+    if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {
         give_up(&failure);
     }
     ckpt_wtime_continue();

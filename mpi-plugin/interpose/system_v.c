@@ -10,6 +10,7 @@
 
 #include "interpose/next.h"
 #include "ipc/system_v.h"
+#include "ipc/system_v_undo.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +39,14 @@ CKPT_INTERPOSE int semget(key_t key, int count, int flags)
 
 CKPT_INTERPOSE int semop(int set, struct sembuf *operations, size_t count)
 {
+    int result;
+
     ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES, set);
-    return CKPT_NEXT(semop)(set, operations, count);
+    result = CKPT_NEXT(semop)(set, operations, count);
+    if (result == 0) {
+        ckpt_system_v_undo_note(set, operations, count);
+    }
+    return result;
 }
 
 /* The fourth argument is a union that is passed as a pointer is; it is there
@@ -48,6 +55,7 @@ CKPT_INTERPOSE int semctl(int set, int number, int command, ...)
 {
     va_list arguments;
     void *argument;
+    int result;
 
     va_start(arguments, command);
     argument = va_arg(arguments, void *);
@@ -56,7 +64,11 @@ CKPT_INTERPOSE int semctl(int set, int number, int command, ...)
         command != SEM_INFO && command != IPC_INFO) {
         ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES, set);
     }
-    return CKPT_NEXT(semctl)(set, number, command, argument);
+    result = CKPT_NEXT(semctl)(set, number, command, argument);
+    if (result >= 0 && (command == SETVAL || command == SETALL)) {
+        ckpt_system_v_undo_forget(set, command == SETVAL ? number : -1);
+    }
+    return result;
 }
 
 CKPT_INTERPOSE int msgget(key_t key, int flags)

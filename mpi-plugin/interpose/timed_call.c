@@ -13,6 +13,7 @@
 #include "interpose/next.h"
 #include "interpose/signal_set.h"
 #include "ipc/system_v.h"
+#include "ipc/system_v_undo.h"
 #include "task/interrupted.h"
 
 #include <errno.h>
@@ -138,7 +139,13 @@ CKPT_INTERPOSE int sigtimedwait(const sigset_t *set, siginfo_t *info,
 CKPT_INTERPOSE int semtimedop(int set, struct sembuf *operations, size_t count,
                               const struct timespec *timeout)
 {
+    int result;
+
     ckpt_system_v_note(CKPT_SYSTEM_V_SEMAPHORES, set);
-    return TIMED(SYS_semtimedop, from_timespec(timeout), 0,
-                 CKPT_NEXT(semtimedop)(set, operations, count, timeout));
+    result = TIMED(SYS_semtimedop, from_timespec(timeout), 0,
+                   CKPT_NEXT(semtimedop)(set, operations, count, timeout));
+    if (result == 0) {
+        ckpt_system_v_undo_note(set, operations, count);
+    }
+    return result;
 }

@@ -40,6 +40,9 @@ enum ckpt_region_kind {
                                          with another rank of the node */
 };
 
+/* In the inode of a shared region: System V memory with the id below it. */
+#define CKPT_REGION_SYSTEM_V ((uint64_t)1 << 32)
+
 struct ckpt_region {
     uint64_t start;
     uint64_t end;
@@ -49,7 +52,8 @@ struct ckpt_region {
     uint32_t protection; /* PROT_READ | PROT_WRITE | PROT_EXEC */
     uint32_t kind;       /* enum ckpt_region_kind */
     ckpt_string_t path;  /* file kinds: absolute path; else name or 0 */
-    uint16_t mode;       /* SHARED: permissions of a file that has a name */
+    uint16_t mode;       /* SHARED: permissions of a file that has a name, or of
+                            System V memory (with SHM_DEST) */
     uint16_t sharers;    /* how many ranks of the node have the file, if several
                             do and it is shared memory: told by the agent */
 };
