@@ -112,7 +112,8 @@ static void retain(void *object)
     ckpt_retain(object);
 }
 
-static struct ckpt_nonblocking *copy_call(const struct ckpt_nonblocking *given)
+struct ckpt_nonblocking *
+ckpt_nonblocking_copy(const struct ckpt_nonblocking *given)
 {
     const size_t size = sizeof(*given) + side_size(&given->send) +
                         side_size(&given->receive);
@@ -128,18 +129,12 @@ static struct ckpt_nonblocking *copy_call(const struct ckpt_nonblocking *given)
     return call;
 }
 
-struct ckpt_nonblocking *
-ckpt_nonblocking_describe(const struct ckpt_nonblocking *given)
+void ckpt_nonblocking_retain(struct ckpt_nonblocking *call)
 {
-    struct ckpt_nonblocking *call = copy_call(given);
-
-    if (call != NULL) {
-        each_used(call, retain);
-    }
-    return call;
+    each_used(call, retain);
 }
 
-static void free_call(struct ckpt_nonblocking *call)
+void ckpt_nonblocking_free(struct ckpt_nonblocking *call)
 {
     if (call->consumes && call->in_receive) {
         in_place_bytes -= call->input_size;
@@ -149,10 +144,10 @@ static void free_call(struct ckpt_nonblocking *call)
     ckpt_memory_free(call, call->size);
 }
 
-void ckpt_nonblocking_discard(struct ckpt_nonblocking *call)
+void ckpt_nonblocking_release(struct ckpt_nonblocking *call)
 {
     each_used(call, ckpt_drop);
-    free_call(call);
+    ckpt_nonblocking_free(call);
 }
 
 /* ---- Beginning ----------------------------------------------------------- */
@@ -205,7 +200,7 @@ static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
 static int launch(const struct ckpt_nonblocking *given, MPI_Request request,
                   MPI_Request *lower)
 {
-    struct ckpt_nonblocking *call = copy_call(given);
+    struct ckpt_nonblocking *call = ckpt_nonblocking_copy(given);
     int code;
 
     if (call == NULL) {
@@ -214,10 +209,10 @@ static int launch(const struct ckpt_nonblocking *given, MPI_Request request,
     code = start(call, lower);
     if (code == MPI_SUCCESS) {
         request->nonblocking = call;
-        each_used(call, retain);
+        ckpt_nonblocking_retain(call);
         ckpt_request_activate(request);
     } else { /* its arguments may be no objects at all */
-        free_call(call);
+        ckpt_nonblocking_free(call);
     }
     return code;
 }
@@ -393,7 +388,7 @@ MPI_Request ckpt_nonblocking_detach(MPI_Request request)
     request->active = 0;
     if (own == NULL) {
         settle(request->nonblocking);
-        ckpt_nonblocking_discard(request->nonblocking);
+        ckpt_nonblocking_release(request->nonblocking);
         return NULL;
     }
     own->communicator = request->nonblocking->communicator;

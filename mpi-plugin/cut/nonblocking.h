@@ -82,13 +82,15 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
                            void *site);
 
 /*
- * A copy of the description, with its arrays; it keeps what it uses alive. NULL:
- * out of memory. To be freed with ckpt_nonblocking_discard. Context: normal,
- * between ckpt_begin and ckpt_end.
+ * A copy of the description, with its arrays. NULL: out of memory. From _retain to
+ * _release, which frees it as _free does, it keeps alive what it uses. Context:
+ * normal, between ckpt_begin and ckpt_end.
  */
 struct ckpt_nonblocking *
-ckpt_nonblocking_describe(const struct ckpt_nonblocking *call);
-void ckpt_nonblocking_discard(struct ckpt_nonblocking *call);
+ckpt_nonblocking_copy(const struct ckpt_nonblocking *call);
+void ckpt_nonblocking_retain(struct ckpt_nonblocking *call);
+void ckpt_nonblocking_release(struct ckpt_nonblocking *call);
+void ckpt_nonblocking_free(struct ckpt_nonblocking *call);
 
 /*
  * Begins one more collective that `call` describes, as the next operation of an

@@ -474,11 +474,19 @@ class PersistentWrapper(NonblockingWrapper):
             super()._add(argument)
 
     def _end(self):
-        arguments = ["&call", "info", "request", f'"{self.mpi_name}"', "CKPT_SITE"]
+        arguments = ["&call", f"make_{self.name}", "info", "request"]
+        arguments += [f'"{self.mpi_name}"', "CKPT_SITE"]
         return Call("return ckpt_persistent_init(", arguments)
 
     def text(self):
-        return "\n".join([super().text().rstrip(), f"CKPT_EXTENSION({self.name});", ""])
+        """Also has the function that makes the library's own request."""
+        parameters = ["const struct ckpt_nonblocking *call", "MPI_Info info"]
+        parameters.append("MPI_Request *request")
+        head = Call(f"static int make_{self.name}(", parameters, ")")
+        passed = [*self.passed[:-1], "info", self.passed[-1]]
+        body = render([Call(f"return CKPT_FUNCTION({self.name})(", passed)], 1)
+        lines = [*head.lines(0), "{", *body, "}", "", super().text().rstrip()]
+        return "\n".join([*lines, f"CKPT_EXTENSION({self.name});", ""])
 
 
 class FileWrapper(Wrapper):

@@ -74,7 +74,7 @@ static void drop_used(MPI_Request request)
         ckpt_drop(request->communicator);
     }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        ckpt_nonblocking_discard(request->nonblocking);
+        ckpt_nonblocking_release(request->nonblocking);
     }
     if (request->request_kind == CKPT_REQUEST_EXCHANGE) {
         ckpt_request_retire(request->halves[0]);

@@ -24,8 +24,8 @@ static int check_side(const struct ckpt_side *side)
     return MPI_SUCCESS;
 }
 
-/* What the library would find wrong when it is started. */
-static int check(const struct ckpt_nonblocking *call)
+/* What a library before MPI 4.0 would say when it is started. */
+static int check_here(const struct ckpt_nonblocking *call)
 {
     const MPI_Comm comm = call->communicator;
     const int rooted = call->flow == CKPT_FLOW_TO_ROOT ||
@@ -42,50 +42,70 @@ static int check(const struct ckpt_nonblocking *call)
     return code == MPI_SUCCESS ? check_side(&call->receive) : code;
 }
 
-/* The request for what `call` describes, on a communicator of its own. */
-static MPI_Request describe(const struct ckpt_nonblocking *call, MPI_Comm comm,
-                            const char *function, void *site)
+/* The library's opinion of the arguments: it makes such a request, which is
+ * freed again. */
+static int check(const struct ckpt_nonblocking *call,
+                 ckpt_persistent_lower *lower, MPI_Info info,
+                 MPI_Request *request_p)
 {
-    struct ckpt_nonblocking *repeated = ckpt_nonblocking_describe(call);
     MPI_Request request = NULL;
+    uintptr_t upper = ckpt_enter();
+    int code = lower(call, CKPT_LOWER(info),
+                     CKPT_UNLESS_NULL(request_p, &request));
 
-    if (repeated != NULL) {
-        request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
+    if (code == MPI_SUCCESS) {
+        (void)CKPT_FUNCTION(Request_free)(&request);
     }
+    ckpt_leave(upper);
+    if (code == MPI_ERR_UNSUPPORTED_OPERATION) {
+        code = request_p == NULL ? MPI_ERR_REQUEST : check_here(call);
+    }
+    return code;
+}
+
+/* The request for what `call` describes, on a communicator of its own. */
+static MPI_Request make(struct ckpt_nonblocking *call, MPI_Comm comm,
+                        const char *function, void *site)
+{
+    MPI_Request request =
+        ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
+
     if (request != NULL) {
-        request->persistent = 1;
-        request->repeated = repeated;
-        request->communicator = comm;
+        ckpt_nonblocking_retain(call);
         ckpt_retain(comm);
-    } else if (repeated != NULL) {
-        ckpt_nonblocking_discard(repeated);
+        request->persistent = 1;
+        request->repeated = call;
+        request->communicator = comm;
     }
     return request;
 }
 
-int ckpt_persistent_init(const struct ckpt_nonblocking *given, MPI_Info info,
+int ckpt_persistent_init(const struct ckpt_nonblocking *given,
+                         ckpt_persistent_lower *lower, MPI_Info info,
                          MPI_Request *request_p, const char *function,
                          void *site)
 {
-    struct ckpt_nonblocking call = *given;
+    struct ckpt_nonblocking call = *given, *copy;
     const MPI_Comm comm = given->communicator;
     MPI_Request request = NULL;
     int code;
 
-    CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, function);
-    CKPT_REQUIRE(info != NULL, comm, MPI_ERR_INFO, function);
     code = ckpt_communicator_duplicate(comm, &call.communicator, function, site);
     if (code != MPI_SUCCESS) {
         CKPT_RETURN(comm, code, function);
     }
-    code = check(&call);
+    copy = ckpt_nonblocking_copy(&call);
+    code = copy == NULL ? MPI_ERR_NO_MEM : check(copy, lower, info, request_p);
     if (code == MPI_SUCCESS) {
-        request = describe(&call, comm, function, site);
+        request = make(copy, comm, function, site);
         code = request == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS) {
         *request_p = request;
     } else {
+        if (copy != NULL) {
+            ckpt_nonblocking_free(copy);
+        }
         ckpt_release(call.communicator);
     }
     CKPT_RETURN(comm, code, function);
@@ -110,7 +130,7 @@ int ckpt_persistent_free(MPI_Request *request_p)
     }
     ckpt_request_retire(request); /* what it has begun */
     ckpt_release(request->repeated->communicator);
-    ckpt_nonblocking_discard(request->repeated);
+    ckpt_nonblocking_release(request->repeated);
     ckpt_drop(request->communicator);
     request->persistent = 0;
     ckpt_request_retire(request);

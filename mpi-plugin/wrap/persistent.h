@@ -12,12 +12,18 @@
 
 #include "cut/nonblocking.h"
 
+/* MPI_X_init of the lower half, with its own handles for `info` and `request`.
+ * Runs with the lower thread pointer. Returns an MPI error code. */
+typedef int ckpt_persistent_lower(const struct ckpt_nonblocking *call,
+                                  MPI_Info info, MPI_Request *request);
+
 /*
  * Ends the wrapper of MPI_X_init. call: what each start begins; copied, with its
- * arrays. Collective over its communicator. Context: normal, state IDLE. Returns
- * an MPI error code.
+ * arrays. lower: says what the library thinks of the arguments. Collective over
+ * its communicator. Context: normal, state IDLE. Returns an MPI error code.
  */
-int ckpt_persistent_init(const struct ckpt_nonblocking *call, MPI_Info info,
+int ckpt_persistent_init(const struct ckpt_nonblocking *call,
+                         ckpt_persistent_lower *lower, MPI_Info info,
                          MPI_Request *request, const char *function, void *site);
 
 /* MPI_Start and MPI_Request_free of such a request. Context: normal, between
