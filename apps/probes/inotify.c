@@ -85,6 +85,7 @@ int main(int argc, char **argv)
     probe_begin(argc, argv, 2);
     CHECK(mkdtemp(directory) != NULL && chdir(directory) == 0);
     CHECK(epoll >= 0);
+    MPI_Barrier(MPI_COMM_WORLD); /* no more directories are made there */
     watch_things("../");
     CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, inotify, &event) == 0);
     probe_gate();
