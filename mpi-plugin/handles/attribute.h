@@ -8,6 +8,9 @@
 
 #include "handles/handles.h"
 
+/* Key values of the library (MPI_TAG_UB ...) are small; ours begin here. */
+#define CKPT_FIRST_KEYVAL 1024
+
 /*
  * The value of an attribute, by the language that set it (MPI 3.1, section
  * 17.2.7): C has a pointer, Fortran an integer, which C sees as a pointer to
@@ -48,6 +51,10 @@ static inline MPI_Aint ckpt_value_address(const struct ckpt_value *value)
 int ckpt_keyval_create(enum ckpt_kind kind, enum ckpt_language language,
                        void *copy, void *delete, void *extra, int *keyval);
 
+/* MPI_X_free_keyval: makes *keyval invalid; the key value goes with the last
+ * attribute that has it. Returns an MPI error code. Context: normal. */
+int ckpt_keyval_free(enum ckpt_kind kind, int *keyval);
+
 /* Gives a key value memory from malloc that is freed with it. Context: normal. */
 void ckpt_keyval_own(int keyval, void *memory);
 
@@ -58,8 +65,15 @@ int ckpt_attribute_set(struct ckpt_handle *handle, int keyval,
 int ckpt_attribute_get(struct ckpt_handle *handle, int keyval,
                        struct ckpt_value **value, int *flag);
 
+/* MPI_X_delete_attr. Returns an MPI error code, or that of the delete function.
+ * Context: normal, outside of begin/end. */
+int ckpt_attribute_delete(struct ckpt_handle *handle, int keyval);
+
 /* Whether a key value is one of the library's (MPI_TAG_UB ...). */
-int ckpt_keyval_predefined(int keyval);
+static inline int ckpt_keyval_predefined(int keyval)
+{
+    return keyval >= 0 && keyval < CKPT_FIRST_KEYVAL;
+}
 
 /*
  * Calls the copy functions of `from`'s attributes and gives the results to
