@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tool.c - the tool information interface: control and performance variables,
- * enumerations, categories. Closed again before the gate: its handles are the
- * library's alone.
+ * enumerations, categories.
  */
 #include "coverage.h"
 

@@ -96,6 +96,9 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
         (char *const *)(uintptr_t)info->environment, info->vdso, failure);
 
     if (error == 0) {
+        error = ckpt_runtime_start(failure);
+    }
+    if (error == 0) {
         error = same_world(failure);
     }
     return error == 0 ? await_others(failure) : error;

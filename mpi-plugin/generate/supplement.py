@@ -219,18 +219,6 @@ EARLY = (
 # Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
 ERRORS_TO_FILE_NULL = ("File_delete",)
 
-# MPI_T handles are bound to an MPI object if the variable says so.
-TOOL_BINDINGS = {
-    "T_cvar_handle_alloc": "ckpt_cvar_bound(cvar_index)",
-    "T_pvar_handle_alloc": "ckpt_pvar_bound(pvar_index)",
-}
-
-# While a program uses MPI_T it holds handles that no restart can make again.
-TOOL_USE = {
-    "T_init_thread": "ckpt_tool_opened(CKPT_SITE);",
-    "T_finalize": "ckpt_tool_closed();",
-}
-
 # Calls that are refused, and why. They return MPI_ERR_UNSUPPORTED_OPERATION.
 _CALLBACK = "the lower half cannot call functions of the application"
 REFUSED = {

@@ -45,46 +45,6 @@ int ckpt_out_degree(MPI_Comm comm)
     return degree(comm, 1);
 }
 
-int ckpt_cvar_bound(int index)
-{
-    int code, bind = MPI_T_BIND_NO_OBJECT;
-
-    CKPT_CALL(code, T_cvar_get_info, index, NULL, NULL, NULL, NULL, NULL, NULL,
-              NULL, &bind, NULL);
-    return code == MPI_SUCCESS && bind != MPI_T_BIND_NO_OBJECT;
-}
-
-int ckpt_pvar_bound(int index)
-{
-    int code, bind = MPI_T_BIND_NO_OBJECT;
-
-    CKPT_CALL(code, T_pvar_get_info, index, NULL, NULL, NULL, NULL, NULL, NULL,
-              NULL, NULL, &bind, NULL, NULL, NULL);
-    return code == MPI_SUCCESS && bind != MPI_T_BIND_NO_OBJECT;
-}
-
-/* Stands for all handles of MPI_T; references counts the open calls. */
-static struct ckpt_handle tool = {.creator = "MPI_T_init_thread"};
-
-void ckpt_tool_opened(void *site)
-{
-    if (tool.references++ == 0) {
-        tool.site = site;
-    }
-}
-
-void ckpt_tool_closed(void)
-{
-    if (tool.references > 0) {
-        tool.references--;
-    }
-}
-
-struct ckpt_handle *ckpt_tool_in_use(void)
-{
-    return tool.references > 0 ? &tool : NULL;
-}
-
 void ckpt_unsupported(const char *function, const char *what)
 {
     fprintf(stderr, "ckpt: %s was called: %s: not supported yet\n", function,

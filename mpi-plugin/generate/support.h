@@ -76,33 +76,6 @@ static inline MPI_Datatype *ckpt_lower_types(const struct ckpt_side *side)
 int ckpt_in_degree(MPI_Comm comm);
 int ckpt_out_degree(MPI_Comm comm);
 
-/* 1 if the MPI_T variable is bound to an MPI object. Context: normal, between
- * ckpt_begin and ckpt_end. */
-int ckpt_cvar_bound(int index);
-int ckpt_pvar_bound(int index);
-
-/*
- * The obj_handle argument of MPI_T_*_handle_alloc for the lower half: `lower`,
- * set to the lower handle, if the variable is bound to an object.
- */
-static inline void *ckpt_tool_object(int bound, void *obj_handle, void **lower)
-{
-    if (!bound || obj_handle == NULL) {
-        return obj_handle;
-    }
-    *lower = CKPT_LOWER(*(void **)obj_handle);
-    return lower;
-}
-
-/* After MPI_T_init_thread and MPI_T_finalize. Context: normal, between
- * ckpt_begin and ckpt_end. */
-void ckpt_tool_opened(void *site);
-void ckpt_tool_closed(void);
-
-/* What stands for the use of MPI_T, which cannot be saved; NULL if it is not
- * in use. Context: any. */
-struct ckpt_handle *ckpt_tool_in_use(void);
-
 /*
  * For MPI_T calls, which are allowed before MPI_Init: 0 if there is a lower
  * half to ask. Context: normal.

@@ -233,28 +233,11 @@ class RemoteWrapper(Wrapper):
 
 
 class ToolWrapper(Wrapper):
-    """MPI_T: allowed before MPI_Init, and errors have no handler."""
+    """MPI_T without handles: allowed before MPI_Init, and errors have no handler."""
 
     def _finish(self):
         condition = f'ckpt_require_lower("{self.mpi_name}") != 0'
         self.checks.append(If(condition, ["return MPI_T_ERR_NOT_INITIALIZED;"]))
-        if self.name in supplement.TOOL_USE:
-            self.success.append(supplement.TOOL_USE[self.name])
-
-    def _add(self, argument):
-        if argument.kind == "TOOL_MPI_OBJ":
-            self.declarations.append(f"void *lower_{argument.name};")
-            bound = supplement.TOOL_BINDINGS[self.name]
-            items = [bound, argument.name, f"&lower_{argument.name}"]
-            self.prepared.append(Call(f"{argument.name} = ckpt_tool_object(", items))
-        super()._add(argument)
-
-    def _add_output(self, argument):
-        """Any output may be left out."""
-        variable = self._lower(argument)
-        self.prepared.append(f"{variable} = CKPT_LOWER({_NULL_HANDLES[argument.handle]});")
-        adopted = self._adopted(argument, variable)
-        self.success.append(If(f"{argument.name} != NULL", [adopted]))
 
     def _result(self):
         return ["ckpt_end();", "return code;"]

@@ -322,6 +322,9 @@ void **ckpt_translate(int count, void *const objects[], void **buffer,
     }
     for (i = 0; objects != NULL && i < count; i++) {
         lower[i] = CKPT_LOWER(objects[i]);
+        if (objects[i] == NULL) { /* the library looks no further either */
+            break;
+        }
     }
     return lower;
 }

@@ -7,10 +7,10 @@
 #include "cut/collective.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
-#include "generate/support.h"
 #include "handles/file.h"
 #include "handles/kinds.h"
 #include "handles/replay.h"
+#include "handles/tool.h"
 #include "handles/window.h"
 #include "runtime/crossing.h"
 
@@ -126,7 +126,7 @@ struct ckpt_handle *ckpt_first_unsavable(void)
             return handle;
         }
     }
-    return ckpt_tool_in_use();
+    return NULL;
 }
 
 static int rebuild_kind(enum ckpt_kind kind, int (*rebuild)(struct ckpt_handle *))
@@ -156,6 +156,7 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
         {CKPT_REQUEST, "requests",
          (int (*)(struct ckpt_handle *))ckpt_request_rebuild},
     };
+    const char *variable;
     int code = ckpt_communicators_replay();
 
     if (code == MPI_SUCCESS) {
@@ -179,6 +180,12 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
         return ckpt_fail(failure, -EIO,
                          "the windows cannot be made again (MPI error %d)",
                          code);
+    }
+    code = ckpt_tool_rebuild(&variable);
+    if (code != MPI_SUCCESS) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "this MPI library has no variable %s for MPI_T (error %d)",
+                         variable, code);
     }
     return ckpt_mpi_files_rebuild(failure);
 }

@@ -23,9 +23,10 @@ enum ckpt_request_kind {
 };
 
 enum ckpt_send_mode {
-    CKPT_SEND_STANDARD = 0, /* also the ready mode: a correct standard send */
+    CKPT_SEND_STANDARD = 0,
     CKPT_SEND_BUFFERED,
     CKPT_SEND_SYNCHRONOUS,
+    CKPT_SEND_READY, /* a correct standard send, and sent as one */
 };
 
 struct ckpt_generalized {

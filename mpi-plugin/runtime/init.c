@@ -130,23 +130,36 @@ static int allow_threads(void)
     return error;
 }
 
-static void start(int required)
+void ckpt_runtime_need_library(void)
 {
     extern char **environ;
     struct ckpt_failure failure = {""};
-    int rank, size, code, error;
 
-    ckpt_long_way &= ~CKPT_WAY_OUTSIDE;
+    if (ckpt_require_lower("MPI") == 0) {
+        return;
+    }
     refuse_other_mpi();
     ckpt_thread_pointer_open();
     ckpt_regions_open();
     ckpt_leaked_descriptors_close();
     ckpt_files_open();
-    main_thread = pthread_self();
-    thread_level = required;
     /* Before there is a lower half that a handler could interrupt. */
     (void)ckpt_signals_open(ckpt_signals_number(getenv("CKPT_SIGNAL")));
     if (ckpt_runtime_load(environ, getauxval(AT_SYSINFO_EHDR), &failure) != 0) {
+        give_up(&failure);
+    }
+}
+
+static void start(int required)
+{
+    struct ckpt_failure failure = {""};
+    int rank, size, code, error;
+
+    ckpt_long_way &= ~CKPT_WAY_OUTSIDE;
+    ckpt_runtime_need_library();
+    main_thread = pthread_self();
+    thread_level = required;
+    if (ckpt_runtime_start(&failure) != 0) {
         give_up(&failure);
     }
     CKPT_CALL(code, Comm_rank, CKPT_LOWER(MPI_COMM_WORLD), &rank);
@@ -228,16 +241,21 @@ int PMPI_Finalized(int *flag)
 }
 CKPT_ALIAS(Finalized);
 
+/* MPI_Get_library_version is allowed where no library is. */
+static char library_version[MPI_MAX_LIBRARY_VERSION_STRING] =
+    "ckpt " PACKAGE_VERSION " for Open MPI";
+
 /* Nothing of MPI works any more. Returns the library's code. */
 static int stop(void)
 {
-    int code;
+    int code, length;
 
     ckpt_begin();
     ckpt_partition_close();
     ckpt_end();
     ckpt_service_close();
     ckpt_begin();
+    CKPT_CALL(code, Get_library_version, library_version, &length);
     CKPT_CALL(code, Finalize);
     phase = CKPT_RUNTIME_FINALIZED;
     ckpt_long_way |= CKPT_WAY_OUTSIDE;
@@ -337,8 +355,8 @@ int PMPI_Get_library_version(char *version, int *length)
     if (version == NULL || length == NULL) {
         return ckpt_error(NULL, MPI_ERR_ARG, "MPI_Get_library_version");
     }
-    if (phase == CKPT_RUNTIME_BEFORE) { /* allowed; no library is loaded yet */
-        strcpy(version, "ckpt " PACKAGE_VERSION " for Open MPI");
+    if (phase != CKPT_RUNTIME_ACTIVE) {
+        strcpy(version, library_version);
         *length = (int)strlen(version);
         return MPI_SUCCESS;
     }

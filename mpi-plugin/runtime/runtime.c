@@ -144,7 +144,13 @@ int ckpt_runtime_load(char *const environment[], uint64_t vdso,
         }
     }
     ckpt_predefined_bind();
-    error = ckpt_init_lower(failure);
+    return 0;
+}
+
+int ckpt_runtime_start(struct ckpt_failure *failure)
+{
+    int error = ckpt_init_lower(failure);
+
     return error == 0 ? ckpt_lanes_renew(failure) : error;
 }
 

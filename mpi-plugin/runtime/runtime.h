@@ -17,14 +17,21 @@ enum ckpt_runtime_phase {
 enum ckpt_runtime_phase ckpt_runtime_phase(void);
 
 /*
- * Loads a lower half into this process and initialises its MPI, with the
- * thread level of the first time; binds the predefined handles. Used by
- * MPI_Init and by a restart alike.
+ * Loads a lower half into this process and binds the predefined handles. Used
+ * by the application's first call of MPI and by a restart alike.
  * environment: the launcher's; vdso: address of this kernel's vDSO.
  * Context: normal or quiesced. Returns 0 or -errno with a reason.
  */
 int ckpt_runtime_load(char *const environment[], uint64_t vdso,
                       struct ckpt_failure *failure);
+
+/* Initialises MPI there, with the thread level of the first time. Context and
+ * result as above. */
+int ckpt_runtime_start(struct ckpt_failure *failure);
+
+/* For what is allowed before MPI_Init: loads a lower half if there is none yet;
+ * ends the process if that cannot be. Context: normal. */
+void ckpt_runtime_need_library(void);
 
 /* The environment of the launch that this process belongs to now. */
 char *const *ckpt_runtime_environment(void);

@@ -390,6 +390,12 @@ static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
     } else if (mode == CKPT_SEND_BUFFERED) {
         CKPT_CALL(code, Bsend_init, buffer, count, CKPT_LOWER(datatype), peer,
                   tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_SYNCHRONOUS) {
+        CKPT_CALL(code, Ssend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_READY) {
+        CKPT_CALL(code, Rsend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
     } else {
         CKPT_CALL(code, Send_init, buffer, count, CKPT_LOWER(datatype), peer,
                   tag, CKPT_LOWER(comm), &lower);
@@ -462,7 +468,7 @@ int PMPI_Rsend_init(const void *buffer, int count, MPI_Datatype datatype,
                     int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     return persistent(CKPT_REQUEST_SEND, buffer, count, datatype, dest, tag,
-                      comm, CKPT_SEND_STANDARD, request, "MPI_Rsend_init",
+                      comm, CKPT_SEND_READY, request, "MPI_Rsend_init",
                       CKPT_SITE);
 }
 CKPT_ALIAS(Rsend_init);

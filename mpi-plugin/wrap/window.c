@@ -198,7 +198,9 @@ static int provide(int flavor, MPI_Aint size, int unit, MPI_Info info,
     MPI_Win win;
     int code;
 
-    REQUIRE(name, size, unit, info, comm, win_p);
+    /* any unit will do for a shared window, says Open MPI */
+    REQUIRE(name, size, flavor == MPI_WIN_FLAVOR_SHARED ? 1 : unit, info, comm,
+            win_p);
     ckpt_begin();
     win = ckpt_window_new(flavor, name, site);
     if (win == NULL) {

@@ -296,14 +296,16 @@ static int check_passive(MPI_Win win)
 
 static int check_flush(MPI_Win win, int rank)
 {
-    int code = check_rank(win, rank);
+    const int code = check_rank(win, rank);
 
-    if (code == MPI_SUCCESS && !win->lenient &&
-        win->locked_all == CKPT_LOCK_NONE &&
-        win->locked[rank] == CKPT_LOCK_NONE) {
-        code = MPI_ERR_RMA_SYNC;
+    if (win->locked_all != CKPT_LOCK_NONE) {
+        return code;
     }
-    return code;
+    if (code != MPI_SUCCESS) {
+        return win->locked_count > 0 ? code : MPI_ERR_RMA_SYNC;
+    }
+    return win->lenient || win->locked[rank] != CKPT_LOCK_NONE ? MPI_SUCCESS
+                                                               : MPI_ERR_RMA_SYNC;
 }
 
 /*

@@ -12,10 +12,11 @@ _WORTHLESS = ("crashes", "hangs")
 
 # Where we differ, and why. Patterns of "FUNCTION CASE".
 EXPLAINED = {
-    r"before MPI_Init: T_\w+ .*": "the library is loaded by MPI_Init",
+    r"after MPI_Finalize: T_init_thread good": "the library is closed for good",
     r"File_[gs]et_info fh: .*": "an error of the file: Open MPI 4.1 says communicator",
     r"File_open (comm|info): .*": "the handler is that of MPI_FILE_NULL (MPI 3.1, 13.7)",
     r"(Comm_get_attr|Attr_get) comm: null": "refused; Open MPI looks into its null object",
+    r"I?[Ss]catter sendtype: freed": "by what lies in its memory Open MPI truncates",
     r"\w+_init datatype: address 0": "refused; Open MPI looks at the type when it starts",
 }
 
