@@ -260,7 +260,13 @@ int ckpt_shared_map(MPI_Win win)
 
 void *ckpt_shared_base(MPI_Win win, int rank)
 {
-    return win->shared->start + win->shared->segment[rank].offset;
+    const struct ckpt_shared *shared = win->shared;
+    const struct ckpt_segment *segment = &shared->segment[rank];
+
+    if (segment->size == 0 && shared->apart && shared->count > 1) {
+        return NULL; /* as in Open MPI; programs tell by it */
+    }
+    return shared->start + segment->offset;
 }
 
 void ckpt_shared_free(struct ckpt_shared *shared)

@@ -52,7 +52,8 @@ int ckpt_shared_make(MPI_Win win, MPI_Comm comm, MPI_Info info, MPI_Win *lower);
  * lower thread pointer. Returns an MPI error code. */
 int ckpt_shared_map(MPI_Win win);
 
-/* Where this process sees a rank's segment. Context: any. */
+/* Where this process sees a rank's segment; NULL if there is none because it is
+ * empty and lies apart. Context: any. */
 void *ckpt_shared_base(MPI_Win win, int rank);
 
 /* Before the lower window is freed; with the lower thread pointer. */
