@@ -12,19 +12,22 @@
 
 #include "cut/agent_link.h"
 #include "cut/attach.h"
-#include "runtime/lane.h"
+#include "runtime/crossing.h"
 #include "sys/syscall.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define STACK_SIZE (512ul * 1024)
 #define END (-2)
+#define LOOK_MS 100 /* how often the last thread looks for others */
 
 static struct {
     pthread_t thread;
@@ -48,6 +51,39 @@ static void wait_for_message(int ms)
                         (long)&mask, sizeof(mask), 0);
 }
 
+/* 1 if no thread of the application is left. */
+static int is_last(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    int others = 0;
+
+    if (tasks == NULL) {
+        return 0;
+    }
+    while ((entry = readdir(tasks)) != NULL) {
+        const int tid = atoi(entry->d_name);
+
+        others += tid != 0 && tid != thread.tid && !ckpt_lower.owns_thread(tid);
+    }
+    closedir(tasks);
+    return others == 0;
+}
+
+/*
+ * After a restart the thread is the first one of the process, and must stay:
+ * much of what /proc/self tells would end with it. But the process ends with
+ * the last thread of the application (pthread_exit(3)), and libc counts this
+ * one, too.
+ */
+static void stay(void)
+{
+    while (!is_last()) {
+        (void)ckpt_sys_poll(NULL, 0, LOOK_MS);
+    }
+    exit(0);
+}
+
 static void *serve(void *unused)
 {
     int ms = 0;
@@ -67,8 +103,8 @@ static void *serve(void *unused)
         }
     }
     ckpt_lane_own->serving = 0;
-    while (ckpt_sys_gettid() == ckpt_sys_getpid()) {
-        wait_for_message(-1); /* see below */
+    if (ckpt_sys_gettid() == ckpt_sys_getpid()) {
+        stay();
     }
     return NULL;
 }
@@ -112,10 +148,6 @@ void ckpt_service_thread_restarted(void)
     thread.tid = ckpt_sys_gettid();
 }
 
-/*
- * After a restart the thread is the first one of the process, and must stay:
- * much of what /proc/self tells would end with it.
- */
 void ckpt_service_thread_end(void)
 {
     if (!thread.started) {
