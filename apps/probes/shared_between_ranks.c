@@ -164,10 +164,13 @@ static void check_objects(void)
         CHECK(part[i] == 200 + i && unnamed[i] == 300 + i);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    common[0] = probe_rank == 0 ? 1 : common[0];
-    part[1] = probe_rank == 1 ? 2 : part[1];
-    unnamed[0] = probe_rank == 0 ? 3 : unnamed[0];
-    CHECK(probe_rank != 1 || pwrite(memory_file, "x", 1, 5) == 1);
+    if (probe_rank == 0) {
+        common[0] = 1;
+        unnamed[0] = 3;
+    } else {
+        part[1] = 2;
+        CHECK(pwrite(memory_file, "x", 1, 5) == 1);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(common[0] == 1 && view[2 * PAGE / sizeof(int) + 1] == 2);
     CHECK(unnamed[0] == 3 && pread(memory_file, bytes, 1, 5) == 1 &&
