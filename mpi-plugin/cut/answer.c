@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answer.c - stop, drain, save, go on, for a rank that is outside of the lower
+ * half.
+ */
+#include "cut/answer.h"
+
+#include "cut/agent_link.h"
+#include "cut/drain.h"
+#include "cut/file_content.h"
+#include "cut/message_log.h"
+#include "cut/nonblocking.h"
+#include "cut/process_image.h"
+#include "cut/rank_page.h"
+#include "cut/report.h"
+#include "cut/synchronous_send.h"
+#include "handles/kinds.h"
+#include "task/threads.h"
+
+#include <errno.h>
+
+#define FREEZE_TIMEOUT_MS 10000
+#define HELP_TURNS        50 /* of a millisecond */
+
+/* While draining: whether the checkpoint is off. */
+static int given_up(void)
+{
+    struct ckpt_message message;
+    int got = ckpt_agent_receive(&message, 0);
+
+    if (got < 0) {
+        ckpt_agent_lost();
+        return 1;
+    }
+    if (got == 1 && message.type == CKPT_MSG_RESUME) {
+        ckpt_checkpoint_leave();
+        return 1;
+    }
+    return 0;
+}
+
+/* Whether anything this rank has made forbids a checkpoint now. */
+static int savable(struct ckpt_failure *failure)
+{
+    struct ckpt_handle *handle = ckpt_first_unsavable();
+    char site[200];
+
+    if (handle == NULL) {
+        return 1;
+    }
+    ckpt_site_name(handle->site, site, sizeof(site));
+    (void)ckpt_fail(
+        failure, -ENOTSUP,
+        "rank %d holds an object of %s, made at %s, which cannot be "
+        "saved yet",
+        (int)ckpt_rank_page()->rank, handle->creator, site);
+    return 0;
+}
+
+void ckpt_answer_request(const struct ckpt_message *message)
+{
+    struct ckpt_failure failure = {""};
+
+    ckpt_checkpoint.epoch = message->epoch;
+    ckpt_checkpoint.armed = 1;
+    if (!savable(&failure)) {
+        ckpt_report_refusal(&failure);
+    }
+}
+
+void ckpt_publish_counters(void)
+{
+    struct ckpt_rank_page *page = ckpt_rank_page();
+
+    ckpt_communicators_count(ckpt_page_peers(page), (int)page->rank_count);
+}
+
+/* STOP, outside of the lower half. */
+static void answer_stop(void)
+{
+    struct ckpt_failure failure = {""};
+    int error = ckpt_synchronous_hold(ckpt_checkpoint.epoch);
+
+    if (error != 0) {
+        (void)ckpt_fail(&failure, error, "no memory for synchronous sends");
+        ckpt_report_refusal(&failure);
+    }
+    ckpt_publish_counters();
+    ckpt_checkpoint.hold = 1;
+    ckpt_report_place(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, 0, 0, 1);
+}
+
+static void drain(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_DRAINED,
+                                   .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_failure failure = {""};
+    int error = ckpt_drain(ckpt_rank_page(), given_up, &failure);
+
+    if (error == 0) {
+        error = ckpt_recipes_record(&failure);
+    }
+    if (error == 0) {
+        error = ckpt_file_content_flush(&failure);
+    }
+    if (!ckpt_checkpoint.armed) {
+        return; /* given up meanwhile */
+    }
+    if (error != 0) {
+        ckpt_report_refusal(&failure);
+        return;
+    }
+    ckpt_synchronous_match(ckpt_checkpoint.epoch);
+    ckpt_log_totals(&message.arg[0], &message.arg[1]);
+    (void)ckpt_agent_send(&message, -1);
+}
+
+/* Stands still while the agent copies our memory: until RESUME, or RUN if the
+ * ranks have to align once more. */
+static void await_resume(void)
+{
+    struct ckpt_message message;
+    int got;
+
+    do {
+        got = ckpt_agent_receive(&message, 1);
+    } while (got == 1 && message.type != CKPT_MSG_RESUME &&
+             message.type != CKPT_MSG_RUN);
+    ckpt_threads_thaw();
+    ckpt_checkpoint.hold = 0;
+    if (got < 0) {
+        ckpt_agent_lost();
+    } else if (message.type == CKPT_MSG_RESUME) {
+        ckpt_checkpoint_leave();
+    }
+}
+
+int ckpt_save_as(struct ckpt_context *context)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_READY,
+                                   .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_failure failure = {""};
+    struct ckpt_snapshot *snapshot;
+    int error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
+
+    if (error != 0) {
+        ckpt_report_refusal(&failure);
+        return error;
+    }
+    ckpt_nonblocking_record();
+    error = ckpt_process_image(context, &snapshot, &failure);
+    if (error == -EAGAIN) {
+        ckpt_threads_thaw();
+        return error;
+    }
+    if (error != 0) {
+        ckpt_threads_thaw();
+        ckpt_report_refusal(&failure);
+        return error;
+    }
+    message.arg[0] = (uint64_t)(uintptr_t)snapshot;
+    message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
+    (void)ckpt_agent_send(&message, -1);
+    await_resume();
+    return 0;
+}
+
+static void save(void)
+{
+    static struct ckpt_context here;
+
+    ckpt_synchronous_keep();
+    if (ckpt_context_capture(&here) != 0) {
+        return; /* restarted: see cut/resume.c */
+    }
+    if (ckpt_save_as(&here) == -EAGAIN) {
+        struct ckpt_failure failure = {"the lower half is busy"};
+
+        ckpt_report_refusal(&failure);
+    }
+}
+
+void ckpt_obey(const struct ckpt_message *message)
+{
+    switch (message->type) {
+    case CKPT_MSG_REQUEST:
+        ckpt_answer_request(message);
+        ckpt_checkpoint.hold = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
+        break;
+    case CKPT_MSG_RUN:
+        ckpt_synchronous_release();
+        ckpt_checkpoint.hold = 0;
+        ckpt_checkpoint.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
+        ckpt_checkpoint.waiting_told = 0; /* the agent forgets it, too */
+        ckpt_checkpoint.vain = 0;
+        break;
+    case CKPT_MSG_STOP:
+        answer_stop();
+        break;
+    case CKPT_MSG_DRAIN:
+        drain();
+        break;
+    case CKPT_MSG_SAVE:
+        save();
+        break;
+    case CKPT_MSG_RESUME:
+        ckpt_checkpoint_leave();
+        break;
+    default:
+        break; /* a newer agent's message that asks for nothing we know */
+    }
+}

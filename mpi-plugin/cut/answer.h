@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answer.h - what this rank does at the agent's word. Context of all: as a
+ * service (cut/service.c), with the plugin's lock.
+ */
+#ifndef CKPT_ANSWER_H
+#define CKPT_ANSWER_H
+
+#include "ckpt/wire.h"
+#include "task/threads.h"
+
+/* Does what a message asks, outside of calls of the lower half. */
+void ckpt_obey(const struct ckpt_message *message);
+
+/* REQUEST, wherever the rank is: the gate is closed; or it cannot be saved. */
+void ckpt_answer_request(const struct ckpt_message *message);
+
+/* This rank's message counters, for the agent to compare. */
+void ckpt_publish_counters(void);
+
+/*
+ * Describes this process to the agent. context: where a restart goes on.
+ * Returns 0 when the agent has what it needs, -errno when the rank was not
+ * saved (the agent knows why). Threads are frozen and thawed here.
+ */
+int ckpt_save_as(struct ckpt_context *context);
+
+#endif

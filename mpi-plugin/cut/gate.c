@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gate.c - where a rank comes to a stop by itself: before a collective that the
+ * cut leaves to later, and in waits that may be in vain.
+ */
+#include "cut/collective.h"
+#include "cut/report.h"
+#include "runtime/callback.h"
+#include "sys/syscall.h"
+
+#define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
+#define VAIN_US    16  /* so long a pause counts as one of them */
+
+struct ckpt_collective ckpt_collective;
+
+static void wait_in_vain(void)
+{
+    if (ckpt_checkpoint.armed && !ckpt_checkpoint.waiting_told &&
+        ++ckpt_checkpoint.vain >= VAIN_LIMIT) {
+        ckpt_checkpoint.waiting_told = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_WAIT, 0, 0, 0);
+    }
+}
+
+static int is_shut(const struct ckpt_clock *clock)
+{
+    return ckpt_checkpoint.armed && clock->left >= clock->target;
+}
+
+/* One of several threads waits at a gate while the others run on. */
+static void gate_of_thread(MPI_Comm communicator)
+{
+    const struct ckpt_clock *clock = communicator->clock;
+    uint64_t told = 0;
+
+    ckpt_lane_lock();
+    while (is_shut(clock)) {
+        if (told != ckpt_checkpoint.epoch) {
+            told = ckpt_checkpoint.epoch;
+            ckpt_report_gate(clock, communicator->slot);
+        }
+        ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn is long */
+        wait_in_vain();
+        ckpt_lane_unlock();
+        (void)ckpt_sys_poll(NULL, 0, 1);
+        ckpt_lane_lock();
+    }
+    ckpt_lane_unlock();
+}
+
+void ckpt_collective_gate(MPI_Comm communicator)
+{
+    const struct ckpt_clock *clock = communicator->clock;
+
+    if (ckpt_multiple) {
+        if (ckpt_checkpoint.armed) {
+            gate_of_thread(communicator);
+        }
+        return;
+    }
+    ckpt_service();
+    while (is_shut(clock)) {
+        ckpt_checkpoint.hold = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_GATE, communicator->slot,
+                          0, 1);
+        ckpt_service();
+    }
+}
+
+void ckpt_wait_in_vain(void)
+{
+    const unsigned us =
+        ckpt_multiple ? ckpt_lane_back_off(ckpt_checkpoint.armed) : 0;
+
+    if (ckpt_checkpoint.armed) {
+        ckpt_guard();
+        ckpt_checkpoint.vain += (int)(us / VAIN_US);
+        wait_in_vain();
+        ckpt_unguard();
+    }
+}
+
+void ckpt_wait_over(void)
+{
+    if (ckpt_multiple) {
+        ckpt_lane_wait_over();
+    }
+    ckpt_checkpoint.vain = 0;
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.waiting_told) {
+        ckpt_checkpoint.waiting_told = 0;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 0);
+    }
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inside.c - answer the agent from the handler of the checkpoint signal.
+ */
+#include "cut/inside.h"
+
+#include "cut/agent_link.h"
+#include "cut/answer.h"
+#include "cut/collective.h"
+#include "cut/file_content.h"
+#include "cut/report.h"
+#include "cut/synchronous_send.h"
+#include "handles/kinds.h"
+#include "runtime/callback.h"
+#include "sys/syscall.h"
+#include "task/threads.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static uint64_t inside_flags(int in_callback)
+{
+    uint64_t flags = 0;
+
+    if (ckpt_state == CKPT_STATE_COLLECTIVE) {
+        flags |= CKPT_INSIDE_CLOCKED;
+        if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
+            ckpt_synchronous_pending == 0) {
+            flags |= CKPT_INSIDE_REDO;
+        }
+    }
+    return flags;
+}
+
+static uint64_t inside_slot(void)
+{
+    return ckpt_state == CKPT_STATE_COLLECTIVE
+               ? ckpt_collective.communicator->slot
+               : UINT32_MAX;
+}
+
+static void save_inside(uint64_t flags)
+{
+    if ((flags & CKPT_INSIDE_REDO) == 0 ||
+        ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
+        /* Not now: the agent aligns once more and comes back. */
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
+                          flags, 0);
+    }
+}
+
+static void stop_inside(uint64_t flags)
+{
+    struct ckpt_failure failure = {""};
+
+    /* Only a rank that may be saved here has nothing half-done about files. */
+    if ((flags & CKPT_INSIDE_REDO) != 0 &&
+        ckpt_file_content_flush(&failure) != 0) {
+        ckpt_report_refusal(&failure);
+    }
+    ckpt_publish_counters();
+    ckpt_checkpoint.inside_told = 1;
+    ckpt_report_place(CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE, inside_slot(), flags,
+                      0);
+}
+
+void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
+{
+    switch (message->type) {
+    case CKPT_MSG_REQUEST:
+        ckpt_answer_request(message);
+        ckpt_checkpoint.inside_told = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
+                          flags, 0);
+        break;
+    case CKPT_MSG_STOP:
+        stop_inside(flags);
+        break;
+    case CKPT_MSG_SAVE:
+        save_inside(flags);
+        break;
+    case CKPT_MSG_RESUME:
+        ckpt_checkpoint_leave();
+        break;
+    default:
+        break; /* RUN: it runs; DRAIN: never sent to a rank inside */
+    }
+}
+
+static void serve_inside(int in_callback)
+{
+    struct ckpt_message message;
+    int got = 1;
+
+    ckpt_pending = 1; /* the wrapper looks again when it comes out */
+    while (got == 1 && ckpt_agent_connected()) {
+        got = ckpt_agent_receive(&message, 0);
+        if (got == 1) {
+            /* The flags anew each time: the targets may have changed. */
+            ckpt_obey_inside(&message, inside_flags(in_callback));
+        }
+    }
+    /* A lost agent is noticed, and replaced, outside. */
+}
+
+static int inside_collective(void)
+{
+    const struct ckpt_clock *clock = ckpt_collective.communicator->clock;
+
+    return clock->entered != clock->left;
+}
+
+void ckpt_notify(int in_lower)
+{
+    if (ckpt_multiple) {
+        return; /* the service thread looks at its connection anyway */
+    }
+    switch (ckpt_state) {
+    case CKPT_STATE_IDLE:
+        ckpt_service();
+        break;
+    case CKPT_STATE_SERVICE:
+        ckpt_checkpoint.kicked = 1;
+        break;
+    case CKPT_STATE_COLLECTIVE:
+        if (inside_collective()) {
+            serve_inside(!in_lower);
+        } else {
+            ckpt_pending = 1;
+        }
+        break;
+    case CKPT_STATE_CRITICAL:
+        if (in_lower) {
+            serve_inside(0);
+        } else {
+            ckpt_pending = 1;
+        }
+        break;
+    default: /* WAITING: the loop in ckpt-host sees this and comes out */
+        ckpt_pending = 1;
+        break;
+    }
+}
+
+void ckpt_collective_again(void)
+{
+    const uint64_t mask = ckpt_threads_interrupted_mask();
+
+    (void)ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+}

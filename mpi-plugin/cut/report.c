@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.c - the state of the checkpoint under way, and messages about it.
+ */
+#include "cut/report.h"
+
+#include "base/text.h"
+#include "cut/agent_link.h"
+#include "cut/attach.h"
+#include "cut/file_content.h"
+#include "cut/synchronous_send.h"
+
+struct ckpt_checkpoint ckpt_checkpoint;
+
+void ckpt_checkpoint_leave(void)
+{
+    ckpt_synchronous_release();
+    ckpt_file_content_release();
+    ckpt_checkpoint.armed = 0;
+    ckpt_checkpoint.hold = 0;
+    ckpt_checkpoint.inside_told = 0;
+    ckpt_checkpoint.waiting_told = 0;
+    ckpt_checkpoint.vain = 0;
+    ckpt_checkpoint.helping = 0;
+}
+
+void ckpt_agent_lost(void)
+{
+    struct ckpt_failure failure = {""};
+
+    ckpt_agent_disconnect();
+    ckpt_checkpoint_leave();
+    (void)ckpt_attach(0, &ckpt_checkpoint.epoch, &failure);
+}
+
+void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REPORT,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    message.arg[0] = CKPT_PLACE_GATE;
+    message.arg[1] = slot;
+    message.arg[4] = clock->entered;
+    (void)ckpt_agent_send(&message, -1);
+}
+
+void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
+                       uint64_t flags, int holding)
+{
+    struct ckpt_message message = {.type = type,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    message.arg[0] = place;
+    message.arg[1] = slot;
+    message.arg[2] = flags;
+    message.arg[3] = (uint64_t)holding;
+    (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
+}
+
+void ckpt_report_refusal(const struct ckpt_failure *failure)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    ckpt_text_copy(message.text, sizeof(message.text), failure->text);
+    (void)ckpt_agent_send(&message, -1);
+}

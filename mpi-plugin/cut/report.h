@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.h - the checkpoint that this rank takes part in, and what the agent is
+ * told of it. Context of all: any place that serves, with the plugin's lock.
+ */
+#ifndef CKPT_REPORT_H
+#define CKPT_REPORT_H
+
+#include "ckpt/failure.h"
+#include "ckpt/wire.h"
+#include "cut/collective.h"
+
+struct ckpt_checkpoint {
+    int open;            /* between MPI_Init and MPI_Finalize */
+    int armed;           /* a checkpoint is under way: the gate is closed */
+    int hold;            /* waiting for the agent's next word */
+    int inside_told;     /* the agent believes this rank to be inside */
+    int waiting_told;    /* the agent believes this rank to be waiting */
+    int vain;            /* tests in vain in a row */
+    int helping;         /* turns for which it keeps the lower half working, for
+                            another rank's sake, before it runs on */
+    volatile int kicked; /* a signal came while serving */
+    uint64_t epoch;
+};
+
+extern struct ckpt_checkpoint ckpt_checkpoint;
+
+/* Leaves the checkpoint that is under way: the gate opens. */
+void ckpt_checkpoint_leave(void);
+
+/* The agent is gone. Whatever was under way is off; a new agent serves the
+ * next request. */
+void ckpt_agent_lost(void);
+
+/* A message of `type` with the rank's place (ckpt/wire.h); holding: it stands
+ * still until the agent answers. */
+void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
+                       uint64_t flags, int holding);
+
+/* Everything the agent knows of this rank is in what it is told: of several
+ * threads each gate is told on its own, with what the clock shows there. */
+void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot);
+
+/* This rank cannot be saved now. */
+void ckpt_report_refusal(const struct ckpt_failure *failure);
+
+#endif
