@@ -10,6 +10,7 @@
 
 #define THREADS 4
 #define WORDS 3000
+#define PAUSE 2000 /* microseconds of a step: leaves a small machine alive */
 
 static uint64_t outgoing[THREADS][WORDS], incoming[THREADS][WORDS];
 
@@ -60,6 +61,7 @@ static void funneled(void)
                 exchange(0, step);
                 shut = probe_gate_step();
                 step++;
+                usleep(PAUSE);
             }
 #pragma omp barrier
         }

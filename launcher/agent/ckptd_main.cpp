@@ -15,11 +15,13 @@
 #include <spdlog/spdlog.h>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -145,9 +147,21 @@ void ignore_signals()
     sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/* mpirun binds a rank to a core, and we come from one: with its threads busy
+ * there, the agent would wait for minutes. All that the system allows. */
+void use_all_processors()
+{
+    std::array<unsigned char, 8192 / CHAR_BIT> all{};
+
+    all.fill(UCHAR_MAX);
+    (void)sched_setaffinity(0, all.size(),
+                            reinterpret_cast<const cpu_set_t *>(all.data()));
+}
+
 void leave_the_job(bool foreground)
 {
     ignore_signals();
+    use_all_processors();
     umask(077);
     if (chdir("/") < 0) {
         fail_errno(errno, "cannot enter /");
