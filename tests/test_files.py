@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from ckpttest import probes, programs
+from ckpttest.endurance import kill_at_random_moments
 from test_probes import Gate
 
 
@@ -17,18 +18,9 @@ def test_killed_at_random_moments(lab, width):
     """What was written after the checkpoint is undone by the restart."""
     stop_file = lab.directory / "stop"
     program = programs.files(0, width=width, stop_file=stop_file)
-    chance = random.Random(width)
-    job = lab.start(program)
-    for _ in range(3):
-        job.wait_for(program.progress)
-        assert job.run_on(chance.uniform(0.0, 0.1))
-        lab.checkpoint(job)
-        assert job.run_on(chance.uniform(0.0, 0.3))
-        job.kill()
-        job = lab.restart()
-    job.wait_for(program.progress)
-    stop_file.touch()
-    programs.ok_line(job.succeed(), lab.work)
+    kill_at_random_moments(
+        lab, program, stop_file, random.Random(width), 3 * [(0.1, 0.3)]
+    )
 
 
 def saved_and_killed(lab, name):

@@ -8,6 +8,7 @@ which so is shown to be whole.
 
 from collections import Counter
 
+from . import programs
 from .lab import Lab
 
 RESTART_EVERY = 50  # checkpoints
@@ -48,3 +49,20 @@ def run_endurance(directory, make, checkpoints, ranks=2, show=print):
     finally:
         lab.close()
     return totals, stops, counts
+
+
+def kill_at_random_moments(lab, program, stop_file, chance, pauses):
+    """A program that goes on until the stop file is there: saved and killed
+    once for each of the pauses, which are the most seconds before a checkpoint
+    and from there to the kill. It must end well."""
+    job = lab.start(program)
+    for before, after in pauses:
+        job.wait_for(program.progress)
+        assert job.run_on(chance.uniform(0.0, before))
+        lab.checkpoint(job)
+        assert job.run_on(chance.uniform(0.0, after))
+        job.kill()
+        job = lab.restart()
+    job.wait_for(program.progress)
+    stop_file.touch()
+    programs.ok_line(job.succeed(), lab.work)
