@@ -4,6 +4,7 @@
  */
 #include "task/children.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "memory/maps.h"
 #include "sys/syscall.h"
@@ -81,53 +82,41 @@ static int look_at(const char *list, int (*is_lower)(int pid),
     return 0;
 }
 
-struct directory_entry { /* of getdents64 */
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[];
+struct look {
+    struct ckpt_arena *arena;
+    int (*is_lower)(int pid);
+    struct ckpt_failure *failure;
 };
 
 /* A process is the child of the thread that has started it. */
-static int look_at_thread(struct ckpt_arena *arena, const char *tid,
-                          int (*is_lower)(int pid),
-                          struct ckpt_failure *failure)
+static int look_at_thread(const char *tid, void *argument)
 {
+    const struct look *look = argument;
     char path[64], *list;
     size_t size;
     int error;
 
+    if (tid[0] == '.') {
+        return 0;
+    }
     ckpt_text_format(path, sizeof(path), "/proc/self/task/%s/children", tid);
-    error = ckpt_proc_read(arena, path, &list, &size, failure);
-    return error != 0 ? error : look_at(list, is_lower, failure);
+    error = ckpt_proc_read(look->arena, path, &list, &size, look->failure);
+    return error != 0 ? error : look_at(list, look->is_lower, look->failure);
 }
 
 int ckpt_children_refuse(struct ckpt_arena *arena, int (*is_lower)(int pid),
                          struct ckpt_failure *failure)
 {
-    char buffer[4096] __attribute__((aligned(8)));
-    int error = 0;
-    long size;
-    int fd;
+    struct look look = {arena, is_lower, failure};
+    int error;
 
     if (!may_have_children()) {
         return 0;
     }
-    fd = (int)ckpt_sys_open("/proc/self/task",
-                            O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    do {
-        size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
-        for (long at = 0; at < size && error == 0;) {
-            const struct directory_entry *entry =
-                (const struct directory_entry *)(buffer + at);
-
-            if (entry->name[0] != '.') {
-                error = look_at_thread(arena, entry->name, is_lower, failure);
-            }
-            at += entry->size;
-        }
-    } while (size > 0 && error == 0);
-    ckpt_sys_close(fd);
+    failure->text[0] = '\0';
+    error = ckpt_directory_each("/proc/self/task", look_at_thread, &look);
+    if (error != 0 && failure->text[0] == '\0') {
+        (void)ckpt_fail(failure, error, "cannot list /proc/self/task");
+    }
     return error;
 }

@@ -9,6 +9,7 @@
  */
 #include "task/threads.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
@@ -278,8 +279,16 @@ struct round {
     int last;         /* one of them */
 };
 
-static int look_at_thread(int tid, struct round *round)
+static int look_at_thread(const char *name, void *argument)
 {
+    struct round *round = argument;
+    uint64_t number;
+    int tid;
+
+    if (ckpt_text_decimal(name, &number) == NULL) {
+        return 0;
+    }
+    tid = (int)number;
     if (tid == ckpt_parking.leader || has_parked(tid) ||
         (control.is_lower_thread != NULL && control.is_lower_thread(tid))) {
         return 0;
@@ -289,41 +298,10 @@ static int look_at_thread(int tid, struct round *round)
     return ask_to_park(tid);
 }
 
-struct directory_entry { /* of getdents64 */
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[];
-};
-
 static int look_round(struct round *round)
 {
-    char buffer[4096] __attribute__((aligned(8)));
-    long size;
-    int status = 0;
-    int fd = (int)ckpt_sys_open("/proc/self/task",
-                                O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-
     *round = (struct round){0};
-    if (fd < 0) {
-        return fd;
-    }
-    do {
-        size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
-        for (long at = 0; at < size && status == 0;) {
-            struct directory_entry *entry =
-                (struct directory_entry *)(buffer + at);
-            uint64_t tid;
-
-            if (ckpt_text_decimal(entry->name, &tid) != NULL) {
-                status = look_at_thread((int)tid, round);
-            }
-            at += entry->size;
-        }
-    } while (size > 0 && status == 0);
-    ckpt_sys_close(fd);
-    return status != 0 ? status : (int)size;
+    return ckpt_directory_each("/proc/self/task", look_at_thread, round);
 }
 
 /* Waits until `expected` threads have parked, but not long. */
