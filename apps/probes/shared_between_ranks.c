@@ -2,7 +2,7 @@
 /*
  * shared_between_ranks.c - objects of POSIX shared memory, memory files and
  * semaphores of two ranks: with and without names, with and without open
- * descriptors, mapped in different places. A rank waits for the other one by
+ * descriptors, mapped in different places; a sealed memory file. A rank waits for the other one by
  * way of them meanwhile.
  */
 #define _GNU_SOURCE
@@ -27,7 +27,8 @@ static struct room *room;
 static sem_t *semaphore;
 static int *common, *part, *unnamed;
 static const int *view;
-static int open_object, memory_file;
+static const char *constant;
+static int open_object, memory_file, sealed_file;
 static char name[64];
 
 static void *map(int fd, size_t size, long offset, int protection)
@@ -48,24 +49,36 @@ static int open_shared(const char *suffix, size_t size, mode_t mode)
     return fd;
 }
 
-/* Rank 1 opens the memory file of rank 0 by way of /proc. */
-static void share_memory_file(void)
+/* Makes a memory file in rank 0; rank 1 opens it by way of /proc. */
+static int share_memory_file(size_t size, unsigned flags)
 {
-    int place[2];
+    int fd = memfd_create("probe", flags);
+    int place[2] = {(int)getpid(), fd};
     char path[64];
 
-    memory_file = memfd_create("probe", 0);
-    CHECK(ftruncate(memory_file, 2 * PAGE) == 0);
-    place[0] = (int)getpid();
-    place[1] = memory_file;
+    CHECK(ftruncate(fd, (off_t)size) == 0);
     MPI_Bcast(place, 2, MPI_INT, 0, MPI_COMM_WORLD);
     if (probe_rank == 1) {
-        close(memory_file);
+        close(fd);
         snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
-        memory_file = open(path, O_RDWR);
-        CHECK(memory_file >= 0);
+        fd = open(path, O_RDWR);
+        CHECK(fd >= 0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    return fd;
+}
+
+static void share_memory_files(void)
+{
+    memory_file = share_memory_file(2 * PAGE, 0);
+    sealed_file = share_memory_file(8, MFD_ALLOW_SEALING);
+    if (probe_rank == 0) {
+        CHECK(write(sealed_file, "constant", 8) == 8);
+        CHECK(fcntl(sealed_file, F_ADD_SEALS,
+                    F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    constant = map(sealed_file, PAGE, 0, PROT_READ);
 }
 
 static void make_room(void)
@@ -111,7 +124,7 @@ static void make_objects(void)
     snprintf(name + strcspn(name, "."), 16, ".sem");
     semaphore = sem_open(name, O_CREAT, 0600, 0);
     CHECK(semaphore != SEM_FAILED);
-    share_memory_file();
+    share_memory_files();
     make_room();
 }
 
@@ -163,6 +176,8 @@ static void check_objects(void)
         CHECK(common[i] == 100 + i && view[i] == 100 + i);
         CHECK(part[i] == 200 + i && unnamed[i] == 300 + i);
     }
+    CHECK(memcmp(constant, "constant", 8) == 0);
+    CHECK(write(sealed_file, "x", 1) < 0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (probe_rank == 0) {
         common[0] = 1;

@@ -37,18 +37,6 @@ bool may_be_shared(const ckpt_file &file)
     return file.kind == CKPT_FILE_REGULAR || has_no_name(file);
 }
 
-constexpr std::uint32_t write_seals = 0x0008 | 0x0010; /* also FUTURE_WRITE */
-
-/* What was sealed cannot be written by the ranks that come second. */
-void require_unsealed(const ckpt_file &file, const char *path)
-{
-    if (file.kind == CKPT_FILE_MEMFD && (file.detail & write_seals) != 0) {
-        fail("descriptor {} ({}) cannot be saved: it is a sealed memory file "
-             "that ranks share",
-             file.descriptor, path);
-    }
-}
-
 } // namespace
 
 void SharedObjects::survey(const RankImage &image, int rank)
@@ -136,7 +124,6 @@ void SharedObjects::distribute(RankImage &image)
         const Object *object =
             may_be_shared(file) ? find(file.inode, path) : nullptr;
         if (object != nullptr && object->is_shared()) {
-            require_unsealed(file, path);
             file.sharers = object->sharers();
         }
     }

@@ -54,12 +54,17 @@ bool has_chunks(const RankImage &image, std::size_t region)
                                       &ChunkRecord::region);
 }
 
-/* Memory beyond the end of the file has no content. */
-void cut_to_file(const ckpt_region &region, int fd,
+/* Memory beyond the end of the file has no content. descriptor: one that leads
+ * to the file, or -1. */
+void cut_to_file(const ckpt_region &region, int descriptor,
                  std::vector<std::byte> &content)
 {
     struct stat status {};
-    if (::fstat(fd, &status) != 0) {
+    if (descriptor < 0 && region.mode == 0) {
+        return; /* made for the region */
+    }
+    status.st_size = static_cast<off_t>(region.device);
+    if (descriptor >= 0 && ::fstat(descriptor, &status) != 0) {
         fail_errno(errno, "the size of shared memory cannot be read");
     }
     auto size = static_cast<std::uint64_t>(status.st_size);
@@ -246,16 +251,16 @@ void Process::restore_shared_files()
                                                   descriptor, &address,
                                                   &failure),
                         failure);
-        if (region.sharers > 1 && descriptor >= 0) {
-            cut_to_file(region, descriptor, content);
+        if (address == nullptr) {
+            continue;
         }
+        cut_to_file(region, descriptor, content);
         std::ranges::copy(content, static_cast<std::byte *>(address));
     }
     shared_content_.clear();
     given_.clear();
     given_owners_.clear();
-    require_success(ckpt_restore_settle_shared(restore_.get(), &failure),
-                    failure);
+    ckpt_restore_close_shared_files(restore_.get());
 }
 
 const void *Process::saved_bytes(std::uint64_t address,

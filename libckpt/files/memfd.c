@@ -40,6 +40,12 @@ static int save(const struct ckpt_file_save *save,
     if (strstr(probe->info, "lock:\t") != NULL) {
         return ckpt_file_refuse(probe, "a memory file with a lock", failure);
     }
+    if ((seals & F_SEAL_FUTURE_WRITE) != 0) {
+        return ckpt_file_refuse(probe,
+                                "a memory file that is written to only by way "
+                                "of what was mapped before it was sealed",
+                                failure);
+    }
     file->offset = (uint64_t)ckpt_sys_lseek(probe->fd, 0, SEEK_CUR);
     file->size = (uint64_t)probe->status.st_size;
     file->detail = (uint32_t)seals;
@@ -78,18 +84,22 @@ static int restore(struct ckpt_file_restore *restore,
     return ckpt_file_restore_content(restore, file, failure);
 }
 
-/* Seals forbid what was done until now. They belong to the file. */
+/* Seals forbid what was done until now. They belong to the file, and another
+ * rank that shares it may have put them on first. */
 static int finish(struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, struct ckpt_failure *failure)
 {
     const struct ckpt_file_made *made = ckpt_file_find_made(restore, file);
     const int seals = (int)file->detail;
+    int error = 0;
 
-    if (made != NULL && fcntl(made->fds[0], F_GET_SEALS) != seals &&
-        fcntl(made->fds[0], F_ADD_SEALS, seals) != 0) {
-        return ckpt_file_lost(restore, file, -errno, strerror(errno), failure);
+    if (made != NULL && fcntl(made->fds[0], F_ADD_SEALS, seals) != 0) {
+        error = -errno;
     }
-    return 0;
+    return error == 0 || fcntl(made->fds[0], F_GET_SEALS) == seals
+               ? 0
+               : ckpt_file_lost(restore, file, error, strerror(-error),
+                                failure);
 }
 
 const struct ckpt_file_ops ckpt_file_memfd = {

@@ -45,11 +45,12 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
 /*
  * The same for shared memory of a file (CKPT_REGION_SHARED with an inode), with
  * content: what is put there, the file gets. Descriptors have to be in place.
+ * address_p: NULL if the file is sealed and therefore has its content.
  * descriptor: one that leads to the file if it has no name or is shared with
  *     other processes, or -1. Without either a new file is made, one for all
  *     regions of it.
- * Of a shared file the memory may reach beyond the end, and is then not to be
- * touched there.
+ * The memory may reach beyond the end of the file, and is then not to be touched
+ * there.
  * Returns 0 or -errno with the region and file in `failure`. Context: normal.
  */
 int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
@@ -66,10 +67,8 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
 int ckpt_restore_make_system_v(const char *path, uint64_t inode, uint32_t mode,
                                uint64_t size, struct ckpt_failure *failure);
 
-/* After the last of them: files get the sizes they had. 0 or -errno with the
- * file in `failure`. Context: normal. */
-int ckpt_restore_settle_shared(struct ckpt_restore *restore,
-                               struct ckpt_failure *failure);
+/* After the last of them: closes the files. Context: normal. */
+void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 
 /*
  * Becomes the saved process: never returns on success. Once it has begun to

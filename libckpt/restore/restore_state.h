@@ -28,9 +28,8 @@ struct ckpt_vdso_group {
 struct ckpt_shared_file {
     uint64_t inode; /* at the checkpoint */
     const char *path;
-    uint64_t size; /* bytes it shall have in the end; 0: as it is */
     int fd;
-    int is_shared; /* with other processes: it has its size */
+    int has_size; /* the one it shall have */
 };
 
 struct ckpt_restore {
@@ -70,9 +69,6 @@ int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
  * with the reason. */
 int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
                                 struct ckpt_failure *failure);
-
-/* Closes what shared_file.c has opened. */
-void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 
 /* mmap at a free address that is congruent to `congruent`: the address, or
  * -errno. */

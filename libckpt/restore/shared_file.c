@@ -3,8 +3,8 @@
  * shared_file.c - memory that shares a file which is written to by way of it.
  *
  * The file is found by its name, or by a descriptor that is already restored
- * (a deleted file, a memfd), or else made anew. It has to be as long as the
- * memory while that is filled.
+ * (a deleted file, a memfd), or else made anew. One that
+ * no descriptor leads to gets its size here.
  */
 #include "restore/restore.h"
 
@@ -89,30 +89,53 @@ static struct ckpt_shared_file *add(struct ckpt_restore *restore,
         return NULL;
     }
     files += restore->shared_file_count++;
-    *files = (struct ckpt_shared_file){region->inode, path, region->device, fd,
-                                       region->sharers > 1};
-    if (descriptor >= 0) {
-        files->size = (uint64_t)status.st_size;
-    }
+    *files = (struct ckpt_shared_file){region->inode, path, fd,
+                                       descriptor >= 0};
     return files;
 }
 
-/* Lengthens the file up to the end of the region, unless others share it: then
- * it has the size it needs. 0 or -errno. */
+/* Gives a file that no descriptor leads to its size, which is known if it has a
+ * name. 0 or -errno. */
 static int make_room(const struct ckpt_shared_file *file,
                      const struct ckpt_region *region)
 {
     uint64_t end = region->file_offset + (region->end - region->start);
     struct stat status;
 
-    if (region->sharers > 1) {
+    if (file->has_size) {
         return 0;
     }
-    if (fstat(file->fd, &status) != 0 ||
-        ((uint64_t)status.st_size < end && ftruncate(file->fd, (off_t)end))) {
+    if (fstat(file->fd, &status) != 0) {
         return -errno;
     }
-    return 0;
+    if (region->mode != 0) {
+        end = region->device;
+    } else if ((uint64_t)status.st_size >= end) {
+        return 0;
+    }
+    return ftruncate(file->fd, (off_t)end) == 0 ? 0 : -errno;
+}
+
+/* Maps the region of the file somewhere: for reading only if the file is
+ * sealed against anything else. The address or -errno. */
+static int64_t map(struct ckpt_restore *restore,
+                   const struct ckpt_region *region,
+                   const struct ckpt_shared_file *file, int *protection)
+{
+    uint64_t size = region->end - region->start;
+    int64_t address;
+
+    *protection = PROT_READ | PROT_WRITE;
+    address = ckpt_restore_map_somewhere(restore, size, region->start,
+                                         *protection, MAP_SHARED, file->fd,
+                                         region->file_offset);
+    if (address == -EPERM && (region->protection & PROT_WRITE) == 0) {
+        *protection = PROT_READ;
+        address = ckpt_restore_map_somewhere(restore, size, region->start,
+                                             *protection, MAP_SHARED, file->fd,
+                                             region->file_offset);
+    }
+    return address;
 }
 
 int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
@@ -121,9 +144,9 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
 {
     const struct ckpt_region *region = &restore->regions[index];
     struct ckpt_stage *stage = &restore->stages[index];
-    const int protection = PROT_READ | PROT_WRITE;
     struct ckpt_shared_file *file = find(restore, region);
-    int64_t result = 0;
+    int protection = 0;
+    int64_t result;
     int error = 0;
 
     if (stage->address != 0) {
@@ -140,9 +163,7 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
     }
     result = file == NULL ? error : make_room(file, region);
     if (result == 0) {
-        result = ckpt_restore_map_somewhere(
-            restore, region->end - region->start, region->start, protection,
-            MAP_SHARED, file->fd, region->file_offset);
+        result = map(restore, region, file, &protection);
     }
     if (result < 0) {
         return ckpt_fail(failure, (int)result,
@@ -152,8 +173,9 @@ int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
                          strerror((int)-result));
     }
     stage->address = (uint64_t)result;
-    stage->protection = protection;
-    *address_p = (void *)stage->address;
+    stage->protection = (uint32_t)protection;
+    *address_p =
+        (protection & PROT_WRITE) != 0 ? (void *)stage->address : NULL;
     return 0;
 }
 
@@ -165,20 +187,4 @@ void ckpt_restore_close_shared_files(struct ckpt_restore *restore)
     free(restore->shared_files);
     restore->shared_files = NULL;
     restore->shared_file_count = 0;
-}
-
-int ckpt_restore_settle_shared(struct ckpt_restore *restore,
-                               struct ckpt_failure *failure)
-{
-    for (size_t i = 0; i < restore->shared_file_count; i++) {
-        const struct ckpt_shared_file *file = &restore->shared_files[i];
-
-        if (file->size != 0 && !file->is_shared && ftruncate(file->fd, (off_t)file->size) != 0) {
-            return ckpt_fail(failure, -errno,
-                             "cannot give the mapped file %s its size: %s",
-                             file->path, strerror(errno));
-        }
-    }
-    ckpt_restore_close_shared_files(restore);
-    return 0;
 }
