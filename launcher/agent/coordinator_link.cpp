@@ -240,7 +240,10 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
                   {"message", to_frame(message)},
                   {"clocks", to_frame(session.clocks())}};
 
-    if (message.type == CKPT_MSG_STOPPED) {
+    const bool has_left = message.type == CKPT_MSG_REPORT &&
+                          message.arg[0] == CKPT_PLACE_FREE &&
+                          message.arg[3] != 0;
+    if (message.type == CKPT_MSG_STOPPED || has_left) {
         for (int peer = 0; peer < session.rank_count(); peer++) {
             frame["sent"].push_back(session.sent(peer));
             frame["received"].push_back(session.received(peer));

@@ -58,6 +58,7 @@ void SimulatedJob::invent_programs()
     int steps = 20 + draw(120);
     int communicators = 1 + draw(4);
     bool many_collectives = draw(2) == 0;
+    bool threads = draw(3) == 0;
     /* Receives that are still to be put into the order: to, from. */
     std::vector<std::pair<int, int>> owed;
     /* And completions: rank, step that begins. */
@@ -87,7 +88,7 @@ void SimulatedJob::invent_programs()
         while (!incomplete.empty() && draw(2) == 0) {
             complete_one();
         }
-        int what = draw(many_collectives ? 6 : 12);
+        int what = threads && draw(3) == 0 ? 4 : draw(many_collectives ? 6 : 12);
         if (what < 4) {
             int c = draw(communicators);
             Step step{.op = Op::collective, .communicator = c};
@@ -108,9 +109,13 @@ void SimulatedJob::invent_programs()
                 ranks_[i].program.push_back(step);
             }
         } else if (what == 4) {
-            Op op = draw(4) == 0 ? Op::unclocked : Op::compute;
-            ranks_[draw(n)].program.push_back(
-                {.op = op, .duration = 1 + draw(200)});
+            Op op = draw(4) < (threads ? 3 : 1) ? Op::unclocked : Op::compute;
+            int rank = draw(n), to = draw(n);
+            ranks_[rank].program.push_back(
+                {.op = op, .peer = to, .duration = 1 + draw(200)});
+            if (op == Op::unclocked) {
+                owed.emplace_back(to, rank);
+            }
         } else if (what % 2 == 1 || owed.empty()) {
             int from = draw(n), to = draw(n);
             ranks_[from].program.push_back({.op = Op::send, .peer = to});
@@ -233,6 +238,9 @@ void SimulatedJob::handle(int rank, const ckpt_message &message)
         tell_place(rank, CKPT_MSG_STOPPED);
         break;
     case CKPT_MSG_DRAIN:
+        if (r.inside) {
+            error_ = fmt::format("rank {} shall drain inside a call", rank);
+        }
         r.draining = true;
         break;
     case CKPT_MSG_SAVE:
@@ -322,6 +330,7 @@ void SimulatedJob::leave(int rank)
     r.next++;
     if (r.told_inside) {
         r.frozen = true;
+        r.page = r.now;
         tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, true);
     }
 }
@@ -338,6 +347,7 @@ void SimulatedJob::receive_or_wait(int rank)
             r.now[from].received++;
         }
         network_[rank][from]--;
+        r.next++;
         wait(rank, true);
         return;
     }
@@ -350,9 +360,6 @@ void SimulatedJob::wait(int rank, bool over)
     Rank &r = ranks_[rank];
 
     r.waiting = !over;
-    if (over) {
-        r.next++;
-    }
     if (over && r.told_wait) {
         r.told_wait = false;
         tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, false);
@@ -382,9 +389,12 @@ bool SimulatedJob::complete(int rank, std::size_t begun)
 
 void SimulatedJob::complete_or_wait(int rank)
 {
-    std::size_t begun = ranks_[rank].program[ranks_[rank].next].begun;
+    Rank &r = ranks_[rank];
+    std::size_t begun = r.program[r.next].begun;
+    bool over = r.begun.count(begun) == 0 || complete(rank, begun);
 
-    wait(rank, ranks_[rank].begun.count(begun) == 0 || complete(rank, begun));
+    r.next += over ? 1 : 0;
+    wait(rank, over);
 }
 
 /* Completes one nonblocking collective that the cut has to have behind it; true
@@ -435,11 +445,37 @@ void SimulatedJob::drain(int rank)
     tell(rank, CKPT_MSG_DRAINED, 0, true);
 }
 
+void SimulatedJob::send(int rank, int to)
+{
+    ranks_[rank].now[to].sent++;
+    network_[to][rank]++;
+}
+
+/* While one thread is in a call that the checkpoint has to wait for. What they
+ * tell is about them, and not about the rank. */
+void SimulatedJob::run_other_threads(int rank)
+{
+    Rank &r = ranks_[rank];
+    const Step &step = r.program[r.next];
+
+    if (r.turns == (step.duration + 1) / 2) {
+        send(rank, step.peer);
+    }
+    if (r.pending && draw(8) == 0) {
+        const bool was_told_inside = r.told_inside;
+        wait(rank, draw(2) == 0);
+        r.told_inside = was_told_inside;
+    }
+}
+
 void SimulatedJob::advance(int rank)
 {
     Rank &r = ranks_[rank];
 
-    if (!r.inbox.empty() && (r.signalled || r.frozen || !r.inside)) {
+    const bool is_threaded =
+        r.inside && r.program[r.next].op == Op::unclocked;
+    if (!r.inbox.empty() &&
+        (r.signalled || r.frozen || !r.inside || is_threaded)) {
         /* A frozen or signalled rank reads at once, others at some call. */
         if (r.frozen || r.signalled || draw(3) == 0) {
             ckpt_message message = r.inbox.front();
@@ -459,6 +495,9 @@ void SimulatedJob::advance(int rank)
     const Step &step = r.program[r.next];
     if (r.inside) {
         r.turns++;
+        if (step.op == Op::unclocked) {
+            run_other_threads(rank);
+        }
         if (may_leave(rank)) {
             leave(rank);
         }
@@ -468,8 +507,7 @@ void SimulatedJob::advance(int rank)
             r.next++;
         }
     } else if (step.op == Op::send) {
-        r.now[step.peer].sent++;
-        network_[step.peer][rank]++;
+        send(rank, step.peer);
         r.next++;
     } else if (step.op == Op::receive) {
         receive_or_wait(rank);

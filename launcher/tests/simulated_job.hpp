@@ -27,7 +27,8 @@ enum class Op {
     begin,      /* the same, nonblocking */
     complete,   /* waits for one that was begun */
     release,    /* frees a communicator: synchronises, cannot be redone */
-    unclocked,  /* a call of the lower half that is no collective */
+    unclocked,  /* a call of the lower half that is no collective, while other
+                   threads send a message and wait */
 };
 
 /* When a member may leave a collective that it has entered. */
@@ -39,7 +40,7 @@ enum class Leaving {
 
 struct Step {
     Op op;
-    int peer = 0;         /* send, receive: rank; collective: root */
+    int peer = 0; /* send, receive, unclocked: rank; collective: root */
     int communicator = 0; /* collective, begin, release */
     Leaving leaving = Leaving::together;
     bool redo = false; /* begin: also when it is complete */
@@ -110,6 +111,8 @@ class SimulatedJob : public RankPages
     void receive_or_wait(int rank);
     void complete_or_wait(int rank);
     void wait(int rank, bool over);
+    void send(int rank, int to);
+    void run_other_threads(int rank);
     bool drain_collectives(int rank);
     void drain(int rank);
     void do_actions();

@@ -369,6 +369,19 @@ TEST_F(Machine, WhatIsSeenAfterStopDecides)
     }
 }
 
+TEST_F(Machine, WhatAThreadOfARankInsideTellsIsNotAboutTheRank)
+{
+    request();
+    all(&Machine::report_free);
+    say(1, CKPT_MSG_STOPPED, CKPT_PLACE_INSIDE);
+    report(1, CKPT_PLACE_WAIT);
+    stopped(0);
+    stopped(2);
+    EXPECT_EQ(machine.phase(), Phase::align);
+    report(1, CKPT_PLACE_FREE);
+    EXPECT_EQ(machine.phase(), Phase::stop);
+}
+
 TEST_F(Machine, AMessageToARankInsideMustBeReceived)
 {
     page_clocks[1][0].entered = 6;

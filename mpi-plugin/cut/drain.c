@@ -104,23 +104,32 @@ static int log_matched(void)
     return 0;
 }
 
-static int all_received(struct ckpt_rank_page *page)
+/* 1, 0 if messages are still under way, or -EPROTO with the reason: a sender's
+ * count that is too small would let others be lost. */
+static int all_received(struct ckpt_rank_page *page,
+                        struct ckpt_failure *failure)
 {
     struct ckpt_peer *peers = ckpt_page_peers(page);
+    int all = 1;
 
     ckpt_communicators_count(peers, (int)page->rank_count);
     for (uint32_t i = 0; i < page->rank_count; i++) {
-        if (peers[i].received != peers[i].expected) {
-            return 0;
+        if (peers[i].received > peers[i].expected) {
+            return ckpt_fail(failure, -EPROTO,
+                             "%l messages have come from rank %d, which has "
+                             "counted only %l",
+                             (long)peers[i].received, (int)i,
+                             (long)peers[i].expected);
         }
+        all = all && peers[i].received == peers[i].expected;
     }
-    return 1;
+    return all;
 }
 
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure)
 {
-    int error = log_matched(), pending;
+    int error = log_matched(), pending, all;
 
     if (error == 0 && ckpt_windows_flush() != MPI_SUCCESS) {
         return ckpt_fail(failure, -EIO, "accesses to a window do not complete");
@@ -131,7 +140,11 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
         if (error == 0) {
             error = ckpt_synchronous_receive();
         }
-        if (error == 0 && pending == 0 && all_received(page)) {
+        all = error == 0 ? all_received(page, failure) : 0;
+        if (all < 0) {
+            return all;
+        }
+        if (all && pending == 0) {
             return 0;
         }
         if (turn % 64 == 0 && given_up()) {

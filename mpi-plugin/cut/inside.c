@@ -64,6 +64,14 @@ static void stop_inside(uint64_t flags)
                       0);
 }
 
+/* The agent does not ask for it. If it did, it would wait for an answer. */
+static void refuse_to_drain(void)
+{
+    struct ckpt_failure failure = {"a thread is inside of the MPI library"};
+
+    ckpt_report_refusal(&failure);
+}
+
 void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
 {
     switch (message->type) {
@@ -82,8 +90,11 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_leave();
         break;
+    case CKPT_MSG_DRAIN:
+        refuse_to_drain();
+        break;
     default:
-        break; /* RUN: it runs; DRAIN: never sent to a rank inside */
+        break; /* RUN: it runs */
     }
 }
 

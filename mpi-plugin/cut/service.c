@@ -28,13 +28,15 @@
 #define TURN_MS 1 /* of the service thread in a checkpoint */
 
 /* A rank that was inside has come out: the agent must know before it goes on,
- * and may want it to stand still. */
+ * and may want it to stand still. Its threads may have sent messages since it
+ * has told its counters. */
 static void tell_outside(void)
 {
     if (ckpt_checkpoint.armed && ckpt_checkpoint.inside_told &&
         ckpt_lanes_open_count() == 0) {
         ckpt_checkpoint.inside_told = 0;
         ckpt_checkpoint.hold = 1;
+        ckpt_publish_counters();
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
     }
 }
