@@ -320,7 +320,8 @@ void SyncAndStop::on_report(Rank &rank, const ckpt_message &message, Time now)
         rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
         return; /* one of its threads; what the rank does is told apart */
     }
-    if (phase_ == Phase::stop && rank.answered && message.arg[3] == 0) {
+    if (phase_ == Phase::stop && rank.answered && message.arg[3] == 0 &&
+        message.arg[0] != CKPT_PLACE_INSIDE) {
         return; /* one of its threads; another one is still inside */
     }
     set_place(rank, message, now);

@@ -382,6 +382,17 @@ TEST_F(Machine, WhatAThreadOfARankInsideTellsIsNotAboutTheRank)
     EXPECT_EQ(machine.phase(), Phase::stop);
 }
 
+TEST_F(Machine, ARankThatHadToGoOnAfterStoppedIsInside)
+{
+    request();
+    all(&Machine::report_free);
+    stopped(1);
+    report(1, CKPT_PLACE_INSIDE);
+    stopped(0);
+    stopped(2);
+    EXPECT_EQ(machine.phase(), Phase::align);
+}
+
 TEST_F(Machine, AMessageToARankInsideMustBeReceived)
 {
     page_clocks[1][0].entered = 6;

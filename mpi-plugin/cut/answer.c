@@ -8,6 +8,7 @@
 #include "cut/agent_link.h"
 #include "cut/drain.h"
 #include "cut/file_content.h"
+#include "cut/inside.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/process_image.h"
@@ -21,8 +22,25 @@
 
 #define FREEZE_TIMEOUT_MS 10000
 #define HELP_TURNS        50 /* of a millisecond */
+#define SURPLUS_LIMIT     50
 
-/* While draining: whether the checkpoint is off. */
+/* Drains of this checkpoint that have found more messages than were told of. */
+static int surplus;
+
+static uint64_t taken_before; /* ckpt_lane_times_taken() when the order came */
+
+/* 1 if other threads have run since the order came that is being obeyed: the
+ * rank does not stand still. The agent knows, or is told here. */
+static int is_broken_off(void)
+{
+    if (taken_before == ckpt_lane_times_taken()) {
+        return 0;
+    }
+    ckpt_report_taken();
+    return 1;
+}
+
+/* While draining: whether that is off; or the agent has another order. */
 static int given_up(void)
 {
     struct ckpt_message message;
@@ -30,13 +48,10 @@ static int given_up(void)
 
     if (got < 0) {
         ckpt_agent_lost();
-        return 1;
+    } else if (got == 1) {
+        ckpt_obey(&message);
     }
-    if (got == 1 && message.type == CKPT_MSG_RESUME) {
-        ckpt_checkpoint_leave();
-        return 1;
-    }
-    return 0;
+    return got != 0;
 }
 
 /* Whether anything this rank has made forbids a checkpoint now. */
@@ -63,6 +78,7 @@ void ckpt_answer_request(const struct ckpt_message *message)
 
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.armed = 1;
+    surplus = 0;
     if (!savable(&failure)) {
         ckpt_report_refusal(&failure);
     }
@@ -76,7 +92,7 @@ void ckpt_publish_counters(void)
 }
 
 /* STOP, outside of the lower half. */
-static void answer_stop(void)
+static void answer_stop(const struct ckpt_message *stop)
 {
     struct ckpt_failure failure = {""};
     int error = ckpt_synchronous_hold(ckpt_checkpoint.epoch);
@@ -84,6 +100,10 @@ static void answer_stop(void)
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "no memory for synchronous sends");
         ckpt_report_refusal(&failure);
+    }
+    if (is_broken_off()) {
+        ckpt_obey_inside(stop, 0); /* perhaps not all have been held */
+        return;
     }
     ckpt_publish_counters();
     ckpt_checkpoint.hold = 1;
@@ -103,8 +123,12 @@ static void drain(void)
     if (error == 0) {
         error = ckpt_file_content_flush(&failure);
     }
-    if (!ckpt_checkpoint.armed) {
-        return; /* given up meanwhile */
+    if (is_broken_off() || error == -ECANCELED) {
+        return;
+    }
+    if (error == -EPROTO && surplus++ < SURPLUS_LIMIT) {
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
+        return; /* the sender has told, or will, that it had to go on */
     }
     if (error != 0) {
         ckpt_report_refusal(&failure);
@@ -182,6 +206,7 @@ static void save(void)
 
 void ckpt_obey(const struct ckpt_message *message)
 {
+    taken_before = ckpt_lane_times_taken();
     switch (message->type) {
     case CKPT_MSG_REQUEST:
         ckpt_answer_request(message);
@@ -196,7 +221,7 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_checkpoint.vain = 0;
         break;
     case CKPT_MSG_STOP:
-        answer_stop();
+        answer_stop(message);
         break;
     case CKPT_MSG_DRAIN:
         drain();

@@ -26,10 +26,11 @@ static int progress_collective(MPI_Request request)
  * collectives, and accesses to files and windows. */
 static int progress_requests(void)
 {
+    const uint64_t taken = ckpt_lane_times_taken();
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
     int pending = 0;
 
-    for (; handle != NULL; handle = next) {
+    for (; handle != NULL && taken == ckpt_lane_times_taken(); handle = next) {
         MPI_Request request = (MPI_Request)handle;
 
         next = ckpt_live_next(handle);
@@ -42,6 +43,19 @@ static int progress_requests(void)
         }
     }
     return pending;
+}
+
+/* Receives a message that is matched, and so in neither half's order, before
+ * anyone else can look for it. */
+static struct ckpt_log_entry *receive(MPI_Message *lower,
+                                      const MPI_Status *status)
+{
+    struct ckpt_log_entry *entry;
+
+    ckpt_lane_keep(1);
+    entry = ckpt_log_receive(lower, status);
+    ckpt_lane_keep(0);
+    return entry;
 }
 
 /* Moves every message that waits unmatched on a communicator into its log. */
@@ -59,7 +73,7 @@ static int log_waiting(MPI_Comm comm)
         if (code != MPI_SUCCESS || !flag) {
             return 0;
         }
-        entry = ckpt_log_receive(&lower, &status);
+        entry = receive(&lower, &status);
         if (entry == NULL) {
             return -ENOMEM;
         }
@@ -68,16 +82,23 @@ static int log_waiting(MPI_Comm comm)
     }
 }
 
+/* The same for each one, as long as the rank stands still. */
 static int log_all(void)
 {
+    const uint64_t taken = ckpt_lane_times_taken();
     struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
     int error = log_waiting(MPI_COMM_WORLD);
 
     if (error == 0) {
         error = log_waiting(MPI_COMM_SELF);
     }
-    for (; handle != NULL && error == 0; handle = ckpt_live_next(handle)) {
-        error = log_waiting((MPI_Comm)handle);
+    while (handle != NULL && error == 0 && taken == ckpt_lane_times_taken()) {
+        const MPI_Comm comm = (MPI_Comm)handle;
+
+        ckpt_retain(comm); /* another thread may free it */
+        error = log_waiting(comm);
+        handle = ckpt_live_next(handle);
+        ckpt_drop(comm);
     }
     return error;
 }
@@ -92,8 +113,8 @@ static int log_matched(void)
         MPI_Message message = (MPI_Message)handle;
 
         if (message->entry == NULL) {
-            message->entry = ckpt_log_receive((MPI_Message *)&handle->lower,
-                                              &message->status);
+            message->entry =
+                receive((MPI_Message *)&handle->lower, &message->status);
             if (message->entry == NULL) {
                 return -ENOMEM;
             }
@@ -129,6 +150,7 @@ static int all_received(struct ckpt_rank_page *page,
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure)
 {
+    const uint64_t taken = ckpt_lane_times_taken();
     int error = log_matched(), pending, all;
 
     if (error == 0 && ckpt_windows_flush() != MPI_SUCCESS) {
@@ -144,10 +166,11 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
         if (all < 0) {
             return all;
         }
-        if (all && pending == 0) {
+        if (all && pending == 0 && taken == ckpt_lane_times_taken()) {
             return 0;
         }
-        if (turn % 64 == 0 && given_up()) {
+        if (taken != ckpt_lane_times_taken() ||
+            (turn % 64 == 0 && given_up())) {
             error = -ECANCELED;
         }
     }

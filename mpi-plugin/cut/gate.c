@@ -42,6 +42,7 @@ static void gate_of_thread(MPI_Comm communicator)
         ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn is long */
         wait_in_vain();
         ckpt_lane_unlock();
+        ckpt_service(); /* if the service thread cannot */
         (void)ckpt_sys_poll(NULL, 0, 1);
         ckpt_lane_lock();
     }

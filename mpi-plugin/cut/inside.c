@@ -64,14 +64,6 @@ static void stop_inside(uint64_t flags)
                       0);
 }
 
-/* The agent does not ask for it. If it did, it would wait for an answer. */
-static void refuse_to_drain(void)
-{
-    struct ckpt_failure failure = {"a thread is inside of the MPI library"};
-
-    ckpt_report_refusal(&failure);
-}
-
 void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
 {
     switch (message->type) {
@@ -90,8 +82,9 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_leave();
         break;
-    case CKPT_MSG_DRAIN:
-        refuse_to_drain();
+    case CKPT_MSG_DRAIN: /* it has crossed the report that told of this */
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
+                          flags, 0);
         break;
     default:
         break; /* RUN: it runs */

@@ -10,6 +10,7 @@
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Copies of inputs that were kept in place; more would cost too much memory. */
@@ -439,14 +440,13 @@ void ckpt_nonblocking_record(void)
     }
 }
 
-int ckpt_nonblocking_rebuild(MPI_Request request)
+static int begin_again(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking, own;
     MPI_Request *lower = (MPI_Request *)&request->handle.lower;
     int code;
 
     ckpt_contribution_take_back(call);
-    request->handle.lower = NULL;
     call->number = 0; /* settled */
     if (!call->again) {
         return MPI_SUCCESS;
@@ -460,4 +460,26 @@ int ckpt_nonblocking_rebuild(MPI_Request request)
     }
     code = ckpt_contribution_restore(call);
     return code == MPI_SUCCESS ? begin(call, call, lower) : code;
+}
+
+int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+    int code = MPI_SUCCESS;
+
+    ckpt_lane_keep(1); /* nobody else begins one before these */
+    for (; handle != NULL && code == MPI_SUCCESS;
+         handle = ckpt_live_next(handle)) {
+        const MPI_Request request = (MPI_Request)handle;
+
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+            code = begin_again(request);
+        }
+    }
+    ckpt_lane_keep(0);
+    return code == MPI_SUCCESS
+               ? 0
+               : ckpt_fail(failure, -EIO,
+                           "the nonblocking collectives cannot be begun again "
+                           "(MPI error %d)", code);
 }

@@ -16,6 +16,7 @@
 #ifndef CKPT_NONBLOCKING_H
 #define CKPT_NONBLOCKING_H
 
+#include "ckpt/failure.h"
 #include "handles/communicator.h"
 #include "handles/request.h"
 
@@ -127,8 +128,9 @@ int ckpt_nonblocking_in_cut(MPI_Request request);
  * any. */
 void ckpt_nonblocking_record(void);
 
-/* Begins it again in a new lower half, or not. Context: quiesced. Returns an
- * MPI error code. */
-int ckpt_nonblocking_rebuild(MPI_Request request);
+/* After a restart: begins again those that are not in the cut. The threads of the
+ * application run, as an operation may wait for them, but not into MPI.
+ * Context: with the plugin's lock. Returns 0 or -errno. */
+int ckpt_nonblocking_begin_again(struct ckpt_failure *failure);
 
 #endif

@@ -57,6 +57,20 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
 }
 
+void ckpt_report_taken(void)
+{
+    if (ckpt_checkpoint.taken == ckpt_lane_times_taken()) {
+        return;
+    }
+    ckpt_checkpoint.taken = ckpt_lane_times_taken();
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.hold) {
+        ckpt_checkpoint.hold = 0;
+        ckpt_checkpoint.helping = 0;
+        ckpt_checkpoint.inside_told = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, UINT32_MAX, 0, 0);
+    }
+}
+
 void ckpt_report_refusal(const struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,

@@ -19,6 +19,7 @@ struct ckpt_checkpoint {
     int vain;            /* tests in vain in a row */
     int helping;         /* turns for which it keeps the lower half working, for
                             another rank's sake, before it runs on */
+    uint64_t taken;      /* ckpt_lane_times_taken() when that was told last */
     volatile int kicked; /* a signal came while serving */
     uint64_t epoch;
 };
@@ -40,6 +41,10 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
 /* Everything the agent knows of this rank is in what it is told: of several
  * threads each gate is told on its own, with what the clock shows there. */
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot);
+
+/* If other threads have run since the service thread was to hold (runtime/lane.h):
+ * the rank is inside, and whatever it was ordered to do is broken off. */
+void ckpt_report_taken(void);
 
 /* This rank cannot be saved now. */
 void ckpt_report_refusal(const struct ckpt_failure *failure);

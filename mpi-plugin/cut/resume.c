@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cut/collective.h"
 #include "cut/message_log.h"
+#include "cut/nonblocking.h"
 #include "cut/process_image.h"
 #include "cut/rank_page.h"
 #include "cut/service.h"
@@ -163,13 +164,16 @@ void ckpt_resume(struct ckpt_resume_info *info)
         give_up(&failure);
     }
     ckpt_wtime_continue();
+    (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
+                          info->retained_end - info->retained_start);
+    ckpt_threads_thaw();
+    if (ckpt_nonblocking_begin_again(&failure) != 0) {
+        give_up(&failure);
+    }
     if (again) { /* the collective is entered anew, outside of any handler */
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         ckpt_state = CKPT_STATE_SERVICE;
     }
-    (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
-                          info->retained_end - info->retained_start);
-    ckpt_threads_thaw();
     ckpt_context_resume(goal);
 }

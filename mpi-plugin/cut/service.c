@@ -53,6 +53,7 @@ static int next_message(struct ckpt_message *message)
     while (got == 0 && (ckpt_checkpoint.hold || ckpt_checkpoint.helping > 0)) {
         if (!ckpt_agent_poll(1)) {
             ckpt_log_progress();
+            ckpt_report_taken();
         }
         ckpt_checkpoint.helping -= ckpt_checkpoint.helping > 0 ? 1 : 0;
         got = ckpt_agent_receive(message, 0);
@@ -65,8 +66,8 @@ static void serve_messages(void)
     struct ckpt_message message;
     int got = 1;
 
-    tell_outside();
     while (got == 1) {
+        tell_outside();
         if (!ckpt_agent_connected()) {
             ckpt_checkpoint_leave();
             return;
@@ -92,10 +93,32 @@ static void serve_around(void)
     }
 }
 
+/* The service thread is in an operation of the application, which may wait for
+ * this thread, and this one for what other ranks do when the agent has heard
+ * of it. For the agent the rank is inside until that is over. */
+static void serve_for_service_thread(void)
+{
+    struct ckpt_message message;
+    int got = 1;
+
+    ckpt_begin();
+    ckpt_report_taken();
+    while (got == 1 && ckpt_lane_is_taken() && ckpt_agent_connected()) {
+        got = ckpt_agent_receive(&message, 0);
+        if (got == 1) {
+            ckpt_obey_inside(&message, 0);
+        }
+    }
+    ckpt_end_quietly();
+}
+
 void ckpt_service(void)
 {
-    if (ckpt_multiple) {
-        return; /* cut/service_thread.c does it */
+    if (ckpt_multiple) { /* cut/service_thread.c does it */
+        if (__builtin_expect(ckpt_lane_is_taken(), 0)) {
+            serve_for_service_thread();
+        }
+        return;
     }
     if (ckpt_in_callback()) {
         serve_around();
@@ -172,6 +195,7 @@ int ckpt_service_turn(void)
         } else {
             ckpt_synchronous_answer();
         }
+        ckpt_report_taken();
     }
     ckpt_end_quietly();
     return !ckpt_checkpoint.open ? -2 : ckpt_checkpoint.armed ? TURN_MS : -1;

@@ -166,14 +166,55 @@ static void progress_halves(MPI_Request request)
     }
 }
 
+/* The request that the service thread tests. An operation may run in the test
+ * and let other threads by (runtime/lane.h): for them nothing of the request is
+ * below, so that no two threads test it at once. */
+static struct {
+    MPI_Request request;
+    int cancel; /* one of them has called MPI_Cancel */
+} served;
+
+static int test_served(MPI_Request request, int *flag, MPI_Status *status)
+{
+    MPI_Request lower = request->handle.lower;
+    int code;
+
+    request->handle.lower = NULL;
+    served.request = request;
+    CKPT_CALL(code, Test, &lower, flag, status);
+    request->handle.lower = lower;
+    served.request = NULL;
+    if (served.cancel && !*flag) {
+        (void)ckpt_request_cancel(request);
+    }
+    served.cancel = 0;
+    return code;
+}
+
+int ckpt_request_cancel(MPI_Request request)
+{
+    int code = MPI_SUCCESS;
+
+    if (request->handle.lower != NULL) {
+        CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
+    } else if (request == served.request) {
+        served.cancel = 1;
+    }
+    return code;
+}
+
 int ckpt_request_progress(MPI_Request request)
 {
     MPI_Status status;
     int code, flag = 0;
 
     if (!request->complete && request->handle.lower != NULL) {
-        CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
-                  &status);
+        if (__builtin_expect(ckpt_multiple, 0) && ckpt_lane_own->serving) {
+            code = test_served(request, &flag, &status);
+        } else {
+            CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
+                      &status);
+        }
         if (flag || code != MPI_SUCCESS) {
             ckpt_request_completed(request, &status, code);
         }
@@ -230,7 +271,8 @@ int ckpt_request_rebuild(MPI_Request request)
     int code = MPI_SUCCESS;
 
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
-        return ckpt_nonblocking_rebuild(request);
+        request->handle.lower = NULL; /* begun when the threads run again */
+        return code;
     }
     if (request->complete) {
         return code;

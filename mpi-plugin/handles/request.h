@@ -128,12 +128,17 @@ static inline void *ckpt_request_error_object(MPI_Request request)
  * Context: any place for lower-half calls. */
 int ckpt_request_progress(MPI_Request request);
 
+/* Cancels it in the lower half, now or when the test of it that is under way in
+ * the service thread is over. Context: the same. Returns an MPI error code. */
+int ckpt_request_cancel(MPI_Request request);
+
 /* Waits until the request is complete; a checkpoint may be taken meanwhile.
  * Between begin and end. Returns its code. */
 int ckpt_request_wait(MPI_Request request);
 
-/* Posts an active receive in a new lower half, or begins a collective again;
- * other kinds are complete. Context: quiesced. Returns an MPI error code. */
+/* Posts an active receive in a new lower half; other kinds are complete, or
+ * collectives (cut/nonblocking.h). Context: quiesced. Returns an MPI error
+ * code. */
 int ckpt_request_rebuild(MPI_Request request);
 
 /* While the gate is closed: a test or wait that was in vain, or not. The agent

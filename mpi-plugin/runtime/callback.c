@@ -38,16 +38,28 @@ int ckpt_in_callback(void)
  * lock: it runs without. */
 static void enter_multiple(struct ckpt_callback *outer)
 {
-    ckpt_lane_open();
-    outer->state = ckpt_lane_own->open;
-    ckpt_lane_own->open = 0;
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    if (lane->serving) {
+        ckpt_lane_offer();
+    } else {
+        ckpt_lane_open();
+    }
+    *outer = (struct ckpt_callback){
+        .state = lane->open,
+        .serving = lane->serving,
+        .offers = lane->serving && lane->offers};
+    lane->open = 0;
+    lane->serving = 0;
 }
 
 /* An operation goes back into the lower half, whose locks it may hold: there
  * is no waiting for ours before the lower half is left. */
 static void leave_multiple(const struct ckpt_callback *outer)
 {
-    ckpt_lane_own->open = outer->state;
+    ckpt_lane_own->serving = outer->serving;
+    ckpt_lane_own->open =
+        outer->offers ? ckpt_lane_offer_over() : outer->state;
     if (ckpt_lane_own->open && ckpt_lane_own->below == 0) {
         ckpt_lane_close();
     }
@@ -59,8 +71,9 @@ void ckpt_callback_enter(struct ckpt_callback *outer)
         enter_multiple(outer);
         return;
     }
-    *outer = (struct ckpt_callback){callback_thread, callback_state,
-                                    ckpt_long_way};
+    *outer = (struct ckpt_callback){.thread = callback_thread,
+                                    .state = callback_state,
+                                    .long_way = ckpt_long_way};
     callback_state = ckpt_state;
     callback_thread = ckpt_thread_pointer_load();
     ckpt_long_way |= CKPT_WAY_CALLBACK;

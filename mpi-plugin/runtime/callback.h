@@ -14,6 +14,7 @@ struct ckpt_callback {
     uintptr_t thread;
     int state; /* of several threads in MPI: whether the lane was open */
     int long_way;
+    int serving, offers; /* of several threads: of its lane */
 };
 
 /* Around the call of application code. Context: between ckpt_begin and ckpt_end,

@@ -21,6 +21,10 @@
 #define SLEEP_STEP_US 10
 #define SLEEP_LIMIT_US 500
 
+/* So long a thread waits for the lock before it takes what is offered. */
+#define OFFER_NS 10000000
+#define SECOND_NS 1000000000
+
 int ckpt_multiple;
 int ckpt_collectives_split;
 __thread struct ckpt_lane *ckpt_lane_own;
@@ -45,21 +49,26 @@ static struct {
     int open;         /* lanes; changed by the owner */
 } lock;
 
+/*
+ * The service thread keeps the lock whatever it calls, so that the rank stands
+ * still. But an operation of the application that it runs may wait for a thread
+ * that waits for the lock. Meanwhile the lock is on offer: who has waited for it
+ * for long lets the next one have it. The rank then runs on, and does as if the
+ * service thread were in the lower half (cut/service.c).
+ */
+enum { NO_OFFER, OFFERED, TAKEN };
+static uint32_t offer;
+static uint64_t times_taken;
+
+static int change_offer(uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&offer, &from, to, 0, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
 static uint32_t ticket_bit(uint32_t ticket)
 {
     return UINT32_C(1) << (ticket & 31);
-}
-
-static void take(void)
-{
-    uint32_t ticket = __atomic_fetch_add(&lock.next, 1, __ATOMIC_SEQ_CST);
-    uint32_t now;
-
-    while ((now = __atomic_load_n(&lock.serving, __ATOMIC_ACQUIRE)) != ticket) {
-        (void)ckpt_syscall6(SYS_futex, (long)&lock.serving,
-                            FUTEX_WAIT_BITSET_PRIVATE, now, 0, 0,
-                            ticket_bit(ticket));
-    }
 }
 
 static void give(void)
@@ -71,6 +80,39 @@ static void give(void)
         (void)ckpt_syscall6(SYS_futex, (long)&lock.serving,
                             FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, 0, 0,
                             ticket_bit(ticket));
+    }
+}
+
+/* In place of the service thread, which is in code of the application. */
+static void accept_offer(void)
+{
+    if (change_offer(OFFERED, TAKEN)) {
+        lock.open++;
+        times_taken++;
+        ckpt_state = CKPT_STATE_IDLE;
+        give();
+    }
+}
+
+static void take(void)
+{
+    uint32_t ticket = __atomic_fetch_add(&lock.next, 1, __ATOMIC_SEQ_CST);
+    struct timespec until;
+    uint32_t now;
+
+    while ((now = __atomic_load_n(&lock.serving, __ATOMIC_ACQUIRE)) != ticket) {
+        long waited;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += OFFER_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
+        waited = ckpt_syscall6(SYS_futex, (long)&lock.serving,
+                               FUTEX_WAIT_BITSET_PRIVATE, now, (long)&until, 0,
+                               ticket_bit(ticket));
+        if (waited == -ETIMEDOUT) {
+            accept_offer();
+        }
     }
 }
 
@@ -206,14 +248,18 @@ void ckpt_lane_lock(void)
 {
     struct ckpt_lane *lane = ckpt_lane_get();
 
-    if (lane->depth++ == 0) {
+    if (lane->depth++ == 0 &&
+        !(lane->offers && change_offer(OFFERED, NO_OFFER))) {
         take();
     }
 }
 
 void ckpt_lane_unlock(void)
 {
-    if (--ckpt_lane_own->depth == 0) {
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    if (--lane->depth == 0 &&
+        !(lane->offers && change_offer(NO_OFFER, OFFERED))) {
         give();
     }
 }
@@ -247,6 +293,50 @@ void ckpt_lane_close(void)
     lane->open = 0;
     lock.open--;
     ckpt_state = CKPT_STATE_CRITICAL;
+    if (lane->serving) {
+        ckpt_state = CKPT_STATE_SERVICE;
+        __atomic_store_n(&offer, NO_OFFER, __ATOMIC_SEQ_CST);
+    }
+}
+
+void ckpt_lane_offer(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    if (lane->depth == 1 && !lane->keeps && !lane->open) {
+        lane->offers = 1;
+        ckpt_lane_unlock();
+    }
+}
+
+int ckpt_lane_offer_over(void)
+{
+    struct ckpt_lane *lane = ckpt_lane_own;
+
+    lane->offers = 0;
+    if (!change_offer(OFFERED, NO_OFFER)) {
+        return 1;
+    }
+    lane->depth = 1;
+    ckpt_state = CKPT_STATE_SERVICE;
+    return 0;
+}
+
+void ckpt_lane_keep(int keep)
+{
+    if (ckpt_multiple) {
+        ckpt_lane_own->keeps = keep;
+    }
+}
+
+int ckpt_lane_is_taken(void)
+{
+    return __atomic_load_n(&offer, __ATOMIC_RELAXED) == TAKEN;
+}
+
+uint64_t ckpt_lane_times_taken(void)
+{
+    return times_taken;
 }
 
 int ckpt_lanes_open_count(void)

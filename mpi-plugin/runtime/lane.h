@@ -30,6 +30,8 @@ struct ckpt_lane {
     int below;   /* calls of the lower half it is in (operations nest) */
     int open;    /* it has given up the lock in the middle of a call */
     int serving; /* the service thread's: keeps the lock, whatever it calls */
+    int keeps;   /* the same, also while it runs code of the application */
+    int offers;  /* the service thread's, which runs such code */
     unsigned vain; /* turns of a wait loop, all in vain */
     struct ckpt_lane *next_free;
 };
@@ -68,6 +70,24 @@ void ckpt_lane_unlock(void);
  * lower half): the call may wait for others. Not if the thread serves. */
 void ckpt_lane_open(void);
 void ckpt_lane_close(void);
+
+/*
+ * Around code of the application that the service thread runs: others may take
+ * the lock from it if they have waited for long (MPI 3.1 lets that code wait for
+ * them). _over: 1 if one has; then the lane is open. Context: with the lock.
+ */
+void ckpt_lane_offer(void);
+int ckpt_lane_offer_over(void);
+
+/* 1: from now on there is no such offer, as what is just being done cannot be
+ * broken off. Context: with the lock. */
+void ckpt_lane_keep(int keep);
+
+/* 1 as long as the service thread is without the lock that way, and how often
+ * that has happened: whatever it has seen of the rank may have changed. Context:
+ * the second one with the lock. */
+int ckpt_lane_is_taken(void);
+uint64_t ckpt_lane_times_taken(void);
 
 /* ckpt_end: unlocks; a call from inside a service leaves the state alone. */
 void ckpt_lane_end(void);

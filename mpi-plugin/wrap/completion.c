@@ -473,8 +473,8 @@ int PMPI_Cancel(MPI_Request *request_p)
         code = request->generalized->cancel(request->generalized->extra,
                                             request->complete);
         ckpt_callback_leave(&outer);
-    } else if (request->handle.lower != NULL) {
-        CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
+    } else {
+        code = ckpt_request_cancel(request);
     }
     CKPT_RETURN(NULL, code, "MPI_Cancel");
 }
