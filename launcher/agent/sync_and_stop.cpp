@@ -14,7 +14,8 @@
  *         back to ALIGN.
  * DRAIN   Everyone takes the messages that are under way to it into its log,
  *         knowing from the senders' counts how many there are.
- * SAVE    Everyone describes itself; from here on nobody moves.
+ * SAVE    Everyone describes itself; from here on nobody moves. Three times, if
+ *         connections lead from rank to rank.
  * WRITE   The agents read the memory; each rank goes on when its own is read.
  * COMMIT  All pieces are safe; the manifest makes the checkpoint exist.
  * UNDO    Something failed after WRITE began: files are being removed.
@@ -457,9 +458,34 @@ void SyncAndStop::on_drained(Rank &rank, Time now)
 void SyncAndStop::save(Time now)
 {
     times_.drain = seconds(now - phase_began_);
+    times_saved_ = 1;
     enter(Phase::save, now);
     for (int i = 0; i < rank_count(); i++) {
         send(i, CKPT_MSG_SAVE, ranks_[i].place == CKPT_PLACE_INSIDE);
+    }
+}
+
+/*
+ * Threads stop when their rank describes itself, some ranks later than others:
+ * only from then on nobody sends by way of a connection of the program's own.
+ * So such ranks describe themselves once more, to see that nothing is on the
+ * way any more; then what has been received is all there, for the last time.
+ */
+bool SyncAndStop::must_save_again() const
+{
+    return times_saved_ < 3 &&
+           std::any_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank &rank) { return rank.leads_out; });
+}
+
+/* All of them, as one may have both ends of what leads out of another. They
+ * wait, so no signal is needed. */
+void SyncAndStop::save_again(Time now)
+{
+    times_saved_++;
+    enter(Phase::save, now);
+    for (int i = 0; i < rank_count(); i++) {
+        send(i, CKPT_MSG_SAVE, false);
     }
 }
 
@@ -468,6 +494,7 @@ void SyncAndStop::on_ready(Rank &rank, const ckpt_message &message, Time now)
     if (phase_ == Phase::save && !rank.answered) {
         rank.snapshot = message.arg[0];
         rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
+        rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
         rank.answered = true;
         hold(rank, now);
         proceed(now);
@@ -487,6 +514,8 @@ void SyncAndStop::proceed(Time now)
         examine_stopped(now);
     } else if (phase_ == Phase::drain) {
         save(now);
+    } else if (must_save_again()) {
+        save_again(now);
     } else {
         write(now);
     }

@@ -159,6 +159,7 @@ class SyncAndStop
         bool answered = false; /* has answered the message of this phase */
         bool captured = false;
         bool shared = false;  /* goes on together with all others that share */
+        bool leads_out = false; /* has a connection to another process */
         bool resumed = false; /* was told to go on after it was captured */
         std::uint64_t snapshot = 0;
         std::optional<Time> still_since;
@@ -203,6 +204,8 @@ class SyncAndStop
     void realign(Time now);
     void drain(Time now);
     void save(Time now);
+    bool must_save_again() const;
+    void save_again(Time now);
     void write(Time now);
     void resume_captured(Time now);
 
@@ -223,6 +226,7 @@ class SyncAndStop
     std::uint64_t epoch_ = 0;
     bool kill_ = false;
     bool left_early_ = false; /* a rank left its collective after STOPPED */
+    int times_saved_ = 0;     /* since the last DRAIN */
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
     std::string reason_;
 

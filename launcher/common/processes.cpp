@@ -6,12 +6,16 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 namespace ckpt
 {
+
+namespace fs = std::filesystem;
 
 namespace
 {
@@ -49,6 +53,27 @@ bool is_running(std::int64_t pid)
 int parent_of(std::int64_t pid)
 {
     return stat_of(pid).parent;
+}
+
+std::optional<ProcessName> holder_of(const std::string &target)
+{
+    std::error_code error;
+    for (const auto &entry : fs::directory_iterator("/proc", error)) {
+        std::string pid = entry.path().filename();
+        if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0) {
+            continue;
+        }
+        for (const auto &descriptor :
+             fs::directory_iterator(entry.path() / "fd", error)) {
+            if (fs::read_symlink(descriptor.path(), error) == target) {
+                std::ifstream file(entry.path() / "comm");
+                std::string name;
+                std::getline(file, name);
+                return ProcessName{pid, name};
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace ckpt

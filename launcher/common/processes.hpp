@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace ckpt
 {
@@ -15,5 +17,14 @@ bool is_running(std::int64_t pid);
 
 /* Process id of its parent; 0 if it has none or is gone. */
 int parent_of(std::int64_t pid);
+
+struct ProcessName {
+    std::string pid;
+    std::string name; /* as the kernel cuts it */
+};
+
+/* A process of which a descriptor leads to `target`, as /proc names what has no
+ * path ("socket:[1]"). Only of those whose descriptors we may see. */
+std::optional<ProcessName> holder_of(const std::string &target);
 
 } // namespace ckpt

@@ -11,6 +11,7 @@
 #include "common/files.hpp"
 #include "common/parallel.hpp"
 #include "image/chunk_pipeline.hpp"
+#include "image/connections.hpp"
 #include "image/hdf5_objects.hpp"
 #include "image/memory_datasets.hpp"
 #include "image/shared_objects.hpp"
@@ -131,6 +132,7 @@ struct NodeFileWriter::Impl {
     Hdf5Id file;
     std::vector<int> ranks;
     SharedObjects shared;
+    Connections connections;
     std::vector<Extent> extents; /* of all chunks */
 };
 
@@ -313,7 +315,9 @@ void NodeFileWriter::survey(pid_t pid, std::uint64_t snapshot)
 {
     RankImage image = read_description(RemoteMemory(pid), snapshot,
                                        fmt::format("process {}", pid));
-    impl_->shared.survey(image, std::max(0, image.snapshot.rank));
+    const int rank = std::max(0, image.snapshot.rank);
+    impl_->shared.survey(image, rank);
+    impl_->connections.survey(image, rank);
 }
 
 bool NodeFileWriter::shares(int rank) const
@@ -335,6 +339,7 @@ CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
              rank, pid);
     }
     impl_->shared.distribute(image);
+    impl_->connections.distribute(image, rank);
     ChunkPlan plan = plan_chunks(memory, image, impl_->options.chunk_size);
 
     Hdf5Id group;
@@ -371,7 +376,8 @@ Piece NodeFileWriter::commit()
     NodeFileHeader header = impl_->seal();
     impl_->publish();
     return {impl_->final_path.filename().string(), impl_->host, header.bytes,
-            header.checksum, impl_->ranks, impl_->shared.any()};
+            header.checksum, impl_->ranks,
+            impl_->shared.any() || impl_->connections.any()};
 }
 
 void NodeFileWriter::abandon() noexcept

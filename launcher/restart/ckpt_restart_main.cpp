@@ -25,7 +25,6 @@
 #include <ctime>
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace
 {
@@ -114,8 +113,10 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     process.load_memory(reader, place.rank);
     if (std::ranges::any_of(manifest.pieces, &ckpt::Piece::shared)) {
         auto objects = process.shared_objects(piece.file);
-        auto descriptors = ckpt::restart::meet(place, objects);
-        process.take_shared(std::move(objects), std::move(descriptors));
+        ckpt::restart::Meeting meeting(place);
+        process.take_shared(objects, meeting.share(objects));
+        process.fill_connections();
+        meeting.await_all(); /* before anyone closes or shuts down an end */
     }
     process.restore_surroundings();
     process.restore_shared_files();

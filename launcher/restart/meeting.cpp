@@ -4,14 +4,14 @@
  *
  * Each guest tells the host what its rank shares, in one packet for each object
  * and at least one. When all ranks of the node have told everything, the host
- * makes the objects and answers each packet with a descriptor. If it cannot, it
+ * makes the objects and answers each packet with descriptors. If it cannot, it
  * ends, and with it the launch.
  */
 #include "config.h"
 #include "restart/meeting.hpp"
 
 #include "common/error.hpp"
-#include "restart/meeting_socket.hpp"
+#include "restart/connection.hpp"
 #include "restart/shared_file.hpp"
 
 #include <unistd.h>
@@ -34,17 +34,20 @@ struct Packet {
     std::uint32_t count; /* of them */
     std::uint32_t sharers;
     std::uint32_t mode;
-    std::uint32_t reserved;
+    std::uint32_t listening;
     std::uint64_t inode;
     std::uint64_t size;
     std::uint64_t end;
+    std::uint64_t other;
+    ckpt_socket ends[2];
     char piece[NAME_MAX + 1];
     char path[PATH_MAX];
 };
 
 struct Answer {
-    std::uint32_t index;
+    std::uint32_t index; /* or, without an object: */
 };
+constexpr std::uint32_t all_here = UINT32_MAX;
 
 void copy_text(const std::string &from, char *to, std::size_t capacity)
 {
@@ -68,6 +71,9 @@ Packet pack(int rank, std::size_t index,
         packet.inode = object.inode;
         packet.size = object.size;
         packet.end = object.end;
+        packet.other = object.other;
+        packet.listening = object.listening;
+        std::ranges::copy(object.ends, packet.ends);
         copy_text(object.piece, packet.piece, sizeof(packet.piece));
         copy_text(object.path, packet.path, sizeof(packet.path));
     }
@@ -88,7 +94,8 @@ class Host
     /* Throws Error if an object cannot be shared as it was. */
     void make_objects();
 
-    int descriptor(const SharedObject &object) const;
+    /* Valid as long as this. */
+    std::vector<int> descriptors(const SharedObject &object) const;
     void answer(MeetingSocket &socket) const;
 
   private:
@@ -97,13 +104,14 @@ class Host
     struct Group {
         SharedObject object; /* size and end: the largest */
         std::set<int> ranks;
-        Fd fd;
+        std::vector<Fd> fds;
     };
     struct Guest {
         std::map<std::uint32_t, SharedObject> objects;
         MeetingSocket::Address address;
     };
 
+    static void make(Group &group);
     static Key key_of(const SharedObject &object)
     {
         return {object.piece, {object.inode, object.path}};
@@ -121,13 +129,21 @@ void Host::add(const Packet &packet, const MeetingSocket::Address &from)
     if (packet.count > 0) {
         SharedObject object{packet.piece, packet.inode, packet.path,
                             packet.sharers, packet.mode, packet.size,
-                            packet.end};
+                            packet.end, packet.other, {},
+                            packet.listening};
+        std::ranges::copy(packet.ends, object.ends);
         auto [entry, is_new] =
             groups_.try_emplace(key_of(object), Group{object, {}, {}});
         Group &group = entry->second;
         group.object.size = std::max(group.object.size, object.size);
         group.object.end = std::max(group.object.end, object.end);
         group.object.mode |= object.mode;
+        group.object.listening |= object.listening;
+        for (int i = 0; i < 2; i++) {
+            if (object.ends[i].domain != 0) {
+                group.object.ends[i] = object.ends[i];
+            }
+        }
         group.ranks.insert(packet.rank);
         guest.objects.emplace(packet.index, std::move(object));
     }
@@ -136,28 +152,42 @@ void Host::add(const Packet &packet, const MeetingSocket::Address &from)
     }
 }
 
+void Host::make(Group &group)
+{
+    const SharedObject &object = group.object;
+    if (object.is_connection()) {
+        group.fds = connect_ends(object.path, object.ends, object.listening);
+    } else if (is_system_v(object.inode)) {
+        make_system_v(object.path, object.inode, object.mode, object.size);
+    } else {
+        group.fds.push_back(
+            open_shared_file(object.path, object.mode,
+                             object.size != 0 ? object.size : object.end));
+    }
+}
+
 void Host::make_objects()
 {
     for (auto &[key, group] : groups_) {
         const SharedObject &object = group.object;
         if (group.ranks.size() != object.sharers) {
-            fail("{} ranks shared the memory {}: they must be on one node, but "
-                 "here are only {} of them",
-                 object.sharers, object.path, group.ranks.size());
+            fail("{} ranks shared {} {}: they must be on one node, but here are "
+                 "only {} of them",
+                 object.sharers,
+                 object.is_connection() ? "the connection" : "the memory",
+                 object.path, group.ranks.size());
         }
-        if (is_system_v(object.inode)) {
-            make_system_v(object.path, object.inode, object.mode, object.size);
-        } else {
-            group.fd = open_shared_file(object.path, object.mode,
-                                        object.size != 0 ? object.size
-                                                         : object.end);
-        }
+        make(group);
     }
 }
 
-int Host::descriptor(const SharedObject &object) const
+std::vector<int> Host::descriptors(const SharedObject &object) const
 {
-    return groups_.at(key_of(object)).fd.get();
+    std::vector<int> list;
+    for (const Fd &fd : groups_.at(key_of(object)).fds) {
+        list.push_back(fd.get());
+    }
+    return list;
 }
 
 void Host::answer(MeetingSocket &socket) const
@@ -167,67 +197,93 @@ void Host::answer(MeetingSocket &socket) const
             if (guest.address.size != 0) {
                 Answer answer{index};
                 socket.send(&answer, sizeof(answer), guest.address,
-                            descriptor(object));
+                            descriptors(object));
             }
         }
     }
 }
 
-std::vector<Fd> be_host(MeetingSocket &socket, const Place &place,
-                        const std::vector<SharedObject> &objects)
+} // namespace
+
+/* ---- The meeting --------------------------------------------------------- */
+
+Meeting::Meeting(const Place &place)
+    : place_(place), host_(MeetingSocket::address(fmt::format(
+                         "ckpt-restart-{}-{}", ::geteuid(), ::getppid()))),
+      is_host_(socket_.take(host_))
+{
+    if (!is_host_) {
+        socket_.take_any();
+    }
+}
+
+std::vector<std::vector<Fd>>
+Meeting::share_as_host(const std::vector<SharedObject> &objects)
 {
     Host host;
     for (std::size_t i = 0; i == 0 || i < objects.size(); i++) {
-        host.add(pack(place.rank, i, objects), {});
+        host.add(pack(place_.rank, i, objects), {});
     }
-    while (host.complete() < static_cast<std::size_t>(place.local_size)) {
+    while (host.complete() < static_cast<std::size_t>(place_.local_size)) {
         Packet packet;
-        Fd none;
-        auto from = socket.receive(&packet, sizeof(packet), none);
+        std::vector<Fd> none;
+        auto from = socket_.receive(&packet, sizeof(packet), none);
         packet.piece[sizeof(packet.piece) - 1] = '\0';
         packet.path[sizeof(packet.path) - 1] = '\0';
         host.add(packet, from);
     }
     host.make_objects();
-    host.answer(socket);
-    std::vector<Fd> descriptors;
+    host.answer(socket_);
+    std::vector<std::vector<Fd>> descriptors;
     for (const SharedObject &object : objects) {
-        descriptors.emplace_back(::dup(host.descriptor(object)));
+        auto &own = descriptors.emplace_back();
+        for (int fd : host.descriptors(object)) {
+            own.emplace_back(::dup(fd));
+        }
     }
     return descriptors;
 }
 
-/* ---- A guest ------------------------------------------------------------- */
-
-std::vector<Fd> be_guest(MeetingSocket &socket,
-                         const MeetingSocket::Address &host, const Place &place,
-                         const std::vector<SharedObject> &objects)
+std::vector<std::vector<Fd>>
+Meeting::share_as_guest(const std::vector<SharedObject> &objects)
 {
-    std::vector<Fd> descriptors(objects.size());
-    socket.take_any();
+    std::vector<std::vector<Fd>> descriptors(objects.size());
     for (std::size_t i = 0; i == 0 || i < objects.size(); i++) {
-        Packet packet = pack(place.rank, i, objects);
-        socket.send(&packet, sizeof(packet), host, -1);
+        Packet packet = pack(place_.rank, i, objects);
+        socket_.send(&packet, sizeof(packet), host_, {});
     }
     for (std::size_t i = 0; i < objects.size(); i++) {
         Answer answer{};
-        Fd fd;
-        socket.receive(&answer, sizeof(answer), fd);
-        descriptors.at(answer.index) = std::move(fd);
+        std::vector<Fd> fds;
+        socket_.receive(&answer, sizeof(answer), fds);
+        descriptors.at(answer.index) = std::move(fds);
     }
     return descriptors;
 }
 
-} // namespace
-
-std::vector<Fd> meet(const Place &place,
-                     const std::vector<SharedObject> &objects)
+std::vector<std::vector<Fd>>
+Meeting::share(const std::vector<SharedObject> &objects)
 {
-    MeetingSocket socket;
-    auto host = MeetingSocket::address(
-        fmt::format("ckpt-restart-{}-{}", ::geteuid(), ::getppid()));
-    return socket.take(host) ? be_host(socket, place, objects)
-                             : be_guest(socket, host, place, objects);
+    return is_host_ ? share_as_host(objects) : share_as_guest(objects);
+}
+
+/* Each guest tells that it is here, and is told when all are. */
+void Meeting::await_all()
+{
+    Answer here{all_here};
+    std::vector<Fd> none;
+    if (!is_host_) {
+        socket_.send(&here, sizeof(here), host_, {});
+        socket_.receive(&here, sizeof(here), none);
+        return;
+    }
+    std::vector<MeetingSocket::Address> guests;
+    while (guests.size() + 1 < static_cast<std::size_t>(place_.local_size)) {
+        guests.push_back(socket_.receive(&here, sizeof(here), none));
+    }
+    for (const MeetingSocket::Address &guest : guests) {
+        socket_.send(&here, sizeof(here), guest, {});
+    }
 }
 
 } // namespace ckpt::restart

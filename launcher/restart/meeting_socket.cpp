@@ -21,14 +21,28 @@ namespace
 
 constexpr const char *what = "cannot meet the other ranks of this node";
 
-/* What comes along with a packet: the sender, and at most one descriptor. */
+constexpr std::size_t descriptors_size =
+    MeetingSocket::most_descriptors * sizeof(int);
+
+/* What comes along with a packet: the sender, and descriptors. */
 union Control {
     cmsghdr alignment;
-    char bytes[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(descriptors_size)];
 };
 
-/* Takes the descriptor; whether the sender is of this user. */
-bool examine(msghdr &message, Fd &fd)
+void take_descriptors(const cmsghdr &header, std::vector<Fd> &fds)
+{
+    const unsigned char *at = CMSG_DATA(&header);
+    std::size_t size = header.cmsg_len - CMSG_LEN(0);
+    for (; size >= sizeof(int); size -= sizeof(int), at += sizeof(int)) {
+        int given = -1;
+        std::memcpy(&given, at, sizeof(given));
+        fds.emplace_back(given);
+    }
+}
+
+/* Takes the descriptors; whether the sender is of this user. */
+bool examine(msghdr &message, std::vector<Fd> &fds)
 {
     bool is_own = false;
     for (cmsghdr *header = CMSG_FIRSTHDR(&message); header != nullptr;
@@ -41,9 +55,7 @@ bool examine(msghdr &message, Fd &fd)
             std::memcpy(&sender, CMSG_DATA(header), sizeof(sender));
             is_own = sender.uid == ::geteuid();
         } else if (header->cmsg_type == SCM_RIGHTS) {
-            int given = -1;
-            std::memcpy(&given, CMSG_DATA(header), sizeof(given));
-            fd.reset(given);
+            take_descriptors(*header, fds);
         }
     }
     return is_own;
@@ -94,7 +106,7 @@ void MeetingSocket::take_any()
 }
 
 void MeetingSocket::send(const void *packet, std::size_t size,
-                         const Address &to, int fd)
+                         const Address &to, const std::vector<int> &fds)
 {
     Address destination = to;
     iovec part{const_cast<void *>(packet), size};
@@ -104,14 +116,15 @@ void MeetingSocket::send(const void *packet, std::size_t size,
     message.msg_namelen = destination.size;
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    if (fd >= 0) {
+    const std::size_t fds_size = fds.size() * sizeof(int);
+    if (!fds.empty()) {
         message.msg_control = control.bytes;
-        message.msg_controllen = CMSG_SPACE(sizeof(int));
+        message.msg_controllen = CMSG_SPACE(fds_size);
         cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+        header->cmsg_len = CMSG_LEN(fds_size);
+        std::memcpy(CMSG_DATA(header), fds.data(), fds_size);
     }
     while (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
         if (errno != EINTR) {
@@ -121,7 +134,7 @@ void MeetingSocket::send(const void *packet, std::size_t size,
 }
 
 MeetingSocket::Address MeetingSocket::receive(void *packet, std::size_t size,
-                                              Fd &fd)
+                                              std::vector<Fd> &fds)
 {
     for (;;) {
         Address sender;
@@ -139,12 +152,12 @@ MeetingSocket::Address MeetingSocket::receive(void *packet, std::size_t size,
         if (got < 0 && errno != EINTR) {
             fail_errno(errno, "{}", what);
         }
-        if (got >= 0 && examine(message, fd) &&
+        if (got >= 0 && examine(message, fds) &&
             static_cast<std::size_t>(got) == size) {
             sender.size = message.msg_namelen;
             return sender;
         }
-        fd.reset();
+        fds.clear();
     }
 }
 

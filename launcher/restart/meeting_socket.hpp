@@ -33,12 +33,14 @@ class MeetingSocket
     bool take(const Address &name);
     void take_any();
 
-    /* fd: -1 for none. */
-    void send(const void *packet, std::size_t size, const Address &to, int fd);
+    /* With at most most_descriptors. */
+    static constexpr std::size_t most_descriptors = 2;
+    void send(const void *packet, std::size_t size, const Address &to,
+              const std::vector<int> &fds);
 
     /* Waits for a packet of just `size` bytes; who sent it, and what came
      * along. */
-    Address receive(void *packet, std::size_t size, Fd &fd);
+    Address receive(void *packet, std::size_t size, std::vector<Fd> &fds);
 
   private:
     Fd socket_;

@@ -72,6 +72,12 @@ void cut_to_file(const ckpt_region &region, int descriptor,
     content.resize(std::min<std::uint64_t>(content.size(), there));
 }
 
+/* As the kernel names one. */
+std::string socket_path(std::uint64_t inode)
+{
+    return fmt::format("socket:[{}]", inode);
+}
+
 void enter_working_directory(const std::string &path)
 {
     if (!path.empty() && ::chdir(path.c_str()) != 0) {
@@ -142,6 +148,37 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
     }
 }
 
+const ckpt_socket &Process::socket_of(const ckpt_file &file) const
+{
+    const void *saved = saved_bytes(file.payload, file.payload_size);
+    if (saved == nullptr || file.payload_size < sizeof(ckpt_socket)) {
+        fail("the image lacks the description of descriptor {} ({})",
+             file.descriptor, image_.text(file.path));
+    }
+    return *static_cast<const ckpt_socket *>(saved);
+}
+
+/* An end, as part of the connection. */
+SharedObject Process::connection_of(const ckpt_file &file) const
+{
+    const ckpt_socket &end = socket_of(file);
+    SharedObject object;
+    object.inode = std::min(file.inode, file.value);
+    object.other = std::max(file.inode, file.value);
+    object.path = socket_path(object.inode);
+    object.sharers = file.sharers;
+    std::size_t i = file.inode == object.inode ? 0 : 1;
+    object.ends[i] = end;
+    for (const ckpt_file &other : image_.files) {
+        if (other.kind == CKPT_FILE_SOCKET && other.same_as < 0 &&
+            ckpt_files_listens(&socket_of(other), &end) != 0) {
+            object.listening =
+                i == 0 ? CKPT_FIRST_LISTENS : CKPT_SECOND_LISTENS;
+        }
+    }
+    return object;
+}
+
 std::vector<SharedObject>
 Process::shared_objects(const std::string &piece) const
 {
@@ -158,7 +195,14 @@ Process::shared_objects(const std::string &piece) const
         }
     }
     for (const ckpt_file &file : image_.files) {
-        if (file.sharers > 1) {
+        if (file.sharers > 1 && file.kind == CKPT_FILE_SOCKET) {
+            SharedObject end = connection_of(file);
+            auto [entry, is_new] =
+                objects.try_emplace({end.inode, end.path}, end);
+            std::size_t i = file.inode == end.inode ? 0 : 1;
+            entry->second.ends[i] = end.ends[i];
+            entry->second.listening |= end.listening;
+        } else if (file.sharers > 1) {
             SharedObject &object =
                 objects[{file.inode, image_.text(file.path)}];
             object.sharers = static_cast<std::uint16_t>(file.sharers);
@@ -175,24 +219,41 @@ Process::shared_objects(const std::string &piece) const
     return list;
 }
 
-void Process::take_shared(std::vector<SharedObject> objects,
-                          std::vector<Fd> descriptors)
+void Process::give(std::uint64_t inode, const std::string &path, const Fd &fd)
 {
-    const int first_free = first_free_descriptor(image_);
-    shared_objects_ = std::move(objects);
-    for (std::size_t i = 0; i < shared_objects_.size(); i++) {
-        const SharedObject &object = shared_objects_[i];
+    Fd lifted(
+        ::fcntl(fd.get(), F_DUPFD_CLOEXEC, first_free_descriptor(image_)));
+    if (!lifted) {
+        fail_errno(errno, "{}, which ranks share, cannot be had", path);
+    }
+    given_paths_.push_back(path);
+    given_.push_back({inode, given_paths_.back().c_str(), lifted.get()});
+    given_owners_.push_back(std::move(lifted));
+}
+
+void Process::take_shared(const std::vector<SharedObject> &objects,
+                          const std::vector<std::vector<Fd>> &descriptors)
+{
+    for (std::size_t i = 0; i < objects.size(); i++) {
+        const SharedObject &object = objects[i];
         if (is_system_v(object.inode)) {
             continue; /* it has an id */
         }
-        Fd fd(::fcntl(descriptors[i].get(), F_DUPFD_CLOEXEC, first_free));
-        if (!fd) {
-            fail_errno(errno, "the shared memory {} cannot be had",
-                       object.path);
+        give(object.inode, object.path, descriptors.at(i).at(0));
+        if (object.is_connection()) {
+            give(object.other, socket_path(object.other),
+                 descriptors.at(i).at(1));
         }
-        given_.push_back({object.inode, object.path.c_str(), fd.get()});
-        given_owners_.push_back(std::move(fd));
     }
+}
+
+void Process::fill_connections()
+{
+    ckpt_failure failure;
+    require_success(ckpt_files_fill(image_.files.data(), image_.files.size(),
+                                    image_.strings.data(), payload, this,
+                                    given_.data(), given_.size(), &failure),
+                    failure);
 }
 
 /* Of what this rank alone has mapped, what is known by a name or an id. */
@@ -259,6 +320,7 @@ void Process::restore_shared_files()
     }
     shared_content_.clear();
     given_.clear();
+    given_paths_.clear();
     given_owners_.clear();
     ckpt_restore_close_shared_files(restore_.get());
 }

@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <span>
@@ -40,8 +41,11 @@ class Process
     std::vector<SharedObject> shared_objects(const std::string &piece) const;
 
     /* These, as the ranks have made them together. */
-    void take_shared(std::vector<SharedObject> objects,
-                     std::vector<Fd> descriptors);
+    void take_shared(const std::vector<SharedObject> &objects,
+                     const std::vector<std::vector<Fd>> &descriptors);
+
+    /* Puts what connections had received into them. */
+    void fill_connections();
 
     /* Working directory, umask, descriptors: from here on files change. */
     void restore_surroundings();
@@ -56,6 +60,9 @@ class Process
 
   private:
     void make_own_objects() const;
+    void give(std::uint64_t inode, const std::string &path, const Fd &fd);
+    const ckpt_socket &socket_of(const ckpt_file &file) const;
+    SharedObject connection_of(const ckpt_file &file) const;
     int descriptor_of(const ckpt_region &region) const;
     const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
     static const void *payload(void *process, std::uint64_t address,
@@ -74,8 +81,9 @@ class Process
     std::vector<std::span<std::byte>> staged_;
     /* Of memory that shares files; empty if another rank has it. */
     std::map<std::size_t, std::vector<std::byte>> shared_content_;
-    std::vector<SharedObject> shared_objects_;
-    std::vector<ckpt_given_file> given_; /* one for each of them */
+    /* What ranks share; paths in a list, as they are pointed to. */
+    std::vector<ckpt_given_file> given_;
+    std::list<std::string> given_paths_;
     std::vector<Fd> given_owners_;
 };
 

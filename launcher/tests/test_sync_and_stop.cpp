@@ -137,15 +137,16 @@ class Machine : public testing::Test, public RankPages
         say(rank, CKPT_MSG_READY, 0x1000u + static_cast<unsigned>(rank));
     }
 
-    void ready_shared(int rank)
+    void ready_with(int rank, std::uint64_t flags)
     {
         ckpt_message message{};
         message.type = CKPT_MSG_READY;
         message.epoch = epoch;
-        message.arg[1] = CKPT_READY_SHARED;
+        message.arg[1] = flags;
         machine.message(rank, message, now);
         settle();
     }
+    void ready_shared(int rank) { ready_with(rank, CKPT_READY_SHARED); }
 
     /* Until all ranks are to be captured. */
     void to_write(bool kill = false)
@@ -665,6 +666,33 @@ TEST_F(Machine, RanksThatShareMemoryGoOnTogether)
     EXPECT_EQ(take_orders(0), Types({CKPT_MSG_RESUME}));
     EXPECT_EQ(take_orders(2), Types({CKPT_MSG_RESUME}));
     EXPECT_EQ(take_orders(1), Types());
+}
+
+TEST_F(Machine, ConnectionsBetweenRanksAreSavedWhenNobodySends)
+{
+    const Types again({CKPT_MSG_SAVE});
+
+    request();
+    all(&Machine::report_free);
+    all(&Machine::stopped);
+    all(&Machine::drained);
+    for (int round = 0; round < 3; round++) {
+        EXPECT_EQ(machine.phase(), Phase::save);
+        all(&Machine::forget_orders);
+        ready(0);
+        ready_with(1, CKPT_READY_LEADS_OUT);
+        EXPECT_EQ(take_orders(0), Types()); /* not before all are ready */
+        ready(2);
+        for (int i = 0; i < count && round < 2; i++) {
+            EXPECT_EQ(take_orders(i), again);
+        }
+    }
+    EXPECT_EQ(machine.phase(), Phase::write);
+    machine.failed("no space left", now);
+    settle();
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(take_orders(i), Types({CKPT_MSG_RESUME}));
+    }
 }
 
 TEST_F(Machine, AFailureLetsRanksThatShareMemoryGo)

@@ -138,15 +138,10 @@ int ckpt_files_make_unnamed(const char *path)
 static int find_given(const struct ckpt_file_restore *restore,
                       const struct ckpt_file *file)
 {
-    for (size_t i = 0; i < restore->given_count; i++) {
-        const struct ckpt_given_file *given = &restore->given[i];
+    const int fd = ckpt_file_given(restore, file->inode,
+                                   restore->strings + file->path);
 
-        if (given->inode == file->inode &&
-            strcmp(given->path, restore->strings + file->path) == 0) {
-            return dup(given->fd);
-        }
-    }
-    return -1;
+    return fd < 0 ? -1 : dup(fd);
 }
 
 /* Another rank that shares the memory file has restored it already. */

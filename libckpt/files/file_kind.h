@@ -194,6 +194,11 @@ struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
                                           const struct ckpt_file *file,
                                           int first, int second);
 
+/* The descriptor that the caller has given for a file of several processes, or
+ * -1. Context: normal. */
+int ckpt_file_given(const struct ckpt_file_restore *restore, uint64_t inode,
+                    const char *path);
+
 /* A new open file of what `fd` leads to (no socket), with the status flags of
  * *file. The descriptor, or -errno. Context: normal. */
 int ckpt_file_open_anew(const struct ckpt_file *file, int fd);

@@ -52,6 +52,29 @@ int ckpt_files_start_timers(struct ckpt_failure *failure)
     return ckpt_file_timers_start(last_files, last_count, failure);
 }
 
+/* Whether the last save found an open socket with this inode. */
+static int has_socket(uint64_t inode)
+{
+    for (size_t i = 0; i < last_count; i++) {
+        if (last_files[i].kind == CKPT_FILE_SOCKET &&
+            last_files[i].inode == inode) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int ckpt_files_lead_out(void)
+{
+    for (size_t i = 0; i < last_count; i++) {
+        if (last_files[i].kind == CKPT_FILE_SOCKET &&
+            last_files[i].value != 0 && !has_socket(last_files[i].value)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void *ckpt_file_payload(struct ckpt_file *file, size_t size)
 {
     struct payload *payload =

@@ -53,8 +53,46 @@ int ckpt_files_lock(struct ckpt_failure *failure);
 struct ckpt_given_file {
     uint64_t inode; /* as in struct ckpt_file */
     const char *path;
-    int fd; /* above all saved numbers, for reading and writing; of its size */
+    int fd; /* above all saved numbers, for reading and writing; of its size; or
+               an end of a connection, connected */
 };
+
+/*
+ * Whether the last ckpt_files_save() found a connection that leads out of the
+ * process. Then what it says of the connection is true only if the other end
+ * stood still, too. Context: quiesced.
+ */
+int ckpt_files_lead_out(void);
+
+/* Of two ends of a connection: where the program still listens. */
+#define CKPT_FIRST_LISTENS 1u
+#define CKPT_SECOND_LISTENS 2u
+
+/*
+ * In the restart program: makes both ends of a connection whose ends were those
+ * described, in the same order; empty, with default options. A port where the
+ * program listens is waited for while the kernel still keeps it. 0 or -errno.
+ * Context: normal.
+ */
+int ckpt_files_connect(const struct ckpt_socket *a, const struct ckpt_socket *b,
+                       uint32_t listening, int ends[2]);
+
+/* Whether the program listens at the port of a TCP socket. Context: any. */
+int ckpt_files_listens(const struct ckpt_socket *listener,
+                       const struct ckpt_socket *socket);
+
+/*
+ * Puts what sockets between processes had received (those with a `size`) into
+ * the given ones, of which both ends must be given; before anybody shuts down
+ * an end, so before ckpt_files_restore() in any of the processes. Arguments and
+ * result as there.
+ */
+int ckpt_files_fill(const struct ckpt_file *files, size_t count,
+                    const char *strings,
+                    const void *(*payload)(void *argument, uint64_t address,
+                                           uint64_t size),
+                    void *argument, const struct ckpt_given_file *given,
+                    size_t given_count, struct ckpt_failure *failure);
 
 /*
  * In the saved code after a restart, when the program is about to go on: sets
@@ -67,7 +105,8 @@ int ckpt_files_start_timers(struct ckpt_failure *failure);
  * In the restart program: makes the descriptors again under their old numbers;
  * all others but `keep[]` and those given are closed, also 0, 1 or 2 if the
  * program had closed them.
- * given: files without a name that are not to be made anew.
+ * given: files without a name, and ends of connections, that are not to be made
+ * anew.
  * strings: the snapshot's string table.
  * payload: returns the saved bytes of a file (copied out of the image).
  * Returns 0 or -errno with the path and what is wrong with it in `failure`.

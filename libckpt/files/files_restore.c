@@ -125,6 +125,19 @@ struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
     return made;
 }
 
+int ckpt_file_given(const struct ckpt_file_restore *restore, uint64_t inode,
+                    const char *path)
+{
+    for (size_t i = 0; i < restore->given_count; i++) {
+        const struct ckpt_given_file *given = &restore->given[i];
+
+        if (given->inode == inode && strcmp(given->path, path) == 0) {
+            return given->fd;
+        }
+    }
+    return -1;
+}
+
 int ckpt_file_open_anew(const struct ckpt_file *file, int fd)
 {
     const int never = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_TMPFILE;

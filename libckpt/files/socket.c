@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket.c - sockets whose other end, if they have one, is in this process:
- * saved with their options and what they have received.
+ * socket.c - sockets: saved with their options and what they have received.
  *
- * Nothing is taken out of a socket. A connection to another process is refused:
- * only both ends together know what is on the way between them.
+ * Nothing is taken out of a socket. What is on the way is known if both ends
+ * stand still: the other end is named, and must be in this process or in
+ * another rank of the node (launcher/image/connections.hpp).
  */
 #include "files/socket.h"
 
@@ -88,43 +88,7 @@ static int describe(const struct ckpt_file_probe *probe,
     return 0;
 }
 
-static int is_own(const struct ckpt_file_save *save, uint64_t inode)
-{
-    struct stat status;
-
-    for (size_t i = 0; i < save->descriptor_count; i++) {
-        if (ckpt_sys_fstat(save->descriptors[i], &status) == 0 &&
-            S_ISSOCK(status.st_mode) && status.st_ino == inode) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int refuse_peer(const struct ckpt_file_probe *probe,
-                       const struct ckpt_socket *socket,
-                       struct ckpt_failure *failure)
-{
-    struct ucred credentials = {0};
-    uint32_t size = sizeof credentials;
-    char whom[128];
-
-    if (socket->domain == AF_UNIX) {
-        ckpt_syscall6(SYS_getsockopt, probe->fd, SOL_SOCKET, SO_PEERCRED,
-                      (long)&credentials, (long)&size, 0);
-        if (credentials.pid == ckpt_sys_getpid() || credentials.pid == 0) {
-            return refuse(probe, "whose other end is in another process", "",
-                          failure);
-        }
-        ckpt_text_format(whom, sizeof whom, "process %d", credentials.pid);
-    } else {
-        ckpt_socket_name(socket->remote, whom, sizeof whom);
-    }
-    return refuse(probe, "connected to ", whom, failure);
-}
-
-static int examine_unix(const struct ckpt_file_save *save,
-                        const struct ckpt_file_probe *probe,
+static int examine_unix(const struct ckpt_file_probe *probe,
                         struct ckpt_socket *socket,
                         struct ckpt_failure *failure)
 {
@@ -145,10 +109,10 @@ static int examine_unix(const struct ckpt_file_save *save,
                       failure);
     }
     /* One that is not accepted yet has no inode either, but is not shut. */
-    if (socket->state == CKPT_SOCKET_CONNECTED &&
-        (facts.peer == 0 ? facts.shutdown != SHUT_RDWR + 1
-                         : !is_own(save, facts.peer))) {
-        return refuse_peer(probe, socket, failure);
+    if (socket->state == CKPT_SOCKET_CONNECTED && facts.peer == 0 &&
+        facts.shutdown != SHUT_RDWR + 1) {
+        return refuse(probe, "whose other end is gone or not yet accepted", "",
+                      failure);
     }
     return 0;
 }
@@ -167,6 +131,18 @@ static long unacknowledged(int fd)
         ckpt_sys_nanosleep(&step, NULL);
     }
     return result < 0 ? result : bytes;
+}
+
+static int refuse_distant(const struct ckpt_file_probe *probe,
+                          const struct ckpt_socket *socket,
+                          struct ckpt_failure *failure)
+{
+    char address[96], whom[128];
+
+    ckpt_socket_name(socket->remote, address, sizeof address);
+    ckpt_text_format(whom, sizeof whom, "%s, which no process here has",
+                     address);
+    return refuse(probe, "connected to ", whom, failure);
 }
 
 static int examine_tcp(const struct ckpt_file_save *save,
@@ -193,7 +169,7 @@ static int examine_tcp(const struct ckpt_file_save *save,
         socket->peer = ckpt_socket_inet_peer(save, socket);
     }
     if (socket->state == CKPT_SOCKET_CONNECTED && socket->peer == 0) {
-        return refuse_peer(probe, socket, failure);
+        return refuse_distant(probe, socket, failure);
     }
     if (info.tcpi_state != TCP_ESTABLISHED) {
         return refuse(probe, "that is being connected or closed", "", failure);
@@ -270,10 +246,12 @@ static int save(const struct ckpt_file_save *save,
     int error = describe(probe, &socket, failure);
 
     if (error == 0 && socket.domain == AF_UNIX) {
-        error = examine_unix(save, probe, &socket, failure);
+        error = examine_unix(probe, &socket, failure);
     } else if (error == 0 && socket.type == SOCK_STREAM) {
         error = examine_tcp(save, probe, &socket, failure);
     }
+    file->value = socket.peer;
+    file->detail = (uint32_t)socket.type;
     return error != 0 ? error : save_content(probe, file, &socket, failure);
 }
 

@@ -49,14 +49,17 @@ struct ckpt_unix_facts {
 /* 0 or -errno. Context: quiesced. */
 int ckpt_socket_unix_facts(uint64_t inode, struct ckpt_unix_facts *facts);
 
-/* The inode of the socket of this process that is the other end of an inet
- * connection, or 0. Context: quiesced. */
+/* The inode of the socket that is the other end of a TCP connection, in this
+ * process or another one of this host; or 0. Context: quiesced. */
 uint64_t ckpt_socket_inet_peer(const struct ckpt_file_save *save,
                                const struct ckpt_socket *socket);
 
 /* 1 if both are the same address and port; an IPv4 address in IPv6 is the
  * same as itself. Context: any. */
 int ckpt_socket_same_address(const uint8_t *a, const uint8_t *b);
+
+/* The port, in network order. Context: any. */
+uint16_t ckpt_socket_port(const uint8_t *address);
 
 /* "127.0.0.1:80", "[address]:80" with hexadecimal digits. Context: any. */
 void ckpt_socket_name(const uint8_t *address, char *text, size_t size);
@@ -85,6 +88,28 @@ ckpt_socket_next_packet(const struct ckpt_socket_view *view, const char **at_p);
 
 /* Sends all packets by way of `fd`, the other end. 0 or -errno. Normal. */
 int ckpt_socket_queue_write(const struct ckpt_socket_view *view, int fd);
+
+/* socket_connect.c */
+
+/* Binds to the saved address; a patient one waits while the kernel still keeps
+ * the port of connections that have ended. 0 or -errno. Context: normal. */
+int ckpt_socket_bind(int fd, const struct ckpt_socket *saved, int is_patient);
+
+/* Whether `a` is to be the accepted end, if both could be: only an IPv6 socket
+ * can take both kinds. Context: any. */
+int ckpt_socket_may_accept(const struct ckpt_socket *a,
+                           const struct ckpt_socket *b);
+
+/* Makes a TCP connection: ends[0] the server's, accepted by `listener` or, if
+ * that is -1, one for the moment, which a patient one waits for. The client gets
+ * its port back if it is free. 0 or -errno. Context: normal. */
+int ckpt_socket_connect(const struct ckpt_socket *server,
+                        const struct ckpt_socket *client, int listener,
+                        int is_patient, int ends[2]);
+
+/* Puts what `end` had received into it, by way of the other end. 0 or -errno.
+ * Context: normal. */
+int ckpt_socket_fill(const struct ckpt_socket_view *view, int end, int other);
 
 /* socket_restore.c: see struct ckpt_file_ops. */
 int ckpt_socket_restore(struct ckpt_file_restore *restore,

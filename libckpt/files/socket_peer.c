@@ -3,7 +3,8 @@
  * socket_peer.c - who is at the other end of a socket.
  *
  * For Unix sockets the kernel tells by netlink (sock_diag(7)); the ends of an
- * inet connection know each other's addresses.
+ * inet connection know each other's addresses, and the kernel finds the socket
+ * that has them the other way round.
  */
 #include "files/socket.h"
 
@@ -11,16 +12,50 @@
 #include "sys/syscall.h"
 
 #include <errno.h>
+#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
 #include <string.h>
 
-struct request {
+/* Asks the kernel about a socket. The size of the answer, which begins with a
+ * header and at least `least` bytes after it, or -errno. */
+static long ask(const void *request, size_t size, char *answer, size_t capacity,
+                size_t least)
+{
     struct nlmsghdr header;
-    struct unix_diag_req body;
-};
+    long result;
+    int fd;
+
+    fd = (int)ckpt_syscall3(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+                            NETLINK_SOCK_DIAG);
+    if (fd < 0) {
+        return fd;
+    }
+    result = ckpt_sys_write(fd, request, size);
+    if (result >= 0) {
+        result = ckpt_sys_read(fd, answer, capacity);
+    }
+    ckpt_sys_close(fd);
+    if (result < (long)sizeof header) {
+        return result < 0 ? result : -EPROTO;
+    }
+    memcpy(&header, answer, sizeof header);
+    if (header.nlmsg_type == NLMSG_ERROR) {
+        int error;
+
+        memcpy(&error, answer + NLMSG_HDRLEN, sizeof error);
+        return error < 0 ? error : -EPROTO;
+    }
+    return header.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+                   header.nlmsg_len <= result &&
+                   header.nlmsg_len >= NLMSG_HDRLEN + least
+               ? (long)header.nlmsg_len
+               : -EPROTO;
+}
 
 static void read_attributes(const char *at, const char *end,
                             struct ckpt_unix_facts *facts)
@@ -54,33 +89,12 @@ static void read_attributes(const char *at, const char *end,
     }
 }
 
-static int read_answer(const char *answer, long size,
-                       struct ckpt_unix_facts *facts)
-{
-    struct nlmsghdr header;
-
-    if (size < (long)sizeof header) {
-        return size < 0 ? (int)size : -EPROTO;
-    }
-    memcpy(&header, answer, sizeof header);
-    if (header.nlmsg_type == NLMSG_ERROR) {
-        int error;
-
-        memcpy(&error, answer + NLMSG_HDRLEN, sizeof error);
-        return error < 0 ? error : -EPROTO;
-    }
-    if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY || header.nlmsg_len > size) {
-        return -EPROTO;
-    }
-    read_attributes(answer + NLMSG_HDRLEN +
-                        NLMSG_ALIGN(sizeof(struct unix_diag_msg)),
-                    answer + header.nlmsg_len, facts);
-    return 0;
-}
-
 int ckpt_socket_unix_facts(uint64_t inode, struct ckpt_unix_facts *facts)
 {
-    const struct request request = {
+    const struct {
+        struct nlmsghdr header;
+        struct unix_diag_req body;
+    } request = {
         .header = {.nlmsg_len = sizeof request,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST},
@@ -91,21 +105,15 @@ int ckpt_socket_unix_facts(uint64_t inode, struct ckpt_unix_facts *facts)
                  .udiag_cookie = {~0u, ~0u}},
     };
     char answer[1024] __attribute__((aligned(8)));
-    long result;
-    int fd;
+    const size_t fixed = NLMSG_ALIGN(sizeof(struct unix_diag_msg));
+    long size = ask(&request, sizeof request, answer, sizeof answer, fixed);
 
     *facts = (struct ckpt_unix_facts){0};
-    fd = (int)ckpt_syscall3(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-                            NETLINK_SOCK_DIAG);
-    if (fd < 0) {
-        return fd;
+    if (size < 0) {
+        return (int)size;
     }
-    result = ckpt_sys_write(fd, &request, sizeof request);
-    if (result >= 0) {
-        result = ckpt_sys_read(fd, answer, sizeof answer);
-    }
-    ckpt_sys_close(fd);
-    return read_answer(answer, result, facts);
+    read_attributes(answer + NLMSG_HDRLEN + fixed, answer + size, facts);
+    return 0;
 }
 
 /* Address and port in IPv6's form. 0 if it is of another family. */
@@ -172,6 +180,40 @@ static int address_of(long call, int fd, uint8_t address[128])
     return ckpt_syscall3(call, fd, (long)address, (long)&size) == 0;
 }
 
+/* Of a connection to an end in another process. */
+static uint64_t find_by_kernel(const struct ckpt_socket *socket)
+{
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 body;
+    } request = {
+        .header = {.nlmsg_len = sizeof request,
+                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                   .nlmsg_flags = NLM_F_REQUEST},
+        .body = {.sdiag_family = AF_INET6,
+                 .sdiag_protocol = IPPROTO_TCP,
+                 .idiag_states = ~0u,
+                 .id = {.idiag_cookie = {~0u, ~0u}}},
+    };
+    char answer[1024] __attribute__((aligned(8)));
+    struct inet_diag_msg found;
+    uint8_t local[18], remote[18];
+
+    if (!widen(socket->local, local) || !widen(socket->remote, remote)) {
+        return 0;
+    }
+    memcpy(request.body.id.idiag_src, remote, 16);
+    memcpy(&request.body.id.idiag_sport, remote + 16, 2);
+    memcpy(request.body.id.idiag_dst, local, 16);
+    memcpy(&request.body.id.idiag_dport, local + 16, 2);
+    if (ask(&request, sizeof request, answer, sizeof answer, sizeof found) <
+        0) {
+        return 0;
+    }
+    memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
+    return found.idiag_state == TCP_LISTEN ? 0 : found.idiag_inode;
+}
+
 uint64_t ckpt_socket_inet_peer(const struct ckpt_file_save *save,
                                const struct ckpt_socket *socket)
 {
@@ -189,5 +231,14 @@ uint64_t ckpt_socket_inet_peer(const struct ckpt_file_save *save,
             return status.st_ino;
         }
     }
-    return 0;
+    return find_by_kernel(socket);
+}
+
+uint16_t ckpt_socket_port(const uint8_t *address)
+{
+    uint16_t port; /* sin_port and sin6_port are in the same place */
+
+    memcpy(&port, address + offsetof(struct sockaddr_in, sin_port),
+           sizeof port);
+    return port;
 }

@@ -11,9 +11,12 @@
 #include "sys/syscall.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#define ROOM_TIMEOUT_MS 10000 /* for what has had room before */
 
 static size_t padded(size_t size)
 {
@@ -186,6 +189,14 @@ ckpt_socket_next_packet(const struct ckpt_socket_view *view, const char **at_p)
     return packet;
 }
 
+/* The other end has said that it has room again. */
+static int can_send(int fd)
+{
+    struct pollfd file = {fd, POLLOUT, 0};
+
+    return poll(&file, 1, ROOM_TIMEOUT_MS) == 1;
+}
+
 /* Bytes may be taken in parts, a packet is not. 0 or -errno. */
 static int send_all(int fd, const char *bytes, size_t size)
 {
@@ -195,7 +206,8 @@ static int send_all(int fd, const char *bytes, size_t size)
         ssize_t result =
             send(fd, bytes + done, size - done, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-        if (result < 0 && errno != EINTR) {
+        if (result < 0 && errno != EINTR &&
+            !(errno == EAGAIN && can_send(fd))) {
             return -errno;
         }
         done += result > 0 ? (size_t)result : 0;

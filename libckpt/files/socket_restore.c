@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_restore.c - sockets made again: pairs connected to each other, others
- * bound and listening where they were.
+ * socket_restore.c - sockets made again: pairs connected to each other or given,
+ * others bound and listening where they were.
  */
 #include "files/socket.h"
+
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
-
-/* The kernel keeps a port for a minute after a connection to it has ended. */
-#define PORT_STEP_NS 100000000L
-#define PORT_STEPS 700
 
 /* The payload of *file, checked. 0 or -EINVAL. */
 static int open_view(const struct ckpt_file_restore *restore,
@@ -68,24 +63,13 @@ static int is_peer(const struct ckpt_file *file, const struct ckpt_socket *saved
     return file->inode == of->peer && saved->domain != 0;
 }
 
-/* sin_port and sin6_port are in the same place. */
-static uint16_t port_of(const uint8_t *address)
-{
-    uint16_t port;
-
-    memcpy(&port, address + offsetof(struct sockaddr_in, sin_port),
-           sizeof port);
-    return port;
-}
-
 /* Listens where `of` was accepted. */
 static int is_listener(const struct ckpt_file *file,
                        const struct ckpt_socket *saved,
                        const struct ckpt_socket *of)
 {
     (void)file;
-    return saved->state == CKPT_SOCKET_LISTENING && saved->domain != AF_UNIX &&
-           port_of(saved->local) == port_of(of->local);
+    return ckpt_files_listens(saved, of);
 }
 
 /* Sent a packet from `of`'s remote address. */
@@ -117,63 +101,16 @@ static int is_pair(const struct ckpt_file_restore *restore,
     struct ckpt_socket_view view;
 
     return saved->state == CKPT_SOCKET_CONNECTED &&
-           (saved->type != SOCK_DGRAM ||
+           (saved->type != SOCK_DGRAM || file->sharers > 1 ||
             (saved->domain == AF_UNIX &&
              find_twin(restore, file, saved, &view) != NULL));
-}
-
-/* A socket that nobody listens on has left its name behind. */
-static void remove_stale_name(const struct ckpt_socket *saved)
-{
-    const char *path = ((const struct sockaddr_un *)saved->local)->sun_path;
-    struct stat status;
-    int fd;
-
-    if (saved->domain != AF_UNIX || path[0] == '\0' ||
-        lstat(path, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-        return;
-    }
-    fd = socket(AF_UNIX, saved->type | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)saved->local,
-                           saved->local_size) != 0 &&
-        errno == ECONNREFUSED) {
-        unlink(path);
-    }
-    close(fd);
-}
-
-/* Binds to the saved address; waits while the kernel still keeps the port of
- * connections that have ended. 0 or -errno. */
-static int bind_again(int fd, const struct ckpt_socket *saved, int is_patient)
-{
-    const struct timespec step = {0, PORT_STEP_NS};
-    const int on = 1;
-    int error = -EADDRINUSE;
-
-    if (saved->domain != AF_UNIX) {
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    }
-    remove_stale_name(saved);
-    for (int i = 0; error == -EADDRINUSE && i < PORT_STEPS; i++) {
-        if (i > 0) {
-            nanosleep(&step, NULL);
-        }
-        error = bind(fd, (const struct sockaddr *)saved->local,
-                     saved->local_size) == 0
-                    ? 0
-                    : -errno;
-        if (!is_patient) {
-            break;
-        }
-    }
-    return error;
 }
 
 static int has_name(const struct ckpt_socket *saved)
 {
     return saved->domain == AF_UNIX
                ? saved->local_size > sizeof(sa_family_t)
-               : saved->local_size != 0 && port_of(saved->local) != 0;
+               : saved->local_size != 0 && ckpt_socket_port(saved->local) != 0;
 }
 
 /* A socket that is no end of a pair. The descriptor, or -errno. */
@@ -188,7 +125,7 @@ static int make_single(const struct ckpt_socket_view *view)
     }
     error = ckpt_socket_options_write(view, fd, 1);
     if (error == 0 && has_name(saved)) {
-        error = bind_again(fd, saved, saved->domain != AF_UNIX);
+        error = ckpt_socket_bind(fd, saved, saved->domain != AF_UNIX);
     }
     if (error == 0 && saved->state == CKPT_SOCKET_LISTENING &&
         listen(fd, saved->backlog) != 0) {
@@ -216,140 +153,43 @@ static int connect_unix(const struct ckpt_socket *saved, int ends[2])
                : -errno;
 }
 
-/* Listens where `server` was accepted, or anywhere on this host. */
-static int listen_for(const struct ckpt_socket *server)
-{
-    struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
-                                .sin6_addr = IN6ADDR_ANY_INIT};
-    struct sockaddr_in any4 = {.sin_family = AF_INET};
-    const int off = 0;
-    int fd = socket(server->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0) {
-        return -errno;
-    }
-    if (server->domain == AF_INET6) {
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    }
-    if (bind_again(fd, server, 0) != 0) {
-        if (server->domain == AF_INET6) {
-            bind(fd, (struct sockaddr *)&any6, sizeof any6);
-        } else {
-            bind(fd, (struct sockaddr *)&any4, sizeof any4);
-        }
-    }
-    if (listen(fd, 1) != 0) {
-        close(fd);
-        return -errno;
-    }
-    return fd;
-}
-
-/* The listening socket of the program itself, or one for the moment. */
+/* The listening socket of the program itself; -1 if there is none, or another
+ * -errno. */
 static int find_listener(struct ckpt_file_restore *restore,
-                         const struct ckpt_socket *server, int *is_ours_p)
+                         const struct ckpt_socket *server)
 {
     struct ckpt_socket_view view;
     const struct ckpt_file *file = find(restore, is_listener, server, &view);
     struct ckpt_file_made *made;
     int fd;
 
-    *is_ours_p = file == NULL;
     if (file == NULL) {
-        return listen_for(server);
+        return -1;
     }
     made = ckpt_file_find_made(restore, file);
     if (made == NULL) {
         fd = make_single(&view);
         if (fd < 0) {
-            return fd;
+            return fd == -1 ? -EACCES : fd;
         }
         made = ckpt_file_add_made(restore, file, fd, -1);
     }
     return made == NULL ? -EMFILE : made->fds[0];
 }
 
-/* Where to reach the listener: on this host. */
-static void aim(int listener, const struct ckpt_socket *client,
-                struct sockaddr_storage *address, socklen_t *size_p)
-{
-    struct sockaddr_storage bound = {0};
-    socklen_t size = sizeof bound;
-    uint16_t port;
-
-    memcpy(address, client->remote, client->remote_size);
-    *size_p = client->remote_size;
-    getsockname(listener, (struct sockaddr *)&bound, &size);
-    port = port_of((const uint8_t *)&bound);
-    if (port == port_of(client->remote)) {
-        return;
-    }
-    if (address->ss_family == AF_INET6 &&
-        !IN6_IS_ADDR_V4MAPPED(&((struct sockaddr_in6 *)address)->sin6_addr)) {
-        ((struct sockaddr_in6 *)address)->sin6_addr = in6addr_loopback;
-        ((struct sockaddr_in6 *)address)->sin6_port = port;
-    } else {
-        ((struct sockaddr_in *)address)->sin_addr.s_addr =
-            htonl(INADDR_LOOPBACK);
-        ((struct sockaddr_in *)address)->sin_family = AF_INET;
-        ((struct sockaddr_in *)address)->sin_port = port;
-    }
-}
-
-/* Takes the connection of `client`; others that come are turned away. */
-static int accept_from(int listener, int client)
-{
-    struct sockaddr_storage own = {0}, other = {0};
-    socklen_t size = sizeof own;
-    int fd;
-
-    getsockname(client, (struct sockaddr *)&own, &size);
-    for (;;) {
-        size = sizeof other;
-        fd = accept4(listener, (struct sockaddr *)&other, &size, SOCK_CLOEXEC);
-        if (fd < 0 || ckpt_socket_same_address((const uint8_t *)&own,
-                                               (const uint8_t *)&other)) {
-            return fd < 0 ? -errno : fd;
-        }
-        close(fd);
-    }
-}
-
-/* A TCP connection: ends[0] the server's. The client gets its port back if it
- * is free. 0 or -errno. */
+/* A TCP connection: ends[0] the server's. 0 or -errno. */
 static int connect_tcp(struct ckpt_file_restore *restore,
                        const struct ckpt_socket *server,
                        const struct ckpt_socket *client, int ends[2])
 {
-    struct sockaddr_storage address = {0};
-    socklen_t size;
-    int is_ours;
-    int listener = find_listener(restore, server, &is_ours);
-    int error = 0;
+    int listener = find_listener(restore, server);
 
-    if (listener < 0) {
-        return listener;
-    }
-    ends[1] = socket(client->domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)bind_again(ends[1], client, 0);
-    aim(listener, client, &address, &size);
-    if (connect(ends[1], (struct sockaddr *)&address, size) != 0) {
-        error = -errno;
-    } else {
-        ends[0] = accept_from(listener, ends[1]);
-        error = ends[0] < 0 ? ends[0] : 0;
-    }
-    if (is_ours) {
-        close(listener);
-    }
-    if (error != 0) {
-        close(ends[1]);
-    }
-    return error;
+    return listener < -1 ? listener
+                         : ckpt_socket_connect(server, client, listener, 0, ends);
 }
 
 /* Whether `a` is the end that was accepted: by a listener that is still there,
- * else either will do, but only an IPv6 socket can take both kinds. */
+ * else either will do. */
 static int is_server(const struct ckpt_file_restore *restore,
                      const struct ckpt_socket *a, const struct ckpt_socket *b)
 {
@@ -359,29 +199,7 @@ static int is_server(const struct ckpt_file_restore *restore,
         return 1;
     }
     return find(restore, is_listener, b, &view) == NULL &&
-           (a->domain == b->domain || a->domain == AF_INET6);
-}
-
-/* Puts what one end had received into the other. 0 or -errno. */
-static int fill(const struct ckpt_socket_view *view, int other)
-{
-    const int room = 1 << 24; /* as much as is allowed here */
-    socklen_t size = sizeof(int);
-    int before = 0;
-    int error;
-
-    if (view->socket->packet_count == 0) {
-        return 0;
-    }
-    if (view->socket->domain != AF_UNIX) {
-        return ckpt_socket_queue_write(view, other);
-    }
-    getsockopt(other, SOL_SOCKET, SO_SNDBUF, &before, &size);
-    setsockopt(other, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    error = ckpt_socket_queue_write(view, other);
-    before /= 2;
-    setsockopt(other, SOL_SOCKET, SO_SNDBUF, &before, sizeof before);
-    return error;
+           ckpt_socket_may_accept(a, b);
 }
 
 /* Makes both ends; for Unix sockets the other may be gone. 0 or -errno. */
@@ -413,9 +231,10 @@ static int make_pair(struct ckpt_file_restore *restore,
         ends[1] = turned[0];
     }
     if (error == 0) {
-        error = fill(view, ends[1]);
-        error = error == 0 && other != NULL ? fill(&other_view, ends[0])
-                                            : error;
+        error = ckpt_socket_fill(view, ends[0], ends[1]);
+        error = error == 0 && other != NULL
+                    ? ckpt_socket_fill(&other_view, ends[1], ends[0])
+                    : error;
         if (ckpt_file_add_made(restore, file, ends[0], -1) == NULL) {
             error = -EMFILE;
         }
@@ -446,6 +265,15 @@ static int lost(const struct ckpt_file_restore *restore,
                      strerror(-error));
 }
 
+/* An end of a connection that several processes have, or -1. */
+static int given_end(const struct ckpt_file_restore *restore, uint64_t inode)
+{
+    char path[64];
+
+    ckpt_text_format(path, sizeof path, "socket:[%l]", (long)inode);
+    return ckpt_file_given(restore, inode, path);
+}
+
 int ckpt_socket_restore(struct ckpt_file_restore *restore,
                         const struct ckpt_file *file,
                         struct ckpt_failure *failure)
@@ -459,7 +287,11 @@ int ckpt_socket_restore(struct ckpt_file_restore *restore,
         return ckpt_file_lost(restore, file, -EINVAL,
                               "the image lacks its description", failure);
     }
-    if (made == NULL && is_pair(restore, file, view.socket)) {
+    if (made == NULL && file->sharers > 1) {
+        fd = dup(given_end(restore, file->inode));
+        made = fd < 0 ? NULL : ckpt_file_add_made(restore, file, fd, -1);
+        error = made == NULL ? -EBADF : 0;
+    } else if (made == NULL && is_pair(restore, file, view.socket)) {
         error = make_pair(restore, file, &view);
         made = error == 0 ? ckpt_file_find_made(restore, file) : NULL;
     }
@@ -565,4 +397,78 @@ int ckpt_socket_finish(struct ckpt_file_restore *restore,
         error = -errno;
     }
     return error == 0 ? 0 : lost(restore, file, view.socket, error, failure);
+}
+
+/* The queue of a socket whose two ends were given. 0 or -errno. */
+static int fill_given(const struct ckpt_file_restore *restore,
+                      const struct ckpt_file *file,
+                      struct ckpt_failure *failure)
+{
+    int end = given_end(restore, file->inode);
+    int other = given_end(restore, file->value);
+    struct ckpt_socket_view view;
+    int error = end < 0 || other < 0 ? -EBADF : open_view(restore, file, &view);
+
+    if (error == 0) {
+        error = ckpt_socket_fill(&view, end, other);
+    }
+    return error == 0 ? 0
+                      : ckpt_file_lost(restore, file, error, strerror(-error),
+                                       failure);
+}
+
+int ckpt_files_listens(const struct ckpt_socket *listener,
+                       const struct ckpt_socket *socket)
+{
+    return listener->state == CKPT_SOCKET_LISTENING &&
+           listener->domain != AF_UNIX && socket->domain != AF_UNIX &&
+           ckpt_socket_port(listener->local) == ckpt_socket_port(socket->local);
+}
+
+int ckpt_files_connect(const struct ckpt_socket *a, const struct ckpt_socket *b,
+                       uint32_t listening, int ends[2])
+{
+    int turned[2];
+    int error;
+
+    if (a->domain == AF_UNIX) {
+        return connect_unix(a, ends);
+    }
+    if ((listening & CKPT_FIRST_LISTENS) != 0 ||
+        (listening == 0 && ckpt_socket_may_accept(a, b))) {
+        return ckpt_socket_connect(a, b, -1, listening != 0, ends);
+    }
+    error = ckpt_socket_connect(b, a, -1, listening != 0, turned);
+    ends[0] = turned[1];
+    ends[1] = turned[0];
+    return error;
+}
+
+int ckpt_files_fill(const struct ckpt_file *files, size_t count,
+                    const char *strings,
+                    const void *(*payload)(void *argument, uint64_t address,
+                                           uint64_t size),
+                    void *argument, const struct ckpt_given_file *given,
+                    size_t given_count, struct ckpt_failure *failure)
+{
+    const struct ckpt_file_restore restore = {
+        .files = files,
+        .count = count,
+        .strings = strings,
+        .payload = payload,
+        .argument = argument,
+        .given = given,
+        .given_count = given_count,
+    };
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        const struct ckpt_file *file = &files[i];
+
+        if (file->kind == CKPT_FILE_SOCKET && file->same_as < 0 &&
+            file->sharers > 1 && file->size != 0) {
+            error = fill_given(&restore, file, failure);
+        }
+    }
+    return error;
 }

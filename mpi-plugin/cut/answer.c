@@ -15,6 +15,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
+#include "files/files.h"
 #include "handles/kinds.h"
 #include "task/threads.h"
 
@@ -139,15 +140,46 @@ static void drain(void)
     (void)ckpt_agent_send(&message, -1);
 }
 
+/* Tells the agent where the process is described, and what that depends on. */
+static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_READY,
+                                   .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_snapshot *snapshot;
+    int error = ckpt_process_image(context, &snapshot, failure);
+
+    if (error != 0) {
+        return error;
+    }
+    message.arg[0] = (uint64_t)(uintptr_t)snapshot;
+    message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
+    message.arg[1] |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
+    (void)ckpt_agent_send(&message, -1);
+    return 0;
+}
+
+/* SAVE once more: now the other ranks stand still, too. */
+static void describe_again(struct ckpt_context *context)
+{
+    struct ckpt_failure failure = {"the lower half is busy"}; /* -EAGAIN */
+
+    if (describe(context, &failure) != 0) {
+        ckpt_report_refusal(&failure);
+    }
+}
+
 /* Stands still while the agent copies our memory: until RESUME, or RUN if the
  * ranks have to align once more. */
-static void await_resume(void)
+static void await_resume(struct ckpt_context *context)
 {
     struct ckpt_message message;
     int got;
 
     do {
         got = ckpt_agent_receive(&message, 1);
+        if (got == 1 && message.type == CKPT_MSG_SAVE) {
+            describe_again(context);
+        }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
     ckpt_threads_thaw();
@@ -161,10 +193,7 @@ static void await_resume(void)
 
 int ckpt_save_as(struct ckpt_context *context)
 {
-    struct ckpt_message message = {.type = CKPT_MSG_READY,
-                                   .epoch = ckpt_checkpoint.epoch};
     struct ckpt_failure failure = {""};
-    struct ckpt_snapshot *snapshot;
     int error = ckpt_threads_freeze(FREEZE_TIMEOUT_MS, &failure);
 
     if (error != 0) {
@@ -172,7 +201,7 @@ int ckpt_save_as(struct ckpt_context *context)
         return error;
     }
     ckpt_nonblocking_record();
-    error = ckpt_process_image(context, &snapshot, &failure);
+    error = describe(context, &failure);
     if (error == -EAGAIN) {
         ckpt_threads_thaw();
         return error;
@@ -182,10 +211,7 @@ int ckpt_save_as(struct ckpt_context *context)
         ckpt_report_refusal(&failure);
         return error;
     }
-    message.arg[0] = (uint64_t)(uintptr_t)snapshot;
-    message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
-    (void)ckpt_agent_send(&message, -1);
-    await_resume();
+    await_resume(context);
     return 0;
 }
 

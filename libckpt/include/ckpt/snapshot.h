@@ -119,12 +119,15 @@ struct ckpt_timerfd {
 /* One open file descriptor of the application. */
 struct ckpt_file {
     uint64_t offset;        /* bytes: position of the open file */
-    uint64_t size;          /* bytes: size of a regular file at the checkpoint */
+    uint64_t size;          /* bytes: size of a regular file at the checkpoint;
+                               socket between ranks: of its payload, if it is
+                               this rank that fills its queue: told by the agent */
     uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
     uint64_t inode;
     uint64_t value;         /* eventfd: counter; pipe: number shared by both ends;
                                inotify: last watch given; signalfd: bit
-                               (signal - 1) for each; timerfd: CLOCK_* */
+                               (signal - 1) for each; timerfd: CLOCK_*; socket:
+                               inode of the other end, or 0 */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;
@@ -134,9 +137,11 @@ struct ckpt_file {
     int32_t same_as;           /* lower-numbered descriptor that shares the open
                                   file description, or -1 */
     uint32_t detail;           /* kind's own: eventfd EFD_SEMAPHORE; stream 0, 1, 2;
-                                  unnamed: mode; memfd: seals; timerfd: TFD_* */
+                                  unnamed: mode; memfd: seals; timerfd: TFD_*;
+                                  socket: SOCK_* */
     ckpt_string_t path;
-    uint32_t sharers; /* as in struct ckpt_region */
+    uint32_t sharers; /* as in struct ckpt_region; socket: how many ranks have
+                         an end of its connection */
 };
 
 enum ckpt_socket_state {
@@ -148,7 +153,7 @@ enum ckpt_socket_state {
 /* A socket, followed by struct ckpt_socket_option[option_count] and then, each
  * filled up to a multiple of 8 bytes, the packets that it has received. */
 struct ckpt_socket {
-    uint64_t peer;  /* inode of the other end in this process; 0: it is gone */
+    uint64_t peer;  /* inode of the other end; 0: it is gone */
     int32_t domain; /* AF_* */
     int32_t type;   /* SOCK_* */
     int32_t protocol;

@@ -21,6 +21,8 @@
  *            <----  DRAINED
  *   SAVE     ---->          with a signal if the rank is inside a collective
  *            <----  READY   arg[0] = address of its struct ckpt_snapshot
+ *   SAVE     ---->          if connections lead from rank to rank: twice more
+ *            <----  READY
  *   RESUME   ---->          memory is captured (or the checkpoint is off)
  *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
@@ -36,7 +38,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 2u
+#define CKPT_WIRE_VERSION 3u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -52,7 +54,8 @@ enum ckpt_message_type {
                              arg[4]: `entered` of the clock there */
     CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
-    CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot */
+    CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
+                             flags CKPT_READY_* */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
 
@@ -84,6 +87,9 @@ enum ckpt_place {
 /* Flags of READY, in arg[1]. */
 #define CKPT_READY_SHARED 1u /* other ranks that run may change its memory: it
                                 and all others with this flag go on together */
+#define CKPT_READY_LEADS_OUT 2u /* a connection of it has its other end in another
+                                   process: what it says is true only if the
+                                   others stood still, too */
 
 struct ckpt_message {
     uint32_t magic;

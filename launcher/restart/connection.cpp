@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * connection.cpp - make a connection again that led from rank to rank.
+ */
+#include "config.h"
+#include "restart/connection.hpp"
+
+#include "common/error.hpp"
+
+extern "C" {
+#include "files/files.h"
+}
+
+namespace ckpt::restart
+{
+
+std::vector<Fd> connect_ends(const std::string &path,
+                             const ckpt_socket (&ends)[2],
+                             std::uint32_t listening)
+{
+    for (const ckpt_socket &end : ends) {
+        if (end.domain == 0 || end.local_size > sizeof(end.local) ||
+            end.remote_size > sizeof(end.remote)) {
+            fail("the image lacks the description of an end of {}", path);
+        }
+    }
+    int made[2] = {-1, -1};
+    int error = ckpt_files_connect(&ends[0], &ends[1], listening, made);
+    if (error != 0) {
+        fail_errno(-error, "the connection {} between two ranks cannot be made "
+                           "again",
+                   path);
+    }
+    std::vector<Fd> fds;
+    fds.emplace_back(made[0]);
+    fds.emplace_back(made[1]);
+    return fds;
+}
+
+} // namespace ckpt::restart
