@@ -9,6 +9,7 @@ import pytest
 
 from ckpttest import probes, programs
 from ckpttest.lab import Lab
+from ckpttest.settings import APPS
 
 # Sums of OpenMP threads differ from run to run.
 SETTINGS = {"OMP_NUM_THREADS": "1"}
@@ -38,9 +39,12 @@ def test_elk(tmp_path):
         lab.close()
 
 
-@pytest.mark.skipif(
+needs_fortran = pytest.mark.skipif(
     "fortran/mpi_f08" not in probes.LANGUAGES, reason="no Fortran compiler"
 )
+
+
+@needs_fortran
 def test_random_moments(lab, native):
     """A program that never pauses, killed three times."""
     program = programs.heat(12000)
@@ -53,3 +57,15 @@ def test_random_moments(lab, native):
         job = lab.restart()
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
+
+
+@needs_fortran
+def test_bare_names(lab):
+    """Functions that only Open MPI's own Fortran library has."""
+    program = programs.Program("bare names", [APPS / "fortran/bare_names"], 1)
+    job = lab.start(program)
+    assert job.finish() != 0
+    assert any("-fno-underscoring" in line for line in job.lines), job.lines
+    assert "runs" not in job.lines
+    native = lab.start_native(program)
+    assert "runs" in native.succeed()

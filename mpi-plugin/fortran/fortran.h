@@ -36,9 +36,12 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
 #define CKPT_FORTRAN_NAME(name, function)                                      \
     extern __typeof__(function) name __attribute__((weak, alias(#function)))
 
-/* All names that compilers give one external procedure. */
+/*
+ * The names that compilers give one external procedure, but for the bare lower
+ * case one of -fno-underscoring: libraries in C have functions of such names
+ * (Rmpi's mpi_comm_rank), whose place a preloaded one would take.
+ */
 #define CKPT_FORTRAN_MANGLED(function, lower, upper)                           \
-    CKPT_FORTRAN_NAME(lower, function);                                        \
     CKPT_FORTRAN_NAME(lower##_, function);                                     \
     CKPT_FORTRAN_NAME(lower##__, function);                                    \
     CKPT_FORTRAN_NAME(upper, function)

@@ -35,14 +35,21 @@ _FORTRAN_NAME = re.compile(
     r"ompi_(\w+)_f|P?MPI_([A-Z0-9_]+|[A-Z]\w*_f(?:08)?)|p?mpi_([a-z0-9_]*[a-z0-9])_{0,2}"
 )
 
+# What -fno-underscoring makes of MPI_SEND. A library in C, as Rmpi, may have a
+# function of such a name, and a preloaded one would take its place.
+_BARE_NAME = re.compile(r"p?mpi_[a-z0-9_]*[a-z0-9](?<!_f)")
+
 
 def missing_fortran(bindings, standin):
     """Fortran names of the real library that the stand-in does not define. It
-    leaves out MPI_Sizeof, which is Fortran itself, and what C refuses."""
+    leaves out MPI_Sizeof, which is Fortran itself, what C refuses, and the
+    names that a library in C may have."""
     refused = {name.lower() for name in supplement.REFUSED}
     missing = []
     for name, symbol in sorted(bindings.items()):
         match = _FORTRAN_NAME.fullmatch(name)
+        if _BARE_NAME.fullmatch(name):
+            continue
         if match is None or symbol.type != "FUNC" or not symbol.defined:
             continue
         base = "".join(filter(None, match.groups())).lower()
@@ -51,6 +58,15 @@ def missing_fortran(bindings, standin):
         if not known and base not in refused and not base.startswith("sizeof_"):
             missing.append(name)
     return missing
+
+
+def bare_functions(standin):
+    """Functions of the stand-in that would take the place of others."""
+    return [
+        name
+        for name, symbol in sorted(standin.items())
+        if _BARE_NAME.fullmatch(name) and symbol.defined and symbol.type == "FUNC"
+    ]
 
 
 def strong_functions(header, standin):
@@ -81,6 +97,7 @@ def complaints(header, binding_symbols, objects, standin, fortran=()):
     missing += missing_fortran(dict(fortran), standin)
     return [
         *(f"{name} is missing" for name in missing),
+        *(f"{name} may be a function of the application" for name in bare_functions(standin)),
         *(f"{name} is not weak" for name in strong_functions(header, standin)),
         *wrong_objects(objects, standin),
     ]

@@ -17,6 +17,7 @@
 #include "handles/communicator.h"
 #include "handles/early_info.h"
 #include "memory/regions.h"
+#include "runtime/foreign.h"
 #include "runtime/leaked_descriptors.h"
 #include "runtime/runtime.h"
 #include "task/signals.h"
@@ -30,7 +31,6 @@
 #include <sys/auxv.h>
 #include <time.h>
 #include <errno.h>
-#include <link.h>
 
 static enum ckpt_runtime_phase phase;
 static enum ckpt_runtime_phase world; /* as MPI_Init and MPI_Finalize go */
@@ -74,33 +74,11 @@ __attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure
     exit(1);
 }
 
-static int name_other_mpi(struct dl_phdr_info *object, size_t size, void *found)
-{
-    const char *slash = strrchr(object->dlpi_name, '/');
-    const char *name = slash != NULL ? slash + 1 : object->dlpi_name;
-
-    (void)size;
-    if ((strncmp(name, "libmpi.so.", 10) == 0 &&
-         strcmp(name, "libmpi.so.40") != 0) ||
-        strncmp(name, "libmpich.so", 11) == 0) {
-        *(const char **)found = object->dlpi_name;
-        return 1;
-    }
-    return 0;
-}
-
-/* A program compiled for another MPI has other handles and constants: it must
- * not go on with ours. */
-static void refuse_other_mpi(void)
+static void refuse_caller(const void *address)
 {
     struct ckpt_failure failure = {""};
-    const char *found = NULL;
 
-    if (dl_iterate_phdr(name_other_mpi, &found) != 0) {
-        (void)ckpt_fail(&failure, -ENOTSUP,
-                        "this program needs %s, which belongs to another MPI; "
-                        "only programs for Open MPI (libmpi.so.40) can be run",
-                        found);
+    if (ckpt_foreign_fortran(address, &failure) != 0) {
         give_up(&failure);
     }
 }
@@ -138,7 +116,9 @@ void ckpt_runtime_need_library(void)
     if (ckpt_require_lower("MPI") == 0) {
         return;
     }
-    refuse_other_mpi();
+    if (ckpt_foreign_mpi(&failure) != 0) {
+        give_up(&failure);
+    }
     ckpt_thread_pointer_open();
     ckpt_regions_open();
     ckpt_leaked_descriptors_close();
@@ -206,6 +186,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     if (world != CKPT_RUNTIME_BEFORE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init_thread");
     }
+    refuse_caller(__builtin_return_address(0));
     start_once(required);
     world = CKPT_RUNTIME_ACTIVE;
     *provided = thread_level;
@@ -219,6 +200,7 @@ int PMPI_Init(int *argc, char ***argv)
     if (world != CKPT_RUNTIME_BEFORE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Init");
     }
+    refuse_caller(__builtin_return_address(0));
     start_once(MPI_THREAD_SINGLE);
     world = CKPT_RUNTIME_ACTIVE;
     return MPI_SUCCESS;

@@ -194,6 +194,11 @@ class StandIn(unittest.TestCase):
         self.assertEqual(check_standin.missing_fortran(fortran, self.symbols), [])
         self.assertEqual(check_standin.missing_fortran(fortran, standin), sorted(fortran))
 
+    def test_name_of_the_application_is_noticed(self):
+        """Rmpi has a function mpi_send of its own."""
+        found = self.complaints(mpi_send=self.symbols["mpi_send_"])
+        self.assertEqual(found, ["mpi_send may be a function of the application"])
+
     def test_undefined_function_is_noticed(self):
         imported = dataclasses.replace(self.symbols["MPI_Send"], defined=False)
         self.assertEqual(self.complaints(MPI_Send=imported), ["MPI_Send is missing"])
