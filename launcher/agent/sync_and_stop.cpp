@@ -592,6 +592,9 @@ void SyncAndStop::committed(Time now)
     }
     times_.commit = seconds(now - phase_began_);
     if (kill_) {
+        for (Rank &rank : ranks_) {
+            let_go(rank, now); /* it stood still up to its end */
+        }
         actions_.push_back(action::Kill{});
     }
     finish(true, now);

@@ -771,10 +771,12 @@ TEST_F(Machine, KillHoldsAllRanksUntilTheCommit)
     EXPECT_EQ(take_orders(0), Types());
     EXPECT_TRUE(took<action::Capture>());
     EXPECT_TRUE(took<action::Commit>());
+    now += seconds(3);
     machine.committed(now);
     settle();
     EXPECT_TRUE(took<action::Kill>());
     EXPECT_TRUE(finish->committed);
+    EXPECT_EQ(machine.times().stop, 3);
 }
 
 TEST_F(Machine, AKillThatFailsLetsAllRanksGo)
