@@ -83,9 +83,10 @@ static void start_processes(void)
 {
     CHECK(WEXITSTATUS(system("exit 3")) == 3);
     CHECK(answer_of("echo 4") == 4);
-    /* Open MPI itself lets some of its own slip through. */
+    /* Libraries let some of their own slip through; launchers, some of theirs
+     * that MPI_Init closes. */
     CHECK(getenv("LD_PRELOAD") == NULL ||
-          answer_of("ls /proc/self/fd | wc -l") == descriptors);
+          answer_of("ls /proc/self/fd | wc -l") <= descriptors);
     spawn();
     fork_and_execute();
     fork_and_compute();
