@@ -61,7 +61,7 @@ def test_newer_functions(crossing, name):
 
 
 @across(*ALL[2:])
-@pytest.mark.parametrize("name", probes.SAVED if FULL else probes.OTHER_MPI)
+@pytest.mark.parametrize("name", probes.PORTABLE if FULL else probes.OTHER_MPI)
 def test_probe_in_another_mpi(crossing, name):
     crossing.probe(name)
 

@@ -48,6 +48,9 @@ NOT_NATIVE = ["mpi4/partitioned", "mpi4/partitioned_types"]
 
 SAVED = [n for n in NAMES if n not in REFUSED]
 
+# Variables of MPI_T have the names that a library gives them.
+PORTABLE = [name for name in SAVED if name != "tool"]
+
 # What is carried to another release of Open MPI, and to another MPI.
 OTHER_RELEASE = ["attributes", "cartesian", "constants", "many_types", "types_and_ops"]
 OTHER_RELEASE += ["persistent_collectives", "window_fence", "window_lock", "window_shared"]
