@@ -191,7 +191,6 @@ static int start(struct ckpt_nonblocking *call, MPI_Request *lower)
         lost = !keep_input(call);
     }
     code = begin(call, call, lower);
-    call->info = NULL; /* the application may free it */
     if (code == MPI_SUCCESS && lost) {
         settle(call);
     }

@@ -52,7 +52,6 @@ struct ckpt_nonblocking {
     MPI_Op op;
     int root;
     MPI_Comm twin;       /* MPI_Comm_idup: the duplicate; else NULL */
-    MPI_Info info;       /* and its hints; NULL: none, or not any more */
     enum ckpt_flow flow;
     int in_receive; /* the receive buffer holds the input: MPI_IN_PLACE, Ibcast */
     int own_block;  /* and there, only this member's own block is input */

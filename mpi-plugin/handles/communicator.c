@@ -14,6 +14,7 @@
 #include "cut/rank_page.h"
 #include "cut/synchronous_send.h"
 #include "handles/attribute.h"
+#include "handles/hints.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -250,6 +251,7 @@ MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site)
         return NULL;
     }
     twin->received = twin->sent + twin->peers;
+    twin->hinted = comm->hinted;
     twin->errhandler = comm->errhandler;
     ckpt_retain(twin->errhandler);
     take_clock(twin);
@@ -263,6 +265,7 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(twin),
               CKPT_LOWER(MPI_ERRORS_RETURN));
     (void)code; /* fails only for a null handle */
+    ckpt_hints_inherit(twin, twin);
     ckpt_handle_link(&twin->handle);
 }
 
@@ -323,6 +326,9 @@ void ckpt_communicator_destroy(MPI_Comm comm)
     free(comm->local_members);
     free(comm->sent);
     free(comm->topology);
+    if (comm->hints != NULL) {
+        ckpt_memory_free(comm->hints, comm->hints_size);
+    }
     ckpt_drop(comm->errhandler);
     comm->clock = NULL; /* not valid any more */
     ckpt_handle_destroy(&comm->handle);
@@ -429,6 +435,9 @@ int ckpt_communicator_rebuild(MPI_Comm comm)
     }
     if (code == MPI_SUCCESS && comm->topology != NULL) {
         code = add_topology(comm->topology, &lower);
+    }
+    if (code == MPI_SUCCESS && comm->hinted) {
+        code = ckpt_hints_rebuild(comm, &lower);
     }
     if (code == MPI_SUCCESS) {
         comm->handle.lower = lower;

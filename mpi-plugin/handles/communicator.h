@@ -32,6 +32,9 @@ struct ompi_communicator_t {
     struct ckpt_topology *topology; /* how the lower half has to know it */
     MPI_Errhandler errhandler;
     uint64_t twins;       /* duplications begun: ckpt_communicator_twin */
+    int hinted;           /* on all members alike: handles/hints.h */
+    char *hints;          /* pairs as in handles/info.h, or NULL */
+    size_t hints_size;
 };
 
 /* Cartesian or graph structure, as given to the call that made it. */

@@ -152,9 +152,14 @@ void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,
 void ckpt_mpi_file_hint(MPI_File file, MPI_Info info)
 {
     struct ckpt_open_file *open = file->open;
+    MPI_Info lower;
+    int code;
 
-    if (info != NULL && info != MPI_INFO_NULL) { /* hints are no more than that */
-        (void)ckpt_info_merge(&open->hints, &open->hints_size, CKPT_LOWER(info));
+    if (info != NULL && info != MPI_INFO_NULL) {
+        CKPT_CALL(code, File_get_info, CKPT_LOWER(file), &lower);
+        if (code == MPI_SUCCESS) {
+            ckpt_info_take(&open->hints, &open->hints_size, &lower);
+        }
     }
 }
 

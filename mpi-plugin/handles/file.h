@@ -89,7 +89,8 @@ void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,
                         MPI_Datatype etype, MPI_Datatype filetype,
                         const char *representation);
 
-/* Adds to the hints what an info object (ours) says. Same context. */
+/* After a call that was given hints (ours, or none): notes which ones the library
+ * has for the file now. Same context. */
 void ckpt_mpi_file_hint(MPI_File file, MPI_Info info);
 
 /* After a call that moves the individual pointer: notes where it is now. Same

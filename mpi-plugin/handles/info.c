@@ -14,13 +14,18 @@
 #include <errno.h>
 #include <string.h>
 
-static int entry_read(MPI_Info lower, int index, char *key, char *value)
+/* An entry whose key is too long for Open MPI's programs (MPICH has such) is
+ * not seen by these either: *flag is 0. */
+static int entry_read(MPI_Info lower, int index, char *key, char *value,
+                      int *flag)
 {
-    int code, flag;
+    int code;
+
+    *flag = 0;
 
     CKPT_CALL(code, Info_get_nthkey, lower, index, key);
     if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Info_get, lower, key, MPI_MAX_INFO_VAL, value, &flag);
+        CKPT_CALL(code, Info_get, lower, key, MPI_MAX_INFO_VAL, value, flag);
     }
     return code;
 }
@@ -30,21 +35,24 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
     char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
     size_t space = 1, used = 0;
     char *pairs;
-    int code = MPI_SUCCESS, count = 0, i;
+    int code = MPI_SUCCESS, count = 0, flag, i;
 
     if (lower != CKPT_LOWER(MPI_INFO_NULL)) {
         CKPT_CALL(code, Info_get_nkeys, lower, &count);
     }
     for (i = 0; i < count && code == MPI_SUCCESS; i++) {
-        code = entry_read(lower, i, key, value);
-        space += strlen(key) + strlen(value) + 2;
+        code = entry_read(lower, i, key, value, &flag);
+        space += flag ? strlen(key) + strlen(value) + 2 : 0;
     }
     pairs = code == MPI_SUCCESS ? ckpt_memory_alloc(space) : NULL;
     if (pairs == NULL) {
         return NULL;
     }
     for (i = 0; i < count; i++) {
-        (void)entry_read(lower, i, key, value);
+        (void)entry_read(lower, i, key, value, &flag);
+        if (!flag) {
+            continue;
+        }
         strcpy(pairs + used, key);
         used += strlen(key) + 1;
         strcpy(pairs + used, value);
@@ -53,6 +61,29 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
     pairs[used] = '\0';
     *size = space;
     return pairs;
+}
+
+/* New pairs in place of old ones, if there are any. */
+static void replace(char **pairs, size_t *size, char *by, size_t by_size)
+{
+    if (*pairs != NULL) {
+        ckpt_memory_free(*pairs, *size);
+    }
+    *pairs = by;
+    *size = by_size;
+}
+
+void ckpt_info_take(char **pairs, size_t *size, MPI_Info *lower)
+{
+    size_t taken_size;
+    char *taken = ckpt_info_pairs(*lower, &taken_size);
+    int ignored;
+
+    CKPT_CALL(ignored, Info_free, lower);
+    (void)ignored;
+    if (taken != NULL) {
+        replace(pairs, size, taken, taken_size);
+    }
 }
 
 int ckpt_info_add(MPI_Info lower, const char *pairs, const char *but)
@@ -121,11 +152,7 @@ int ckpt_info_merge(char **pairs, size_t *size, MPI_Info info)
     if (all == NULL) {
         return -ENOMEM;
     }
-    if (*pairs != NULL) {
-        ckpt_memory_free(*pairs, *size);
-    }
-    *pairs = all;
-    *size = all_size;
+    replace(pairs, size, all, all_size);
     return 0;
 }
 

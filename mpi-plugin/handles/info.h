@@ -18,6 +18,10 @@ int ckpt_info_set_pairs(MPI_Info lower, const char *pairs);
 /* The same, with the lower thread pointer, leaving out the key `but` (or NULL). */
 int ckpt_info_add(MPI_Info lower, const char *pairs, const char *but);
 
+/* The same in place of *pairs (of *size bytes, or NULL), and frees the lower
+ * object. Without memory *pairs stays as it is. Same context. */
+void ckpt_info_take(char **pairs, size_t *size, MPI_Info *lower);
+
 /* Adds those of a lower info object to *pairs (of *size bytes, or NULL), of
  * which there is a new copy afterwards; new values replace old ones. Returns 0
  * or -ENOMEM and nothing changed. Context: place for lower-half calls. */

@@ -10,7 +10,7 @@
 #include "handles/replay.h"
 
 #include "base/arena.h"
-#include "handles/communicator.h"
+#include "handles/hints.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -29,6 +29,7 @@ struct gathered {
 struct description {
     uint64_t id;
     uint64_t inter;
+    uint64_t hinted;
     uint64_t size;
     uint64_t peers;
     uint64_t kind; /* of the topology; 0: none */
@@ -170,6 +171,7 @@ static struct description header_of(MPI_Comm comm)
     const struct ckpt_topology *topology = comm->topology;
     struct description told = {.id = comm->id,
                                .inter = (uint64_t)comm->inter,
+                               .hinted = (uint64_t)comm->hinted,
                                .size = (uint64_t)comm->size,
                                .peers = (uint64_t)comm->peers};
 
@@ -305,6 +307,7 @@ static int add_ghost(const struct description *told)
     }
     ghost->id = told->id;
     ghost->inter = (int)told->inter;
+    ghost->hinted = (int)told->hinted;
     ghost->rank = here >= 0 ? here : there;
     ghost->size = (int)(here >= 0 ? told->size : told->peers);
     ghost->peers = (int)(here >= 0 ? told->peers : told->size);
@@ -388,6 +391,9 @@ int ckpt_communicators_replay(void)
     }
     gathered_free(&told);
     gathered_free(&ids);
+    if (code == MPI_SUCCESS) {
+        code = ckpt_hints_rebuild_predefined();
+    }
     if (code == MPI_SUCCESS) {
         code = rebuild_in_order();
     }

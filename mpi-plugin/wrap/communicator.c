@@ -9,7 +9,7 @@
 #include "cut/collective.h"
 #include "cut/nonblocking.h"
 #include "handles/attribute.h"
-#include "handles/communicator.h"
+#include "handles/hints.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "wrap/persistent.h"
@@ -113,6 +113,9 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm)
     if (code == MPI_SUCCESS) {
         code = adopt(&fresh, comm, "MPI_Comm_dup", CKPT_SITE, new_comm);
     }
+    if (code == MPI_SUCCESS) {
+        ckpt_hints_inherit(comm, *new_comm);
+    }
     return finish_dup(code, comm, *new_comm, "MPI_Comm_dup");
 }
 CKPT_ALIAS(Comm_dup);
@@ -129,6 +132,9 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
     if (code == MPI_SUCCESS) {
         code = adopt(&fresh, comm, "MPI_Comm_dup_with_info", CKPT_SITE, new_comm);
     }
+    if (code == MPI_SUCCESS) {
+        ckpt_hints_note(*new_comm);
+    }
     return finish_dup(code, comm, *new_comm, "MPI_Comm_dup_with_info");
 }
 CKPT_ALIAS(Comm_dup_with_info);
@@ -139,10 +145,12 @@ static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
     const MPI_Comm from = CKPT_LOWER(call->communicator);
     MPI_Comm *to = (MPI_Comm *)&call->twin->handle.lower;
     int code = MPI_ERR_UNSUPPORTED_OPERATION;
+    MPI_Info info;
 
-    if (call->info != NULL) {
-        code = CKPT_FUNCTION(Comm_idup_with_info)(from, CKPT_LOWER(call->info),
-                                                  to, request);
+    if (call->twin->hints != NULL &&
+        ckpt_hints_info(call->twin, &info) == MPI_SUCCESS) {
+        code = CKPT_FUNCTION(Comm_idup_with_info)(from, info, to, request);
+        (void)CKPT_FUNCTION(Info_free)(&info);
     }
     return code == MPI_ERR_UNSUPPORTED_OPERATION
                ? CKPT_FUNCTION(Comm_idup)(from, to, request)
@@ -155,7 +163,7 @@ static int duplicate_nonblocking(MPI_Comm comm, MPI_Info info,
                                  const char *name, void *site)
 {
     struct ckpt_nonblocking call = {
-        .begin = begin_idup, .communicator = comm, .info = info};
+        .begin = begin_idup, .communicator = comm};
     int code;
 
     CKPT_REQUIRE(ckpt_communicator_valid(comm), NULL, MPI_ERR_COMM, name);
@@ -163,6 +171,9 @@ static int duplicate_nonblocking(MPI_Comm comm, MPI_Info info,
     ckpt_begin();
     call.twin = ckpt_communicator_twin(comm, name, site);
     code = call.twin == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && info != NULL) {
+        code = ckpt_hints_expect(call.twin, info);
+    }
     code = finish_dup(code, comm, call.twin, name);
     if (code != MPI_SUCCESS) {
         return code;
@@ -631,6 +642,9 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     REQUIRE(comm, "MPI_Comm_set_info");
     ckpt_begin();
     CKPT_CALL(code, Comm_set_info, CKPT_LOWER(comm), CKPT_LOWER(info));
+    if (code == MPI_SUCCESS) {
+        ckpt_hints_note(comm);
+    }
     CKPT_RETURN(comm, code, "MPI_Comm_set_info");
 }
 CKPT_ALIAS(Comm_set_info);
