@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-struct entry { /* of getdents64 */
+struct raw_entry { /* of getdents64 */
     uint64_t inode;
     int64_t offset;
     uint16_t size;
@@ -18,8 +18,7 @@ struct entry { /* of getdents64 */
 };
 
 int ckpt_directory_each(const char *path,
-                        int (*visit)(const char *name, void *argument),
-                        void *argument)
+                        ckpt_directory_visit *visit, void *argument)
 {
     char buffer[4096] __attribute__((aligned(8)));
     int fd = (int)ckpt_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -32,10 +31,13 @@ int ckpt_directory_each(const char *path,
     do {
         size = ckpt_sys_getdents64(fd, buffer, sizeof(buffer));
         for (long at = 0; at < size && result == 0;) {
-            const struct entry *entry = (const struct entry *)(buffer + at);
+            const struct raw_entry *raw =
+                (const struct raw_entry *)(buffer + at);
+            const struct ckpt_directory_entry entry = {raw->name, raw->inode,
+                                                       fd};
 
-            result = visit(entry->name, argument);
-            at += entry->size;
+            result = visit(&entry, argument);
+            at += raw->size;
         }
     } while (size > 0 && result == 0);
     ckpt_sys_close(fd);

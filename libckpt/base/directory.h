@@ -5,13 +5,23 @@
 #ifndef CKPT_DIRECTORY_H
 #define CKPT_DIRECTORY_H
 
+#include <stdint.h>
+
+struct ckpt_directory_entry {
+    const char *name; /* valid during the visit */
+    uint64_t inode;
+    int descriptor; /* by which the directory is being read */
+};
+
+typedef int ckpt_directory_visit(const struct ckpt_directory_entry *entry,
+                                 void *argument);
+
 /*
- * Calls visit(name, argument) for each entry, `.` and `..` included, until it
- * returns other than 0. Returns that, or 0, or -errno if the directory cannot
- * be read. Context: quiesced.
+ * Visits each entry, `.` and `..` included, until a visit returns other than 0.
+ * Returns that, or 0, or -errno if the directory cannot be read. Context:
+ * quiesced.
  */
-int ckpt_directory_each(const char *path,
-                        int (*visit)(const char *name, void *argument),
+int ckpt_directory_each(const char *path, ckpt_directory_visit *visit,
                         void *argument);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "files/files.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "files/file_kind.h"
 #include "sys/syscall.h"
@@ -12,8 +13,6 @@
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <signal.h>
-
-#define DIRECTORY_BUFFER_SIZE ((size_t)32 << 10)
 
 /* The first that matches counts. */
 static const struct ckpt_file_ops *const kinds[] = {
@@ -276,64 +275,48 @@ static int save_one(const struct ckpt_file_save *save,
     return kind->save(save, probe, file, failure);
 }
 
-/* What getdents64 returns. */
-struct directory_entry {
-    uint64_t inode;
-    int64_t next;
-    uint16_t size;
-    uint8_t type;
-    char name[];
+struct listing {
+    int (*is_lower)(int fd);
+    int *fds; /* [capacity] */
+    size_t capacity;
+    size_t count; /* perhaps more than there is room for */
 };
+
+static int list_descriptor(const struct ckpt_directory_entry *entry,
+                           void *argument)
+{
+    struct listing *listing = argument;
+    uint64_t fd;
+
+    if (ckpt_text_decimal(entry->name, &fd) == NULL ||
+        (int)fd == entry->descriptor || listing->is_lower((int)fd)) {
+        return 0;
+    }
+    if (listing->count < listing->capacity) {
+        listing->fds[listing->count] = (int)fd;
+    }
+    listing->count++;
+    return 0;
+}
 
 /* Lists the application's descriptors into fds[capacity], or only counts them.
  * Returns their number or -errno. */
-static long list_descriptors(char *buffer, int (*is_lower)(int fd), int *fds,
-                             size_t capacity)
+static long list_descriptors(int (*is_lower)(int fd), int *fds, size_t capacity)
 {
-    size_t count = 0;
-    long size;
-    int directory;
+    struct listing listing = {is_lower, fds, capacity, 0};
+    int error =
+        ckpt_directory_each("/proc/self/fd", list_descriptor, &listing);
 
-    directory = (int)ckpt_sys_open("/proc/self/fd",
-                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (directory < 0) {
-        return directory;
-    }
-    while ((size = ckpt_sys_getdents64(directory, buffer,
-                                       DIRECTORY_BUFFER_SIZE)) > 0) {
-        for (long at = 0; at < size;) {
-            const struct directory_entry *entry =
-                (const struct directory_entry *)(buffer + at);
-            uint64_t fd;
-
-            at += entry->size;
-            if (ckpt_text_decimal(entry->name, &fd) == NULL ||
-                (int)fd == directory || is_lower((int)fd)) {
-                continue;
-            }
-            if (count < capacity) {
-                fds[count] = (int)fd;
-            }
-            count++;
-        }
-    }
-    ckpt_sys_close(directory);
-    return size < 0 ? size : (long)count;
+    return error != 0 ? error : (long)listing.count;
 }
 
 /* Fills save->descriptors and makes room for save->files. */
 static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
                      struct ckpt_failure *failure)
 {
-    char *buffer =
-        (char *)ckpt_arena_alloc(save->arena, DIRECTORY_BUFFER_SIZE);
-    long count;
+    long count = list_descriptors(is_lower, NULL, 0);
     int *fds;
 
-    if (buffer == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no room for the open files");
-    }
-    count = list_descriptors(buffer, is_lower, NULL, 0);
     if (count < 0) {
         return ckpt_fail(failure, (int)count,
                          "cannot read /proc/self/fd: error %l", -count);
@@ -344,7 +327,7 @@ static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
     if (fds == NULL || save->files == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the open files");
     }
-    if (list_descriptors(buffer, is_lower, fds, (size_t)count) != count) {
+    if (list_descriptors(is_lower, fds, (size_t)count) != count) {
         return ckpt_fail(failure, -EAGAIN,
                          "files were opened or closed meanwhile");
     }

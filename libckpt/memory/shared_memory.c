@@ -5,11 +5,10 @@
  */
 #include "memory/shared_memory.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 
 #define DIRECTORY "/dev/shm"
@@ -35,41 +34,30 @@ static int is_deleted(const char *name)
            ckpt_text_equal(name + length - (sizeof DELETED - 1), DELETED);
 }
 
-/* The name of an inode among `size` bytes of a directory's entries, or NULL. */
-static const char *name_among(const char *entries, long size, uint64_t inode)
-{
-    for (long at = 0; at < size;) {
-        const struct dirent64 *entry = (const void *)(entries + at);
+struct search {
+    uint64_t inode;
+    char *path;
+    size_t capacity;
+};
 
-        if (entry->d_ino == inode) {
-            return entry->d_name;
-        }
-        at += entry->d_reclen;
+static int is_found(const struct ckpt_directory_entry *entry, void *argument)
+{
+    const struct search *search = argument;
+
+    if (entry->inode != search->inode) {
+        return 0;
     }
-    return NULL;
+    ckpt_text_format(search->path, search->capacity, DIRECTORY "/%s",
+                     entry->name);
+    return 1;
 }
 
 /* Puts the object's path into `path`; 1 if it has one. */
 static int find_path(uint64_t inode, char *path, size_t capacity)
 {
-    char entries[4096] __attribute__((aligned(8)));
-    const char *name = NULL;
-    long size;
-    int fd = (int)ckpt_sys_open(DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                                0);
+    struct search search = {inode, path, capacity};
 
-    if (fd < 0) {
-        return 0;
-    }
-    do {
-        size = ckpt_sys_getdents64(fd, entries, sizeof entries);
-        name = name_among(entries, size, inode);
-    } while (size > 0 && name == NULL);
-    if (name != NULL) {
-        ckpt_text_format(path, capacity, DIRECTORY "/%s", name);
-    }
-    ckpt_sys_close(fd);
-    return name != NULL;
+    return ckpt_directory_each(DIRECTORY, is_found, &search) == 1;
 }
 
 void ckpt_shared_memory_rename(struct ckpt_arena *arena,

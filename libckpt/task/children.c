@@ -89,17 +89,19 @@ struct look {
 };
 
 /* A process is the child of the thread that has started it. */
-static int look_at_thread(const char *tid, void *argument)
+static int look_at_thread(const struct ckpt_directory_entry *thread,
+                          void *argument)
 {
     const struct look *look = argument;
     char path[64], *list;
     size_t size;
     int error;
 
-    if (tid[0] == '.') {
+    if (thread->name[0] == '.') {
         return 0;
     }
-    ckpt_text_format(path, sizeof(path), "/proc/self/task/%s/children", tid);
+    ckpt_text_format(path, sizeof(path), "/proc/self/task/%s/children",
+                     thread->name);
     error = ckpt_proc_read(look->arena, path, &list, &size, look->failure);
     return error != 0 ? error : look_at(list, look->is_lower, look->failure);
 }

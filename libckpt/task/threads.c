@@ -279,13 +279,14 @@ struct round {
     int last;         /* one of them */
 };
 
-static int look_at_thread(const char *name, void *argument)
+static int look_at_thread(const struct ckpt_directory_entry *entry,
+                          void *argument)
 {
     struct round *round = argument;
     uint64_t number;
     int tid;
 
-    if (ckpt_text_decimal(name, &number) == NULL) {
+    if (ckpt_text_decimal(entry->name, &number) == NULL) {
         return 0;
     }
     tid = (int)number;

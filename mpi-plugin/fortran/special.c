@@ -150,27 +150,47 @@ void ompi_type_get_contents_f(const MPI_Fint *datatype,
 }
 CKPT_FORTRAN_NAMES(type_get_contents, TYPE_GET_CONTENTS, Type_get_contents);
 
+/* The strings of a question for a key: C ones, the second of them empty and
+ * with room for `room` characters. 0 if there is no memory, which IERROR says. */
+static int open_question(const char *key, int key_length, int room,
+                         const char *function, MPI_Fint *ierror,
+                         char *strings[2])
+{
+    strings[0] = ckpt_fortran_string(key, key_length);
+    strings[1] = calloc((size_t)(room > 0 ? room : 0) + 1, 1);
+    if (strings[0] != NULL && strings[1] != NULL) {
+        return 1;
+    }
+    free(strings[0]);
+    free(strings[1]);
+    ckpt_fortran_no_memory(ierror, function);
+    return 0;
+}
+
+static void close_question(char *strings[2], MPI_Fint *ierror, int code)
+{
+    free(strings[0]);
+    free(strings[1]);
+    ckpt_fortran_return(ierror, code);
+}
+
 void ompi_info_get_f(const MPI_Fint *info, const char *key,
                      const MPI_Fint *valuelen, char *value, MPI_Fint *flag,
                      MPI_Fint *ierror, int key_length, int value_length)
 {
-    char *c_key = ckpt_fortran_string(key, key_length);
-    char *c_value = calloc((size_t)(*valuelen > 0 ? *valuelen : 0) + 1, 1);
+    char *strings[2];
     int code;
 
-    if (c_key == NULL || c_value == NULL) {
-        free(c_key);
-        free(c_value);
-        ckpt_fortran_no_memory(ierror, "MPI_Info_get");
+    if (!open_question(key, key_length, *valuelen, "MPI_Info_get", ierror,
+                       strings)) {
         return;
     }
-    code = PMPI_Info_get(PMPI_Info_f2c(*info), c_key, *valuelen, c_value, flag);
+    code = PMPI_Info_get(PMPI_Info_f2c(*info), strings[0], *valuelen, strings[1],
+                         flag);
     if (code == MPI_SUCCESS && *flag) {
-        ckpt_fortran_string_set(value, value_length, c_value);
+        ckpt_fortran_string_set(value, value_length, strings[1]);
     }
-    free(c_key);
-    free(c_value);
-    ckpt_fortran_return(ierror, code);
+    close_question(strings, ierror, code);
 }
 CKPT_FORTRAN_NAMES(info_get, INFO_GET, Info_get);
 
@@ -179,28 +199,23 @@ void ompi_info_get_string_f(const MPI_Fint *info, const char *key,
                             MPI_Fint *buflen, char *value, MPI_Fint *flag,
                             MPI_Fint *ierror, int key_length, int value_length)
 {
-    char *c_key = ckpt_fortran_string(key, key_length);
     int length = *buflen + 1;
-    char *c_value = calloc((size_t)(length > 0 ? length : 1), 1);
+    char *strings[2];
     int code;
 
-    if (c_key == NULL || c_value == NULL) {
-        free(c_key);
-        free(c_value);
-        ckpt_fortran_no_memory(ierror, "MPI_Info_get_string");
+    if (!open_question(key, key_length, *buflen, "MPI_Info_get_string", ierror,
+                       strings)) {
         return;
     }
-    code = PMPI_Info_get_string(PMPI_Info_f2c(*info), c_key, &length, c_value,
-                                flag);
+    code = PMPI_Info_get_string(PMPI_Info_f2c(*info), strings[0], &length,
+                                strings[1], flag);
     if (code == MPI_SUCCESS && *flag) {
         if (*buflen > 0) {
-            ckpt_fortran_string_set(value, value_length, c_value);
+            ckpt_fortran_string_set(value, value_length, strings[1]);
         }
         *buflen = length - 1;
     }
-    free(c_key);
-    free(c_value);
-    ckpt_fortran_return(ierror, code);
+    close_question(strings, ierror, code);
 }
 CKPT_FORTRAN_NAMES(info_get_string, INFO_GET_STRING, Info_get_string);
 

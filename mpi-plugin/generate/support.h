@@ -80,7 +80,7 @@ int ckpt_out_degree(MPI_Comm comm);
  * For MPI_T calls, which are allowed before MPI_Init: 0 if there is a lower
  * half to ask. Context: normal.
  */
-int ckpt_require_lower(const char *function);
+int ckpt_require_lower(void);
 
 /*
  * Ends the program: `function`, which belongs to `what`, was called.

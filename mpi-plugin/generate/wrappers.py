@@ -236,7 +236,7 @@ class ToolWrapper(Wrapper):
     """MPI_T without handles: allowed before MPI_Init, and errors have no handler."""
 
     def _finish(self):
-        condition = f'ckpt_require_lower("{self.mpi_name}") != 0'
+        condition = "ckpt_require_lower() != 0"
         self.checks.append(If(condition, ["return MPI_T_ERR_NOT_INITIALIZED;"]))
 
     def _result(self):

@@ -113,7 +113,7 @@ void ckpt_runtime_need_library(void)
     extern char **environ;
     struct ckpt_failure failure = {""};
 
-    if (ckpt_require_lower("MPI") == 0) {
+    if (ckpt_require_lower() == 0) {
         return;
     }
     if (ckpt_foreign_mpi(&failure) != 0) {

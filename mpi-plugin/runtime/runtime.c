@@ -154,9 +154,8 @@ int ckpt_runtime_start(struct ckpt_failure *failure)
     return error == 0 ? ckpt_lanes_renew(failure) : error;
 }
 
-int ckpt_require_lower(const char *function)
+int ckpt_require_lower(void)
 {
-    (void)function;
     return ckpt_halves[0].lower != 0 ? 0 : MPI_T_ERR_NOT_INITIALIZED;
 }
 

@@ -39,7 +39,7 @@ const char *ckpt_runtime_getenv(const char *name);
 
 /* 0 if the lower half is loaded, else an MPI_T error code. For MPI_T calls,
  * which the standard allows before MPI_Init. */
-int ckpt_require_lower(const char *function);
+int ckpt_require_lower(void);
 
 /* The range of all lower-half memory, for the image. Returns the count.
  * Context: quiesced. -EAGAIN if the lower half is just changing it. */
