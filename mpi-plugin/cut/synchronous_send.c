@@ -61,6 +61,7 @@ void ckpt_synchronous_started(MPI_Request request)
     request->held_now = 0;
     under_way = request;
     ckpt_synchronous_pending++;
+    ckpt_retain(request->communicator); /* its receiver may have to be asked */
 }
 
 void ckpt_synchronous_ended(MPI_Request request)
@@ -73,6 +74,7 @@ void ckpt_synchronous_ended(MPI_Request request)
     if (*link == request) {
         *link = request->next_synchronous;
         ckpt_synchronous_pending--;
+        ckpt_drop(request->communicator);
     }
 }
 
