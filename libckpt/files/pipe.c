@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe.c - pipes with both ends in this process: made again with the bytes
- * that were in them.
+ * pipe.c - pipes with both ends in this process, or one end if all others are
+ * closed: made again with the bytes that were in them.
  */
 #include "files/file_kind.h"
 
@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -46,6 +47,16 @@ static int has_end(const struct ckpt_file_save *save,
         }
     }
     return 0;
+}
+
+/* 1 if nobody has the other end open any more, as of a pipe to a child that has
+ * ended: reading comes to the end, writing fails. It stays so. */
+static int is_broken(const struct ckpt_file_probe *probe)
+{
+    struct pollfd end = {.fd = probe->fd, .events = 0};
+
+    return ckpt_syscall3(SYS_poll, (long)&end, 1, 0) == 1 &&
+           (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 /* Copies what is in the pipe without taking it out: tee() into a second pipe.
@@ -109,8 +120,9 @@ static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
 {
-    if (!has_end(save, probe, is_read_end) ||
-        !has_end(save, probe, is_write_end)) {
+    if ((!has_end(save, probe, is_read_end) ||
+         !has_end(save, probe, is_write_end)) &&
+        !is_broken(probe)) {
         return ckpt_file_refuse(
             probe, "a pipe whose other end is not in this process", failure);
     }

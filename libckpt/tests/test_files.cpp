@@ -9,6 +9,7 @@ extern "C" {
 #include "files/watched.h"
 }
 
+#include <csignal>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string>
@@ -498,8 +499,39 @@ TEST_F(Files, PipeToAnotherProcessIsRefused)
 
     ASSERT_EQ(pipe(ends), 0);
     int out = hold(ends[0]);
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
     close(ends[1]);
     expect_refused(out, "other end");
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+TEST_F(Files, PipesWithOneEnd)
+{
+    int read_from[2];
+    int written_to[2];
+
+    ASSERT_EQ(pipe(read_from), 0);
+    ASSERT_EQ(pipe(written_to), 0);
+    ASSERT_EQ(write(read_from[1], "last", 4), 4);
+    int out = hold(read_from[0]);
+    int in = hold(written_to[1]);
+    close(read_from[1]);
+    close(written_to[0]);
+    ASSERT_EQ(save(), 0) << failure.text;
+    in_child([&] {
+        char text[8];
+
+        REQUIRE(read(out, text, sizeof text) == 4);
+        REQUIRE(read(out, text, sizeof text) == 0);
+        signal(SIGPIPE, SIG_IGN);
+        REQUIRE(write(in, text, 1) == -1 && errno == EPIPE);
+    });
 }
 
 TEST_F(Files, Eventfd)

@@ -78,7 +78,7 @@ struct ckpt_thread {
 enum ckpt_file_kind {
     CKPT_FILE_STREAM = 1,  /* standard stream: taken from the new launcher */
     CKPT_FILE_REGULAR = 2, /* path, offset, flags */
-    CKPT_FILE_PIPE = 3,    /* both ends in this process; buffered bytes saved */
+    CKPT_FILE_PIPE = 3,    /* no end in another process; buffered bytes saved */
     CKPT_FILE_EVENTFD = 4,
     CKPT_FILE_DEVICE = 5, /* a node under /dev */
     CKPT_FILE_DIRECTORY = 6,
