@@ -55,12 +55,14 @@ int parent_of(std::int64_t pid)
     return stat_of(pid).parent;
 }
 
-std::optional<ProcessName> holder_of(const std::string &target)
+std::optional<ProcessName> holder_of(const std::string &target,
+                                     const std::set<std::int64_t> &except)
 {
     std::error_code error;
     for (const auto &entry : fs::directory_iterator("/proc", error)) {
         std::string pid = entry.path().filename();
-        if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0) {
+        if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0 ||
+            except.contains(std::stoll(pid))) {
             continue;
         }
         for (const auto &descriptor :

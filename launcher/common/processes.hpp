@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace ckpt
@@ -24,7 +25,9 @@ struct ProcessName {
 };
 
 /* A process of which a descriptor leads to `target`, as /proc names what has no
- * path ("socket:[1]"). Only of those whose descriptors we may see. */
-std::optional<ProcessName> holder_of(const std::string &target);
+ * path ("socket:[1]"); but for those in `except`. Only of those whose descriptors
+ * we may see. */
+std::optional<ProcessName> holder_of(const std::string &target,
+                                     const std::set<std::int64_t> &except = {});
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection.cpp - make a connection again that led from rank to rank.
+ * connection.cpp - make sockets and pipes again that led from rank to rank.
  */
 #include "config.h"
 #include "restart/connection.hpp"
@@ -35,6 +35,16 @@ std::vector<Fd> connect_ends(const std::string &path,
     fds.emplace_back(made[0]);
     fds.emplace_back(made[1]);
     return fds;
+}
+
+Fd make_pipe(const std::string &path, std::uint64_t value)
+{
+    int made = ckpt_files_make_pipe(path.c_str(), value);
+    if (made < 0) {
+        fail_errno(-made, "the pipe {} between ranks cannot be made again",
+                   path);
+    }
+    return Fd(made);
 }
 
 } // namespace ckpt::restart

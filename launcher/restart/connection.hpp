@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connection.hpp - make a connection again that led from rank to rank.
+ * connection.hpp - make sockets and pipes again that led from rank to rank.
  */
 #pragma once
 
@@ -22,5 +22,9 @@ namespace ckpt::restart
 std::vector<Fd> connect_ends(const std::string &path,
                              const ckpt_socket (&ends)[2],
                              std::uint32_t listening);
+
+/* A pipe, empty, for reading and writing; value: of struct ckpt_file. Throws
+ * Error naming `path`. */
+Fd make_pipe(const std::string &path, std::uint64_t value);
 
 } // namespace ckpt::restart

@@ -35,6 +35,7 @@ struct Packet {
     std::uint32_t sharers;
     std::uint32_t mode;
     std::uint32_t listening;
+    std::uint64_t is_pipe;
     std::uint64_t inode;
     std::uint64_t size;
     std::uint64_t end;
@@ -73,6 +74,7 @@ Packet pack(int rank, std::size_t index,
         packet.end = object.end;
         packet.other = object.other;
         packet.listening = object.listening;
+        packet.is_pipe = object.is_pipe ? 1 : 0;
         std::ranges::copy(object.ends, packet.ends);
         copy_text(object.piece, packet.piece, sizeof(packet.piece));
         copy_text(object.path, packet.path, sizeof(packet.path));
@@ -130,7 +132,7 @@ void Host::add(const Packet &packet, const MeetingSocket::Address &from)
         SharedObject object{packet.piece, packet.inode, packet.path,
                             packet.sharers, packet.mode, packet.size,
                             packet.end, packet.other, {},
-                            packet.listening};
+                            packet.listening, packet.is_pipe != 0};
         std::ranges::copy(packet.ends, object.ends);
         auto [entry, is_new] =
             groups_.try_emplace(key_of(object), Group{object, {}, {}});
@@ -157,6 +159,8 @@ void Host::make(Group &group)
     const SharedObject &object = group.object;
     if (object.is_connection()) {
         group.fds = connect_ends(object.path, object.ends, object.listening);
+    } else if (object.is_pipe) {
+        group.fds.push_back(make_pipe(object.path, object.size));
     } else if (is_system_v(object.inode)) {
         make_system_v(object.path, object.inode, object.mode, object.size);
     } else {
@@ -174,7 +178,9 @@ void Host::make_objects()
             fail("{} ranks shared {} {}: they must be on one node, but here are "
                  "only {} of them",
                  object.sharers,
-                 object.is_connection() ? "the connection" : "the memory",
+                 object.is_connection() ? "the connection"
+                 : object.is_pipe       ? "the pipe"
+                                        : "the memory",
                  object.path, group.ranks.size());
         }
         make(group);

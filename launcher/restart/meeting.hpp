@@ -35,6 +35,7 @@ struct SharedObject {
     /* Of a connection the ends that this rank has; the domain of others is 0. */
     ckpt_socket ends[2] = {};
     std::uint32_t listening = 0; /* CKPT_FIRST_LISTENS ... */
+    bool is_pipe = false;        /* size: its `value` in struct ckpt_file */
 
     bool is_connection() const { return other != 0; }
 };

@@ -202,6 +202,12 @@ Process::shared_objects(const std::string &piece) const
             std::size_t i = file.inode == end.inode ? 0 : 1;
             entry->second.ends[i] = end.ends[i];
             entry->second.listening |= end.listening;
+        } else if (file.sharers > 1 && file.kind == CKPT_FILE_PIPE) {
+            SharedObject &object =
+                objects[{file.inode, image_.text(file.path)}];
+            object.sharers = file.sharers;
+            object.is_pipe = true;
+            object.size = file.value & CKPT_PIPE_MODE;
         } else if (file.sharers > 1) {
             SharedObject &object =
                 objects[{file.inode, image_.text(file.path)}];
@@ -236,7 +242,7 @@ void Process::take_shared(const std::vector<SharedObject> &objects,
 {
     for (std::size_t i = 0; i < objects.size(); i++) {
         const SharedObject &object = objects[i];
-        if (is_system_v(object.inode)) {
+        if (!object.is_pipe && is_system_v(object.inode)) {
             continue; /* it has an id */
         }
         give(object.inode, object.path, descriptors.at(i).at(0));

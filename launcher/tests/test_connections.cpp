@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -139,6 +140,48 @@ TEST_F(ConnectionsOf, WhatCouldNotBeMadeAgainIsRefused)
                     rank_with({{11, 10, SOCK_SEQPACKET}}),
                     rank_with({{11, 10, SOCK_SEQPACKET}})},
                    {"rank 1", "open in the ranks 1 and 2 at once"});
+}
+
+/* A rank with ends of the pipe 5, which nobody else has open. */
+RankImage rank_with_pipe(const std::vector<int> &modes)
+{
+    constexpr char strings[] = "\0pipe:[5]";
+    RankImage image;
+    image.strings.assign(strings, strings + sizeof(strings));
+    for (int mode : modes) {
+        ckpt_file file{};
+        file.kind = CKPT_FILE_PIPE;
+        file.descriptor = 3 + static_cast<int>(image.files.size());
+        file.same_as = -1;
+        file.inode = 5;
+        file.status_flags = static_cast<std::uint32_t>(mode);
+        file.payload_size = mode == O_WRONLY ? 0 : 100;
+        file.path = 1;
+        image.files.push_back(file);
+    }
+    return image;
+}
+
+TEST_F(ConnectionsOf, PipesAreSharedAndFilledOnce)
+{
+    distribute({rank_with_pipe({O_WRONLY}), rank_with_pipe({O_RDONLY}),
+                rank_with_pipe({O_RDONLY})});
+    EXPECT_TRUE(any);
+    EXPECT_EQ(ranks[0].files[0].sharers, 3u);
+    EXPECT_EQ(ranks[1].files[0].size, 100u);
+    EXPECT_EQ(ranks[2].files[0].size, 0u);
+    distribute({rank_with_pipe({O_WRONLY, O_RDONLY}), rank_with({})});
+    EXPECT_FALSE(any);
+    EXPECT_EQ(ranks[0].files[0].sharers, 0u);
+}
+
+TEST_F(ConnectionsOf, PipesToStrangersAreRefused)
+{
+    expect_refused({rank_with({}), rank_with_pipe({O_RDONLY})},
+                   {"rank 1: descriptor 3 (pipe:[5])", "other end is in"});
+    expect_refused(
+        {rank_with_pipe({O_RDWR}), rank_with_pipe({O_RDONLY, O_WRONLY})},
+        {"both ends are open in the ranks 0 and 1"});
 }
 
 } // namespace

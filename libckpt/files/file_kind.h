@@ -183,6 +183,16 @@ int ckpt_file_save_locks(const struct ckpt_file_save *save,
                          struct ckpt_file *file, struct ckpt_failure *failure);
 void ckpt_file_forget_locks(void);
 
+/* pipe.c: sets the size of the pipe and puts the saved bytes of *file into it.
+ * 0 or -errno. Context: normal. */
+int ckpt_pipe_fill(const struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, int fd);
+
+/* socket_restore.c: the queue of a socket whose two ends were given. 0 or
+ * -errno. Context: normal. */
+int ckpt_socket_fill_given(const struct ckpt_file_restore *restore,
+                           const struct ckpt_file *file);
+
 /* What was made for the thing that *file leads to, or NULL. Context: normal. */
 struct ckpt_file_made *ckpt_file_find_made(const struct ckpt_file_restore *,
                                            const struct ckpt_file *file);

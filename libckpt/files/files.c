@@ -63,11 +63,38 @@ static int has_socket(uint64_t inode)
     return 0;
 }
 
+/* Whether it found the end of a pipe that can do what `mode` cannot. */
+static int has_other_end(const struct ckpt_file *pipe, uint32_t mode)
+{
+    for (size_t i = 0; i < last_count; i++) {
+        if (last_files[i].kind == CKPT_FILE_PIPE &&
+            last_files[i].device == pipe->device &&
+            last_files[i].inode == pipe->inode &&
+            (last_files[i].status_flags & O_ACCMODE) != mode) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int leads_out(const struct ckpt_file *file)
+{
+    const uint32_t mode = file->status_flags & O_ACCMODE;
+
+    switch (file->kind) {
+    case CKPT_FILE_SOCKET:
+        return file->value != 0 && !has_socket(file->value);
+    case CKPT_FILE_PIPE:
+        return mode != O_RDWR && !has_other_end(file, mode);
+    default:
+        return 0;
+    }
+}
+
 int ckpt_files_lead_out(void)
 {
     for (size_t i = 0; i < last_count; i++) {
-        if (last_files[i].kind == CKPT_FILE_SOCKET &&
-            last_files[i].value != 0 && !has_socket(last_files[i].value)) {
+        if (leads_out(&last_files[i])) {
             return 1;
         }
     }
@@ -131,8 +158,6 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         return "open as a place only (O_PATH)";
     }
     switch (probe->status.st_mode & S_IFMT) {
-    case S_IFIFO:
-        return "a named pipe";
     case S_IFCHR:
         return "a device that cannot be opened again as it was";
     case S_IFBLK:

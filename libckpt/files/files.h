@@ -82,8 +82,15 @@ int ckpt_files_listens(const struct ckpt_socket *listener,
                        const struct ckpt_socket *socket);
 
 /*
- * Puts what sockets between processes had received (those with a `size`) into
- * the given ones, of which both ends must be given; before anybody shuts down
+ * Makes an empty pipe; one with a name is made if it is not there. value: of
+ * struct ckpt_file. A descriptor for reading and writing, or -errno. Context:
+ * normal.
+ */
+int ckpt_files_make_pipe(const char *path, uint64_t value);
+
+/*
+ * Puts what was in sockets and pipes between processes (those with a `size`)
+ * into the given ones, of a socket by way of the other end, given, too; before anybody shuts down
  * an end, so before ckpt_files_restore() in any of the processes. Arguments and
  * result as there.
  */

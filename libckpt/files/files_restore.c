@@ -351,3 +351,48 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
     setrlimit(RLIMIT_NOFILE, &limit);
     return error;
 }
+
+static int fill_one(const struct ckpt_file_restore *restore,
+                    const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    int error = 0;
+    int fd;
+
+    if (file->kind == CKPT_FILE_SOCKET) {
+        error = ckpt_socket_fill_given(restore, file);
+    } else if (file->kind == CKPT_FILE_PIPE) {
+        fd = ckpt_file_given(restore, file->inode,
+                             restore->strings + file->path);
+        error = fd < 0 ? -EBADF : ckpt_pipe_fill(restore, file, fd);
+    }
+    return error == 0 ? 0
+                      : ckpt_file_lost(restore, file, error, strerror(-error),
+                                       failure);
+}
+
+int ckpt_files_fill(const struct ckpt_file *files, size_t count,
+                    const char *strings,
+                    const void *(*payload)(void *argument, uint64_t address,
+                                           uint64_t size),
+                    void *argument, const struct ckpt_given_file *given,
+                    size_t given_count, struct ckpt_failure *failure)
+{
+    const struct ckpt_file_restore restore = {
+        .files = files,
+        .count = count,
+        .strings = strings,
+        .payload = payload,
+        .argument = argument,
+        .given = given,
+        .given_count = given_count,
+    };
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        if (files[i].same_as < 0 && files[i].sharers > 1 &&
+            files[i].size != 0) {
+            error = fill_one(&restore, &files[i], failure);
+        }
+    }
+    return error;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe.c - pipes with both ends in this process, or one end if all others are
- * closed: made again with the bytes that were in them.
+ * pipe.c - pipes, with and without names: made again with the bytes that were in
+ * them. Other ends may be in other ranks of the node
+ * (launcher/image/connections.hpp).
  */
 #include "files/file_kind.h"
 
@@ -11,14 +12,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static int matches(const struct ckpt_file_probe *probe)
 {
     return S_ISFIFO(probe->status.st_mode) &&
-           ckpt_text_starts(probe->path, "pipe:[");
+           (probe->status_flags & O_PATH) == 0;
+}
+
+static int is_same(const struct ckpt_file *a, const struct ckpt_file *b)
+{
+    return a->kind == CKPT_FILE_PIPE && b->kind == CKPT_FILE_PIPE &&
+           a->device == b->device && a->inode == b->inode;
 }
 
 static int is_read_end(int status_flags)
@@ -49,42 +58,31 @@ static int has_end(const struct ckpt_file_save *save,
     return 0;
 }
 
-/* 1 if nobody has the other end open any more, as of a pipe to a child that has
- * ended: reading comes to the end, writing fails. It stays so. */
-static int is_broken(const struct ckpt_file_probe *probe)
-{
-    struct pollfd end = {.fd = probe->fd, .events = 0};
-
-    return ckpt_syscall3(SYS_poll, (long)&end, 1, 0) == 1 &&
-           (end.revents & (POLLHUP | POLLERR)) != 0;
-}
-
 /* Copies what is in the pipe without taking it out: tee() into a second pipe.
- * 0 or -errno. */
-static int copy_bytes(int fd, int capacity, char *bytes, size_t size)
+ * How much is there, at most `size`, or -errno. */
+static long copy_bytes(int fd, int capacity, char *bytes, size_t size)
 {
     size_t done = 0;
-    long result;
+    long result, there;
     int ends[2];
 
     result = ckpt_sys_pipe2(ends, O_CLOEXEC);
     if (result < 0) {
-        return (int)result;
+        return result;
     }
     ckpt_sys_fcntl(ends[1], F_SETPIPE_SZ, capacity);
-    result = ckpt_syscall4(SYS_tee, fd, ends[1], capacity, SPLICE_F_NONBLOCK);
-    if (result == (long)size) {
-        do {
-            result = ckpt_sys_read(ends[0], bytes + done, size - done);
-            done += result > 0 ? (size_t)result : 0;
-        } while (done < size && (result > 0 || result == -EINTR));
+    there = ckpt_syscall4(SYS_tee, fd, ends[1], size, SPLICE_F_NONBLOCK);
+    result = there < 0 ? there : 1;
+    while ((long)done < there && (result > 0 || result == -EINTR)) {
+        result = ckpt_sys_read(ends[0], bytes + done, (size_t)there - done);
+        done += result > 0 ? (size_t)result : 0;
     }
     ckpt_sys_close(ends[0]);
     ckpt_sys_close(ends[1]);
     if (result < 0) {
-        return (int)result;
+        return result == -EAGAIN ? 0 : result;
     }
-    return done == size ? 0 : -EIO;
+    return (long)done == there ? there : -EIO;
 }
 
 static int save_bytes(const struct ckpt_file_probe *probe,
@@ -106,6 +104,9 @@ static int save_bytes(const struct ckpt_file_probe *probe,
         result = bytes == NULL ? -ENOMEM
                                : copy_bytes(probe->fd, (int)file->detail,
                                             bytes, (size_t)size);
+        /* Less, if another rank reads from it: then it is not the last time
+         * that this one describes itself. */
+        file->payload_size = result > 0 ? (uint64_t)result : 0;
     }
     if (result < 0) {
         return ckpt_fail(failure, (int)result,
@@ -116,24 +117,33 @@ static int save_bytes(const struct ckpt_file_probe *probe,
     return 0;
 }
 
+/* Whether no process has the end that is wanted; what this one lacks. */
+static int is_alone(const struct ckpt_file_save *save,
+                    const struct ckpt_file_probe *probe)
+{
+    struct pollfd file = {probe->fd, 0, 0};
+    const struct timespec now = {0, 0};
+
+    if (has_end(save, probe, is_read_end) &&
+        has_end(save, probe, is_write_end)) {
+        return 0;
+    }
+    return ckpt_syscall6(SYS_ppoll, (long)&file, 1, (long)&now, 0, 0, 0) == 1 &&
+           (file.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
 {
-    if ((!has_end(save, probe, is_read_end) ||
-         !has_end(save, probe, is_write_end)) &&
-        !is_broken(probe)) {
-        return ckpt_file_refuse(
-            probe, "a pipe whose other end is not in this process", failure);
-    }
-    file->value = probe->status.st_ino;
+    file->value = probe->status.st_mode & CKPT_PIPE_MODE;
+    file->value |= is_alone(save, probe) ? CKPT_PIPE_ALONE : 0;
     file->detail = (uint32_t)ckpt_sys_fcntl(probe->fd, F_GETPIPE_SZ, 0);
     if (!is_read_end(probe->status_flags)) {
         return 0;
     }
     for (size_t i = 0; i < save->count; i++) {
-        if (save->files[i].kind == CKPT_FILE_PIPE &&
-            save->files[i].value == file->value &&
+        if (is_same(&save->files[i], file) &&
             is_read_end((int)save->files[i].status_flags)) {
             return 0; /* that one has the bytes */
         }
@@ -141,51 +151,118 @@ static int save(const struct ckpt_file_save *save,
     return save_bytes(probe, file, failure);
 }
 
-/* Puts the saved bytes, which one of the pipe's descriptors has, into it. */
-static int fill(const struct ckpt_file_restore *restore, uint64_t value,
-                int write_end)
+static int has_name(const char *path)
 {
-    for (size_t i = 0; i < restore->count; i++) {
-        const struct ckpt_file *file = &restore->files[i];
-        const void *bytes;
+    static const char deleted[] = " (deleted)";
+    const size_t length = strlen(path), suffix = sizeof deleted - 1;
 
-        if (file->kind != CKPT_FILE_PIPE || file->value != value ||
-            file->payload_size == 0) {
-            continue;
-        }
-        bytes = ckpt_file_saved_bytes(restore, file);
-        if (bytes == NULL) {
-            return -EINVAL;
-        }
-        if (write(write_end, bytes, file->payload_size) !=
-            (ssize_t)file->payload_size) {
-            return -EIO;
-        }
-        return 0;
-    }
-    return 0;
+    return path[0] == '/' &&
+           (length < suffix || strcmp(path + length - suffix, deleted) != 0);
 }
 
-/* Makes the pipe with its bytes. NULL, with *error_p set, if that fails. */
+static int open_named(const char *path, mode_t mode)
+{
+    struct stat status;
+    int fd;
+
+    if (mkfifo(path, mode) == 0) {
+        (void)chmod(path, mode); /* whatever the umask */
+    } else if (errno != EEXIST) {
+        return -errno;
+    }
+    fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode)) {
+        close(fd);
+        return -ESTALE;
+    }
+    return fd;
+}
+
+int ckpt_files_make_pipe(const char *path, uint64_t value)
+{
+    char name[64];
+    int ends[2];
+    int fd;
+
+    if (has_name(path)) {
+        return open_named(path, (mode_t)(value & CKPT_PIPE_MODE));
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return -errno;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", ends[0]);
+    fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    fd = fd < 0 ? -errno : fd;
+    close(ends[0]);
+    close(ends[1]);
+    return fd;
+}
+
+int ckpt_pipe_fill(const struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, int fd)
+{
+    const void *bytes;
+
+    if (fcntl(fd, F_SETPIPE_SZ, (int)file->detail) < 0) {
+        return -errno;
+    }
+    if (file->payload_size == 0) {
+        return 0;
+    }
+    bytes = ckpt_file_saved_bytes(restore, file);
+    if (bytes == NULL) {
+        return -EINVAL;
+    }
+    return write(fd, bytes, file->payload_size) == (ssize_t)file->payload_size
+               ? 0
+               : -EIO;
+}
+
+/* The saved bytes, which one of the pipe's descriptors has. 0 or -errno. */
+static int fill(const struct ckpt_file_restore *restore,
+                const struct ckpt_file *of, int fd)
+{
+    const struct ckpt_file *filled = of;
+
+    for (size_t i = 0; i < restore->count; i++) {
+        const struct ckpt_file *file = &restore->files[i];
+
+        if (is_same(file, of) && file->payload_size != 0) {
+            filled = file;
+        }
+    }
+    return ckpt_pipe_fill(restore, filled, fd);
+}
+
+/* The pipe, given or made with its bytes. NULL, with *error_p set, if that
+ * fails. */
 static struct ckpt_file_made *make_pipe(struct ckpt_file_restore *restore,
                                         const struct ckpt_file *file,
                                         int *error_p)
 {
+    const char *path = restore->strings + file->path;
+    const int is_given = file->sharers > 1;
     struct ckpt_file_made *made;
-    int ends[2];
+    int fd = is_given ? dup(ckpt_file_given(restore, file->inode, path))
+                      : ckpt_files_make_pipe(path, file->value);
 
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-        *error_p = -errno;
+    if (fd < 0) {
+        *error_p = is_given ? -EBADF : fd;
         return NULL;
     }
-    made = ckpt_file_add_made(restore, file, ends[0], ends[1]);
+    made = ckpt_file_add_made(restore, file, fd, -1);
     if (made == NULL) {
         *error_p = -EMFILE;
         return NULL;
     }
-    *error_p = fcntl(made->fds[1], F_SETPIPE_SZ, (int)file->detail) < 0
-                   ? -errno
-                   : fill(restore, file->value, made->fds[1]);
+    if (is_given) { /* what was in it is there already */
+        (void)fcntl(made->fds[0], F_SETPIPE_SZ, (int)file->detail);
+    } else {
+        *error_p = fill(restore, file, made->fds[0]);
+    }
     return *error_p == 0 ? made : NULL;
 }
 

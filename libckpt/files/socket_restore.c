@@ -399,22 +399,15 @@ int ckpt_socket_finish(struct ckpt_file_restore *restore,
     return error == 0 ? 0 : lost(restore, file, view.socket, error, failure);
 }
 
-/* The queue of a socket whose two ends were given. 0 or -errno. */
-static int fill_given(const struct ckpt_file_restore *restore,
-                      const struct ckpt_file *file,
-                      struct ckpt_failure *failure)
+int ckpt_socket_fill_given(const struct ckpt_file_restore *restore,
+                           const struct ckpt_file *file)
 {
     int end = given_end(restore, file->inode);
     int other = given_end(restore, file->value);
     struct ckpt_socket_view view;
     int error = end < 0 || other < 0 ? -EBADF : open_view(restore, file, &view);
 
-    if (error == 0) {
-        error = ckpt_socket_fill(&view, end, other);
-    }
-    return error == 0 ? 0
-                      : ckpt_file_lost(restore, file, error, strerror(-error),
-                                       failure);
+    return error == 0 ? ckpt_socket_fill(&view, end, other) : error;
 }
 
 int ckpt_files_listens(const struct ckpt_socket *listener,
@@ -441,34 +434,5 @@ int ckpt_files_connect(const struct ckpt_socket *a, const struct ckpt_socket *b,
     error = ckpt_socket_connect(b, a, -1, listening != 0, turned);
     ends[0] = turned[1];
     ends[1] = turned[0];
-    return error;
-}
-
-int ckpt_files_fill(const struct ckpt_file *files, size_t count,
-                    const char *strings,
-                    const void *(*payload)(void *argument, uint64_t address,
-                                           uint64_t size),
-                    void *argument, const struct ckpt_given_file *given,
-                    size_t given_count, struct ckpt_failure *failure)
-{
-    const struct ckpt_file_restore restore = {
-        .files = files,
-        .count = count,
-        .strings = strings,
-        .payload = payload,
-        .argument = argument,
-        .given = given,
-        .given_count = given_count,
-    };
-    int error = 0;
-
-    for (size_t i = 0; i < count && error == 0; i++) {
-        const struct ckpt_file *file = &files[i];
-
-        if (file->kind == CKPT_FILE_SOCKET && file->same_as < 0 &&
-            file->sharers > 1 && file->size != 0) {
-            error = fill_given(&restore, file, failure);
-        }
-    }
     return error;
 }

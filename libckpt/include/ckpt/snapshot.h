@@ -78,7 +78,7 @@ struct ckpt_thread {
 enum ckpt_file_kind {
     CKPT_FILE_STREAM = 1,  /* standard stream: taken from the new launcher */
     CKPT_FILE_REGULAR = 2, /* path, offset, flags */
-    CKPT_FILE_PIPE = 3,    /* no end in another process; buffered bytes saved */
+    CKPT_FILE_PIPE = 3,    /* also with a name; buffered bytes saved */
     CKPT_FILE_EVENTFD = 4,
     CKPT_FILE_DEVICE = 5, /* a node under /dev */
     CKPT_FILE_DIRECTORY = 6,
@@ -120,11 +120,12 @@ struct ckpt_timerfd {
 struct ckpt_file {
     uint64_t offset;        /* bytes: position of the open file */
     uint64_t size;          /* bytes: size of a regular file at the checkpoint;
-                               socket between ranks: of its payload, if it is
-                               this rank that fills its queue: told by the agent */
+                               socket or pipe between ranks: of its payload, if
+                               it is this rank that puts it back: told by the
+                               agent */
     uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
     uint64_t inode;
-    uint64_t value;         /* eventfd: counter; pipe: number shared by both ends;
+    uint64_t value;         /* eventfd: counter; pipe: CKPT_PIPE_*;
                                inotify: last watch given; signalfd: bit
                                (signal - 1) for each; timerfd: CLOCK_*; socket:
                                inode of the other end, or 0 */
@@ -140,9 +141,13 @@ struct ckpt_file {
                                   unnamed: mode; memfd: seals; timerfd: TFD_*;
                                   socket: SOCK_* */
     ckpt_string_t path;
-    uint32_t sharers; /* as in struct ckpt_region; socket: how many ranks have
-                         an end of its connection */
+    uint32_t sharers; /* as in struct ckpt_region; socket, pipe: how many ranks
+                         have an end of it */
 };
+
+/* The permissions of a pipe with a name; and nobody has the other end. */
+#define CKPT_PIPE_MODE ((uint64_t)07777)
+#define CKPT_PIPE_ALONE ((uint64_t)1 << 32)
 
 enum ckpt_socket_state {
     CKPT_SOCKET_UNCONNECTED = 0, /* perhaps bound */
