@@ -139,6 +139,7 @@ class Restart : public testing::Test
         ckpt::WriterOptions options;
         options.chunk_size = 1u << 16;
         ckpt::NodeFileWriter writer(checkpoint, "here", options);
+        writer.survey(child.pid, address);
         writer.capture(child.pid, address);
         ckpt::Manifest manifest;
         manifest.job = "test";
