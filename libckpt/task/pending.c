@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
+#include "task/process_id.h"
 #include "task/signals.h"
 #include "task/threads.h"
 
@@ -206,7 +207,7 @@ static void readdress(siginfo_t *info)
     if ((info->si_code == SI_USER || info->si_code == SI_QUEUE ||
          info->si_code == SI_TKILL) &&
         info->si_pid == saved_pid) {
-        info->si_pid = ckpt_sys_getpid();
+        info->si_pid = ckpt_process_id_shown(ckpt_sys_getpid());
     }
 }
 

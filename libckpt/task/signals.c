@@ -13,6 +13,7 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/parking.h"
+#include "task/process_id.h"
 
 #include <errno.h>
 #include <ucontext.h>
@@ -63,6 +64,7 @@ call_handler(int signal, siginfo_t *info, void *context)
     handler_t handler = (handler_t)__atomic_load_n(
         &control.action[signal].handler, __ATOMIC_ACQUIRE);
 
+    ckpt_process_id_show_sender(info);
     handler(signal, info, context); /* one-argument handlers ignore the rest */
 }
 

@@ -19,7 +19,7 @@
  * priority-inheriting mutex that was locked at the cut is not given free by
  * the kernel when its owner dies, and a priority-inheriting one cannot be
  * handed over; glibc's set*id() does not reach the thread; gettid() tells the
- * new number.
+ * new number, but to the first thread (process_id.h).
  */
 #include "task/threads.h"
 
@@ -123,6 +123,18 @@ int ckpt_threads_renumbered(int former_tid)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (identities[i].former_tid == former_tid) {
+            return identities[i].kernel_tid;
+        }
+    }
+    return -ESRCH;
+}
+
+int ckpt_threads_remembered(int id)
+{
+    const uint32_t entries = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+
+    for (uint32_t i = 0; i < entries; i++) {
+        if (identities[i].remembered == id) {
             return identities[i].kernel_tid;
         }
     }

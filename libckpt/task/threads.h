@@ -96,6 +96,8 @@ void ckpt_threads_repair_leader(void);
  *     it. tid_word_p, if not NULL: where glibc remembers.
  * ckpt_threads_renumbered: the kernel's id of the thread that had this one at
  *     the checkpoint, or -ESRCH. During a restart only.
+ * ckpt_threads_remembered: the kernel's id of the thread that glibc remembers by
+ *     `id`, or -ESRCH. Context: any.
  * ckpt_threads_register_self: called by each new thread before it runs code
  *     of the application; sees to it that no two threads go by the same
  *     remembered id.
@@ -103,6 +105,7 @@ void ckpt_threads_repair_leader(void);
  */
 int ckpt_threads_kernel_tid(uintptr_t thread, int32_t **tid_word_p);
 int ckpt_threads_renumbered(int former_tid);
+int ckpt_threads_remembered(int id);
 void ckpt_threads_register_self(void);
 
 /* The leader's registers, as setjmp keeps them, and no more. */

@@ -27,6 +27,7 @@
 #include "task/attributes.h"
 #include "task/children.h"
 #include "task/pending.h"
+#include "task/process_id.h"
 #include "task/signals.h"
 #include "task/timers.h"
 
@@ -200,6 +201,7 @@ static void describe_process(void)
     snapshot.resume_entry = (uint64_t)(uintptr_t)ckpt_resume;
     snapshot.resume_stack = (uint64_t)(uintptr_t)ckpt_resume_stack();
     snapshot.resume_thread_pointer = ckpt_thread_pointer_get();
+    ckpt_process_id_save();
     snapshot.pid = (int32_t)ckpt_sys_getpid();
     snapshot.rank = (int32_t)ckpt_rank_page()->rank;
     snapshot.rank_count = (int32_t)ckpt_rank_page()->rank_count;

@@ -23,6 +23,7 @@
 #include "sys/syscall.h"
 #include "task/attributes.h"
 #include "task/pending.h"
+#include "task/process_id.h"
 #include "task/signals.h"
 #include "task/threads.h"
 #include "task/timers.h"
@@ -158,6 +159,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
 
     resumed = 1;
     ckpt_threads_repair_leader(); /* before the lower half's libc registers */
+    ckpt_process_id_restore();
     ckpt_files_resume(); /* the streams are the new launcher's */
     ckpt_state = CKPT_STATE_CRITICAL;
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {

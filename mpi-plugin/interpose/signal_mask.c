@@ -13,6 +13,7 @@
 
 #include "interpose/next.h"
 #include "interpose/signal_set.h"
+#include "task/process_id.h"
 #include "task/signals.h"
 
 #include <poll.h>
@@ -120,8 +121,13 @@ CKPT_INTERPOSE int sigwait(const sigset_t *set, int *signal_p)
 CKPT_INTERPOSE int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     sigset_t copy;
+    int signal =
+        CKPT_NEXT(sigwaitinfo)(ckpt_set_without_signal(set, &copy), info);
 
-    return CKPT_NEXT(sigwaitinfo)(ckpt_set_without_signal(set, &copy), info);
+    if (signal > 0 && info != NULL) {
+        ckpt_process_id_show_sender(info);
+    }
+    return signal;
 }
 
 CKPT_INTERPOSE int signalfd(int fd, const sigset_t *set, int flags)

@@ -15,6 +15,7 @@
 #include "ipc/system_v.h"
 #include "ipc/system_v_undo.h"
 #include "task/interrupted.h"
+#include "task/process_id.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -130,10 +131,15 @@ CKPT_INTERPOSE int sigtimedwait(const sigset_t *set, siginfo_t *info,
                                 const struct timespec *timeout)
 {
     sigset_t copy;
+    int signal;
 
     set = ckpt_set_without_signal(set, &copy);
-    return TIMED(SYS_rt_sigtimedwait, from_timespec(timeout), 0,
-                 CKPT_NEXT(sigtimedwait)(set, info, timeout));
+    signal = TIMED(SYS_rt_sigtimedwait, from_timespec(timeout), 0,
+                   CKPT_NEXT(sigtimedwait)(set, info, timeout));
+    if (signal > 0 && info != NULL) {
+        ckpt_process_id_show_sender(info);
+    }
+    return signal;
 }
 
 CKPT_INTERPOSE int semtimedop(int set, struct sembuf *operations, size_t count,

@@ -5,6 +5,7 @@
 #include "runtime/leaked_descriptors.h"
 
 #include "lower/ancestors.h"
+#include "sys/syscall.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const char proxy_name[] = "/hydra_pmi_proxy";
 static uint64_t find_proxy(void)
 {
     char link[64], program[PATH_SIZE];
-    uint64_t pid = (uint64_t)getpid();
+    uint64_t pid = (uint64_t)ckpt_sys_getpid();
 
     for (int i = 0; i < CKPT_ANCESTORS_MAX && pid != 0; i++) {
         pid = ckpt_parent_of(pid);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process_path.c - calls of libc that open what is below /proc/PID.
+ *
+ * PID may be the shown id of this process (libckpt/task/process_id.h). Each
+ * goes on to libc.
+ *
+ * Context of all functions: normal; open() also in a signal handler.
+ */
+#include "config.h"
+
+#include "interpose/next.h"
+#include "task/process_id.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define CAPACITY 320 /* of a path below /proc/PID: with one name of a file */
+#define TRANSLATED(path) ckpt_process_path((path), (char[CAPACITY]){0}, CAPACITY)
+
+/* The mode, if the flags say that there is one. */
+#define MODE_AFTER(last, flags)                                                \
+    __extension__({                                                            \
+        unsigned mode_ = 0;                                                    \
+        if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) {  \
+            va_list arguments_;                                                \
+            va_start(arguments_, last);                                        \
+            mode_ = va_arg(arguments_, unsigned);                              \
+            va_end(arguments_);                                                \
+        }                                                                      \
+        mode_;                                                                 \
+    })
+
+CKPT_INTERPOSE int open(const char *path, int flags, ...)
+{
+    const unsigned mode = MODE_AFTER(flags, flags);
+
+    return CKPT_NEXT(open)(TRANSLATED(path), flags, mode);
+}
+
+CKPT_INTERPOSE int open64(const char *path, int flags, ...)
+{
+    const unsigned mode = MODE_AFTER(flags, flags);
+
+    return CKPT_NEXT(open64)(TRANSLATED(path), flags, mode);
+}
+
+CKPT_INTERPOSE int openat(int directory, const char *path, int flags, ...)
+{
+    const unsigned mode = MODE_AFTER(flags, flags);
+
+    return CKPT_NEXT(openat)(directory, TRANSLATED(path), flags, mode);
+}
+
+CKPT_INTERPOSE int openat64(int directory, const char *path, int flags, ...)
+{
+    const unsigned mode = MODE_AFTER(flags, flags);
+
+    return CKPT_NEXT(openat64)(directory, TRANSLATED(path), flags, mode);
+}
+
+CKPT_INTERPOSE FILE *fopen(const char *path, const char *mode)
+{
+    return CKPT_NEXT(fopen)(TRANSLATED(path), mode);
+}
+
+CKPT_INTERPOSE FILE *fopen64(const char *path, const char *mode)
+{
+    return CKPT_NEXT(fopen64)(TRANSLATED(path), mode);
+}
+
+CKPT_INTERPOSE DIR *opendir(const char *path)
+{
+    return CKPT_NEXT(opendir)(TRANSLATED(path));
+}
+
+CKPT_INTERPOSE ssize_t readlink(const char *path, char *target, size_t capacity)
+{
+    return CKPT_NEXT(readlink)(TRANSLATED(path), target, capacity);
+}
+
+CKPT_INTERPOSE int access(const char *path, int mode)
+{
+    return CKPT_NEXT(access)(TRANSLATED(path), mode);
+}
