@@ -41,12 +41,19 @@ bool writes(const ckpt_file &pipe)
     return (pipe.status_flags & O_ACCMODE) != O_RDONLY;
 }
 
+const char *kind_name(const ckpt_file &file)
+{
+    return is_pipe(file)                     ? "pipe"
+           : file.kind == CKPT_FILE_EVENTFD ? "counter"
+                                             : "socket";
+}
+
 [[noreturn]] void refuse(const RankImage &image, const ckpt_file &file,
                          int rank, const std::string &what)
 {
     fail("rank {}: descriptor {} ({}) cannot be saved: it is a {} {}", rank,
          file.descriptor, image.text(file.path),
-         is_pipe(file) ? "pipe" : "socket", what);
+         kind_name(file), what);
 }
 
 /* For people. */
@@ -75,6 +82,8 @@ void Connections::survey(const RankImage &image, int rank)
             if (writes(file)) {
                 pipe.writers.insert(rank);
             }
+        } else if (file.kind == CKPT_FILE_EVENTFD && file.inode != 0) {
+            counters_[file.inode].insert(rank);
         }
     }
     processes_.insert(image.snapshot.pid);
@@ -192,6 +201,17 @@ void Connections::distribute_pipe(const RankImage &image, ckpt_file &file,
     file.size = fills ? file.payload_size : 0;
 }
 
+void Connections::require_private(const RankImage &image,
+                                  const ckpt_file &counter, int rank) const
+{
+    auto found = counters_.find(counter.inode);
+    if (found != counters_.end() && found->second.size() > 1) {
+        refuse(image, counter, rank,
+               fmt::format("that is open in the ranks {} at once",
+                           fmt::join(found->second, " and ")));
+    }
+}
+
 void Connections::distribute(RankImage &image, int rank) const
 {
     for (ckpt_file &file : image.files) {
@@ -199,6 +219,8 @@ void Connections::distribute(RankImage &image, int rank) const
             distribute_socket(image, file, rank);
         } else if (is_pipe(file)) {
             distribute_pipe(image, file, rank);
+        } else if (file.kind == CKPT_FILE_EVENTFD) {
+            require_private(image, file, rank);
         }
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * connections.hpp - sockets and pipes that connect ranks of a node: whether all
- * ends of each are in ranks that are saved together, and who has them.
+ * ends of each are in ranks that are saved together, and who has them; and event
+ * counters, which cannot be in several ranks.
  */
 #pragma once
 
@@ -54,9 +55,12 @@ class Connections
 
     void distribute_pipe(const RankImage &image, ckpt_file &file,
                          int rank) const;
+    void require_private(const RankImage &image, const ckpt_file &counter,
+                         int rank) const;
 
     std::map<std::uint64_t, End> ends_; /* by inode */
     std::map<PipeKey, Pipe> pipes_;
+    std::map<std::uint64_t, std::set<int>> counters_; /* by eventfd-id */
     std::set<std::int64_t> processes_; /* the ranks */
 };
 

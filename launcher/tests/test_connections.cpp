@@ -184,4 +184,27 @@ TEST_F(ConnectionsOf, PipesToStrangersAreRefused)
         {"both ends are open in the ranks 0 and 1"});
 }
 
+TEST(CountersOf, RanksAreTheirOwn)
+{
+    auto rank_with_counter = [](std::uint64_t id) {
+        RankImage image;
+        ckpt_file file{};
+        image.strings = {'\0', 'c', '\0'};
+        file.kind = CKPT_FILE_EVENTFD;
+        file.inode = id;
+        file.path = 1;
+        image.files.push_back(file);
+        return image;
+    };
+    RankImage first = rank_with_counter(7);
+    RankImage second = rank_with_counter(7);
+    RankImage third = rank_with_counter(8);
+    Connections connections;
+    connections.survey(first, 0);
+    connections.survey(second, 1);
+    connections.survey(third, 2);
+    EXPECT_THROW(connections.distribute(second, 1), ckpt::Error);
+    EXPECT_NO_THROW(connections.distribute(third, 2));
+}
+
 } // namespace

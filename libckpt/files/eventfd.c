@@ -71,6 +71,10 @@ static int save(const struct ckpt_file_save *save,
         semaphore = (uint64_t)takes_one(probe->fd, file->value);
     }
     file->detail = semaphore != 0 ? EFD_SEMAPHORE : 0;
+    /* Which one it is, for who looks whether another rank has it, too. */
+    if (!ckpt_file_info_value(probe->info, "eventfd-id:", 0, &file->inode)) {
+        file->inode = 0;
+    }
     return 0;
 }
 

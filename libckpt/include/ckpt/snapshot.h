@@ -124,7 +124,7 @@ struct ckpt_file {
                                it is this rank that puts it back: told by the
                                agent */
     uint64_t device;        /* st_dev, st_ino: identity at the checkpoint */
-    uint64_t inode;
+    uint64_t inode;         /* eventfd: eventfd-id, 0 if not told */
     uint64_t value;         /* eventfd: counter; pipe: CKPT_PIPE_*;
                                inotify: last watch given; signalfd: bit
                                (signal - 1) for each; timerfd: CLOCK_*; socket:
