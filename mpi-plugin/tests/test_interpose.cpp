@@ -99,9 +99,9 @@ TEST(Interpose, old_and_new_calls_agree_on_the_handler)
     in_child(
         [] {
             struct sigaction action;
-            EXPECT_EQ(signal(SIGHUP, handler), SIG_DFL);
+            EXPECT_EQ(signal(SIGWINCH, handler), SIG_DFL);
             open_all();
-            sigaction(SIGHUP, nullptr, &action);
+            sigaction(SIGWINCH, nullptr, &action);
             EXPECT_EQ(action.sa_handler, handler);
 
             EXPECT_EQ(signal(SIGUSR1, handler), SIG_DFL);
