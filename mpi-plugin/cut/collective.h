@@ -49,6 +49,10 @@ static inline int ckpt_collective_is_split(MPI_Comm communicator)
     return __builtin_expect(ckpt_collectives_split, 0) && !communicator->foreign;
 }
 
+/* For members that exchange a byte instead of nothing; what is in it means
+ * nothing. */
+extern char ckpt_something[2] __attribute__((visibility("hidden")));
+
 /* Stops here if a checkpoint waits for this rank to have left a collective. */
 void ckpt_collective_left(void);
 

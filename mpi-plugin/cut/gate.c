@@ -12,6 +12,7 @@
 #define VAIN_US    16  /* so long a pause counts as one of them */
 
 struct ckpt_collective ckpt_collective;
+char ckpt_something[2];
 
 static void wait_in_vain(void)
 {

@@ -135,6 +135,23 @@ UPPER_ALONE = {
 }
 
 
+# What a blocking collective exchanges instead of nothing, where it is its
+# nonblocking form: that of Open MPI is over at once for a member that counts
+# nothing, which then is one behind the others in the tags of their messages. In
+# an intercommunicator the count of MPI_PROC_NULL means nothing, so it cannot do
+# the same as the others.
+SOMETHING = {
+    "Bcast": {"buffer": "ckpt_something", "count": "1", "datatype": "MPI_BYTE"},
+    "Reduce": {
+        "sendbuf": "ckpt_something",
+        "recvbuf": "ckpt_something + 1",
+        "count": "1",
+        "datatype": "MPI_BYTE",
+        "op": "MPI_BOR",
+    },
+}
+
+
 def may_wait(name):
     return _MAY_WAIT.fullmatch(name) is not None and not name.endswith("_keyval")
 

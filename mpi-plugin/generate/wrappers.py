@@ -257,15 +257,18 @@ class CollectiveWrapper(Wrapper):
 
     def _split(self):
         """Where threads are in MPI at once: the nonblocking form, and a wait."""
-        names = [argument.name for argument in self.function.arguments]
-        start = Call(f"code = PMPI_I{self.name[0].lower()}{self.name[1:]}(", [*names, "&request"])
         self.declarations.append("MPI_Request request;")
-        return [
-            If(
-                "ckpt_collective_is_split(comm)",
-                [start, "return ckpt_collective_wait(code, &request);"],
-            )
-        ]
+        names = [argument.name for argument in self.function.arguments]
+        items = self._begin_and_wait(names)
+        instead = supplement.SOMETHING.get(self.base_name)
+        if instead:
+            begun = self._begin_and_wait([instead.get(name, name) for name in names])
+            items.insert(0, If("comm->inter && count == 0", begun))
+        return [If("ckpt_collective_is_split(comm)", items)]
+
+    def _begin_and_wait(self, names):
+        start = Call(f"code = PMPI_I{self.name[0].lower()}{self.name[1:]}(", [*names, "&request"])
+        return [start, "return ckpt_collective_wait(code, &request);"]
 
     @staticmethod
     def _base_name(name):

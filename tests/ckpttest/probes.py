@@ -74,6 +74,7 @@ _RANKS = {
     "file_groups": 4,
     "graph": 4,
     "groups": 4,
+    "inter_nothing": 4,
     "intercomm": 4,
     "neighbours": 4,
     "partly_freed": 4,
