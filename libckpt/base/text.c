@@ -32,6 +32,14 @@ int ckpt_text_starts(const char *text, const char *prefix)
     return *prefix == '\0';
 }
 
+int ckpt_text_ends(const char *text, const char *suffix)
+{
+    const size_t length = ckpt_text_length(text);
+    const size_t wanted = ckpt_text_length(suffix);
+
+    return length >= wanted && ckpt_text_equal(text + length - wanted, suffix);
+}
+
 size_t ckpt_text_copy(char *to, size_t capacity, const char *from)
 {
     size_t length = 0;

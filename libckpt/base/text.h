@@ -20,6 +20,12 @@ int ckpt_text_equal(const char *a, const char *b);
 /* 1 if `text` begins with `prefix`, else 0. */
 int ckpt_text_starts(const char *text, const char *prefix);
 
+/* 1 if `text` ends with `suffix`, else 0. */
+int ckpt_text_ends(const char *text, const char *suffix);
+
+/* What the kernel appends to the path of a file that has no name any more. */
+#define CKPT_TEXT_DELETED " (deleted)"
+
 /* Copies as much as fits in `capacity` bytes, the NUL included; capacity > 0.
  * Returns the number of bytes copied, without the NUL. */
 size_t ckpt_text_copy(char *to, size_t capacity, const char *from);

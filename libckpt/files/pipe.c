@@ -153,11 +153,7 @@ static int save(const struct ckpt_file_save *save,
 
 static int has_name(const char *path)
 {
-    static const char deleted[] = " (deleted)";
-    const size_t length = strlen(path), suffix = sizeof deleted - 1;
-
-    return path[0] == '/' &&
-           (length < suffix || strcmp(path + length - suffix, deleted) != 0);
+    return path[0] == '/' && !ckpt_text_ends(path, CKPT_TEXT_DELETED);
 }
 
 static int open_named(const char *path, mode_t mode)

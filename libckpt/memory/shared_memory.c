@@ -12,7 +12,6 @@
 #include <limits.h>
 
 #define DIRECTORY "/dev/shm"
-#define DELETED " (deleted)"
 
 static int is_below(const char *name)
 {
@@ -24,14 +23,6 @@ int ckpt_is_shared_memory(const struct ckpt_mapping *mapping,
 {
     return is_below(mapping->name) &&
            status->st_uid == (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0);
-}
-
-static int is_deleted(const char *name)
-{
-    const size_t length = ckpt_text_length(name);
-
-    return length >= sizeof DELETED - 1 &&
-           ckpt_text_equal(name + length - (sizeof DELETED - 1), DELETED);
 }
 
 struct search {
@@ -67,7 +58,7 @@ void ckpt_shared_memory_rename(struct ckpt_arena *arena,
     char *path;
 
     if (!mapping->shared || !is_below(mapping->name) ||
-        !is_deleted(mapping->name)) {
+        !ckpt_text_ends(mapping->name, CKPT_TEXT_DELETED)) {
         return;
     }
     path = ckpt_arena_alloc(arena, capacity);

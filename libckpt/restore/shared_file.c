@@ -3,11 +3,12 @@
  * shared_file.c - memory that shares a file which is written to by way of it.
  *
  * The file is found by its name, or by a descriptor that is already restored
- * (a deleted file, a memfd), or else made anew. One that
- * no descriptor leads to gets its size here.
+ * (a deleted file, a memfd), or else made anew. One that no descriptor
+ * leads to gets its size here.
  */
 #include "restore/restore.h"
 
+#include "base/text.h"
 #include "restore/restore_state.h"
 
 #include <errno.h>
@@ -18,16 +19,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define DELETED " (deleted)"
-
-static int has_name(const char *path)
-{
-    size_t length = strlen(path);
-
-    return length < sizeof DELETED - 1 ||
-           strcmp(path + length - (sizeof DELETED - 1), DELETED) != 0;
-}
 
 static struct ckpt_shared_file *find(const struct ckpt_restore *restore,
                                      const struct ckpt_region *region)
@@ -54,7 +45,7 @@ static int open_file(const struct ckpt_region *region, const char *path,
     if (descriptor >= 0) {
         snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
         fd = open(link, O_RDWR | O_CLOEXEC);
-    } else if (has_name(path)) {
+    } else if (!ckpt_text_ends(path, CKPT_TEXT_DELETED)) {
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, region->mode);
     } else {
         fd = memfd_create("ckpt-shared", MFD_CLOEXEC);

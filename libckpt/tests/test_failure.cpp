@@ -89,6 +89,8 @@ TEST(Text, compares_and_copies)
     EXPECT_FALSE(ckpt_text_equal("ab", "abc"));
     EXPECT_TRUE(ckpt_text_starts("/dev/null", "/dev/"));
     EXPECT_FALSE(ckpt_text_starts("/de", "/dev/"));
+    EXPECT_TRUE(ckpt_text_ends("/a (deleted)", CKPT_TEXT_DELETED));
+    EXPECT_FALSE(ckpt_text_ends("deleted)", CKPT_TEXT_DELETED));
     EXPECT_EQ(ckpt_text_length("four"), 4u);
     EXPECT_EQ(ckpt_text_copy(buffer, sizeof(buffer), "abcdef"), 3u);
     EXPECT_STREQ(buffer, "abc");
