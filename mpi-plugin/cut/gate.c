@@ -23,22 +23,24 @@ static void wait_in_vain(void)
     }
 }
 
-static int is_shut(const struct ckpt_clock *clock)
+/* A restart may lie between two of these, and gives the clock another address. */
+static int is_shut(MPI_Comm communicator)
 {
+    const struct ckpt_clock *clock = communicator->clock;
+
     return ckpt_checkpoint.armed && clock->left >= clock->target;
 }
 
 /* One of several threads waits at a gate while the others run on. */
 static void gate_of_thread(MPI_Comm communicator)
 {
-    const struct ckpt_clock *clock = communicator->clock;
     uint64_t told = 0;
 
     ckpt_lane_lock();
-    while (is_shut(clock)) {
+    while (is_shut(communicator)) {
         if (told != ckpt_checkpoint.epoch) {
             told = ckpt_checkpoint.epoch;
-            ckpt_report_gate(clock, communicator->slot);
+            ckpt_report_gate(communicator->clock, communicator->slot);
         }
         ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn is long */
         wait_in_vain();
@@ -52,8 +54,6 @@ static void gate_of_thread(MPI_Comm communicator)
 
 void ckpt_collective_gate(MPI_Comm communicator)
 {
-    const struct ckpt_clock *clock = communicator->clock;
-
     if (ckpt_multiple) {
         if (ckpt_checkpoint.armed) {
             gate_of_thread(communicator);
@@ -61,7 +61,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
         return;
     }
     ckpt_service();
-    while (is_shut(clock)) {
+    while (is_shut(communicator)) {
         ckpt_checkpoint.hold = 1;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_GATE, communicator->slot,
                           0, 1);

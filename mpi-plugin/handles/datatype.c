@@ -280,10 +280,11 @@ MPI_Datatype ckpt_datatype_of(MPI_Datatype lower)
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     CKPT_REQUIRE(datatype != NULL, NULL, MPI_ERR_TYPE, "MPI_Type_commit");
-    MPI_Datatype lower = CKPT_LOWER(*datatype);
+    MPI_Datatype lower;
     int code;
 
     ckpt_begin();
+    lower = CKPT_LOWER(*datatype);
     CKPT_CALL(code, Type_commit, &lower);
     CKPT_RETURN(NULL, code, "MPI_Type_commit");
 }

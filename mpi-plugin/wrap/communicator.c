@@ -509,13 +509,16 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
                              int root, MPI_Comm comm, MPI_Comm *inter,
                              int errors[])
 {
-    void *few[16];
-    void **lower_infos = ckpt_translate(count, (void *const *)infos, few, 16);
+    void *few[16], **lower_infos;
     MPI_Comm lower = NULL;
     int code;
 
     REQUIRE(comm, "MPI_Comm_spawn_multiple");
     ckpt_begin();
+    lower_infos = ckpt_translate(count, (void *const *)infos, few, 16);
+    if (lower_infos == NULL) {
+        CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Comm_spawn_multiple");
+    }
     CKPT_CALL(code, Comm_spawn_multiple, count, commands, argvs, counts,
               (MPI_Info *)lower_infos, root, CKPT_LOWER(comm), &lower, errors);
     ckpt_translated_done(count, lower_infos, few);

@@ -605,7 +605,6 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
                           int dest, int out_tag, int source, int in_tag,
                           MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Datatype type = CKPT_LOWER(datatype);
     int code, size = 0, position = 0;
     char *packed;
 
@@ -614,14 +613,15 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
     }
     CKPT_REQUIRE(count >= 0, comm, MPI_ERR_COUNT, "MPI_Sendrecv_replace");
     ckpt_begin();
-    CKPT_CALL(code, Pack_size, count, type, CKPT_LOWER(comm), &size);
+    CKPT_CALL(code, Pack_size, count, CKPT_LOWER(datatype), CKPT_LOWER(comm),
+              &size);
     packed = malloc((size_t)size + 1);
     if (code == MPI_SUCCESS && packed == NULL) {
         code = MPI_ERR_NO_MEM;
     }
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-        CKPT_CALL(code, Pack, buffer, count, type, packed, size, &position,
-                  CKPT_LOWER(comm));
+        CKPT_CALL(code, Pack, buffer, count, CKPT_LOWER(datatype), packed, size,
+                  &position, CKPT_LOWER(comm));
     }
     if (code == MPI_SUCCESS) {
         code = exchange(packed, position, MPI_PACKED, dest, out_tag, buffer,

@@ -140,8 +140,8 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     REQUIRE_OPEN();
     REQUIRE(handle != NULL && *handle != MPI_T_CVAR_HANDLE_NULL,
             MPI_T_ERR_INVALID_HANDLE);
-    lower = lower_of(*handle);
     ckpt_begin();
+    lower = lower_of(*handle);
     CKPT_CALL(code, T_cvar_handle_free, &lower);
     if (code == MPI_SUCCESS) {
         ckpt_tool_forget((void *)*handle);
@@ -237,8 +237,8 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
     REQUIRE_OPEN();
     REQUIRE(session != NULL && *session != MPI_T_PVAR_SESSION_NULL,
             MPI_T_ERR_INVALID_SESSION);
-    lower = lower_of(*session);
     ckpt_begin();
+    lower = lower_of(*session);
     CKPT_CALL(code, T_pvar_session_free, &lower);
     if (code == MPI_SUCCESS) {
         ckpt_tool_forget((void *)*session);
@@ -277,8 +277,8 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     REQUIRE(session != MPI_T_PVAR_SESSION_NULL, MPI_T_ERR_INVALID_SESSION);
     REQUIRE(handle != NULL && *handle != MPI_T_PVAR_HANDLE_NULL,
             MPI_T_ERR_INVALID_HANDLE);
-    lower = lower_of(*handle);
     ckpt_begin();
+    lower = lower_of(*handle);
     CKPT_CALL(code, T_pvar_handle_free, lower_of(session), &lower);
     if (code == MPI_SUCCESS) {
         ckpt_tool_forget((void *)*handle);

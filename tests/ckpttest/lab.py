@@ -41,7 +41,13 @@ class Lab:
 
     def environment(self, **more):
         """What jobs and commands of this lab get."""
-        return environment(CKPT_DIR=self.store, **{**self.settings, **more})
+        ours = {
+            "CKPT_DIR": self.store,
+            # mpirun 5.0 does not start in a directory that a killed one with the
+            # same process id has left.
+            "PRTE_MCA_prte_tmpdir_base": self.directory,
+        }
+        return environment(**{**ours, **self.settings, **more})
 
     def mpirun_command(self, program, *options):
         """The command line of a program, without ckpt."""
