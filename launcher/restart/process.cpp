@@ -253,13 +253,22 @@ void Process::take_shared(const std::vector<SharedObject> &objects,
     }
 }
 
+ckpt_saved_files Process::saved_files()
+{
+    return {.files = image_.files.data(),
+            .count = image_.files.size(),
+            .strings = image_.strings.data(),
+            .payload = payload,
+            .argument = this,
+            .given = given_.data(),
+            .given_count = given_.size()};
+}
+
 void Process::fill_connections()
 {
     ckpt_failure failure;
-    require_success(ckpt_files_fill(image_.files.data(), image_.files.size(),
-                                    image_.strings.data(), payload, this,
-                                    given_.data(), given_.size(), &failure),
-                    failure);
+    const ckpt_saved_files saved = saved_files();
+    require_success(ckpt_files_fill(&saved, &failure), failure);
 }
 
 /* Of what this rank alone has mapped, what is known by a name or an id. */
@@ -363,11 +372,10 @@ void Process::restore_surroundings()
     ::umask(static_cast<mode_t>(snapshot.umask));
     int channel = lift_launcher_channel(first_free_descriptor(image_));
     make_own_objects();
-    require_success(ckpt_files_restore(image_.files.data(), image_.files.size(),
-                                       image_.strings.data(), payload, this,
-                                       &channel, channel < 0 ? 0 : 1,
-                                       given_.data(), given_.size(), &failure),
-                    failure);
+    const ckpt_saved_files saved = saved_files();
+    require_success(
+        ckpt_files_restore(&saved, &channel, channel < 0 ? 0 : 1, &failure),
+        failure);
 }
 
 void Process::go_on(const std::string &checkpoint,

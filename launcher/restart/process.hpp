@@ -65,6 +65,7 @@ class Process
     SharedObject connection_of(const ckpt_file &file) const;
     int descriptor_of(const ckpt_region &region) const;
     const void *saved_bytes(std::uint64_t address, std::uint64_t size) const;
+    ckpt_saved_files saved_files();
     static const void *payload(void *process, std::uint64_t address,
                                std::uint64_t size);
 

@@ -139,7 +139,7 @@ static int find_given(const struct ckpt_file_restore *restore,
                       const struct ckpt_file *file)
 {
     const int fd = ckpt_file_given(restore, file->inode,
-                                   restore->strings + file->path);
+                                   restore->saved.strings + file->path);
 
     return fd < 0 ? -1 : dup(fd);
 }
@@ -162,7 +162,7 @@ static struct ckpt_file_made *make_file(struct ckpt_file_restore *restore,
     const int is_given = fd >= 0;
 
     if (!is_given) {
-        fd = ckpt_files_make_unnamed(restore->strings + file->path);
+        fd = ckpt_files_make_unnamed(restore->saved.strings + file->path);
     }
     if (fd < 0) {
         *error_p = fd;

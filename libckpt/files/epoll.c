@@ -162,7 +162,8 @@ static int finish(struct ckpt_file_restore *restore,
             return ckpt_fail(failure, -errno,
                              "descriptor %d (%s) cannot watch descriptor %d "
                              "again: %s",
-                             file->descriptor, restore->strings + file->path,
+                             file->descriptor,
+                             restore->saved.strings + file->path,
                              watches[i].descriptor, strerror(errno));
         }
     }

@@ -44,13 +44,7 @@ struct ckpt_file_made {
 
 /* A restore in progress. */
 struct ckpt_file_restore {
-    const struct ckpt_file *files;
-    size_t count;
-    const char *strings;
-    const void *(*payload)(void *argument, uint64_t address, uint64_t size);
-    void *argument;
-    const struct ckpt_given_file *given;
-    size_t given_count;
+    struct ckpt_saved_files saved;
     int first_free;    /* above all saved numbers */
     int streams[3];    /* the launcher's 0, 1, 2, above first_free, or -1 */
     struct ckpt_file_made *made;

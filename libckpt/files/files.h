@@ -57,6 +57,20 @@ struct ckpt_given_file {
                an end of a connection, connected */
 };
 
+/* The files of a saved process, for a restart. */
+struct ckpt_saved_files {
+    const struct ckpt_file *files;
+    size_t count;
+    const char *strings; /* the snapshot's string table */
+    /* Returns the saved bytes of a file, copied out of the image. */
+    const void *(*payload)(void *argument, uint64_t address, uint64_t size);
+    void *argument;
+    /* Files without a name, and ends of connections, that are not to be made
+     * anew. */
+    const struct ckpt_given_file *given;
+    size_t given_count;
+};
+
 /*
  * Whether the last ckpt_files_save() found a connection that leads out of the
  * process. Then what it says of the connection is true only if the other end
@@ -90,16 +104,12 @@ int ckpt_files_make_pipe(const char *path, uint64_t value);
 
 /*
  * Puts what was in sockets and pipes between processes (those with a `size`)
- * into the given ones, of a socket by way of the other end, given, too; before anybody shuts down
- * an end, so before ckpt_files_restore() in any of the processes. Arguments and
- * result as there.
+ * into the given ones, of a socket by way of the other end, given, too; before
+ * anybody shuts down an end, so before ckpt_files_restore() in any of the
+ * processes. Result as there.
  */
-int ckpt_files_fill(const struct ckpt_file *files, size_t count,
-                    const char *strings,
-                    const void *(*payload)(void *argument, uint64_t address,
-                                           uint64_t size),
-                    void *argument, const struct ckpt_given_file *given,
-                    size_t given_count, struct ckpt_failure *failure);
+int ckpt_files_fill(const struct ckpt_saved_files *saved,
+                    struct ckpt_failure *failure);
 
 /*
  * In the saved code after a restart, when the program is about to go on: sets
@@ -112,20 +122,11 @@ int ckpt_files_start_timers(struct ckpt_failure *failure);
  * In the restart program: makes the descriptors again under their old numbers;
  * all others but `keep[]` and those given are closed, also 0, 1 or 2 if the
  * program had closed them.
- * given: files without a name, and ends of connections, that are not to be made
- * anew.
- * strings: the snapshot's string table.
- * payload: returns the saved bytes of a file (copied out of the image).
  * Returns 0 or -errno with the path and what is wrong with it in `failure`.
  * Context: normal, single-threaded.
  */
-int ckpt_files_restore(const struct ckpt_file *files, size_t count,
-                       const char *strings,
-                       const void *(*payload)(void *argument, uint64_t address,
-                                              uint64_t size),
-                       void *argument, const int *keep, size_t keep_count,
-                       const struct ckpt_given_file *given, size_t given_count,
-                       struct ckpt_failure *failure);
+int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
+                       size_t keep_count, struct ckpt_failure *failure);
 
 /*
  * A new empty file instead of one without a name, which `path` is as the kernel

@@ -39,9 +39,9 @@ int ckpt_file_lost(const struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, int error, const char *why,
                    struct ckpt_failure *failure)
 {
-    return ckpt_fail(failure, error,
-                     "descriptor %d (%s) cannot be restored: %s",
-                     file->descriptor, restore->strings + file->path, why);
+    return ckpt_fail(
+        failure, error, "descriptor %d (%s) cannot be restored: %s",
+        file->descriptor, restore->saved.strings + file->path, why);
 }
 
 const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
@@ -50,8 +50,8 @@ const void *ckpt_file_saved_bytes(const struct ckpt_file_restore *restore,
     if (file->payload == 0) {
         return NULL;
     }
-    return restore->payload(restore->argument, file->payload,
-                            file->payload_size);
+    return restore->saved.payload(restore->saved.argument, file->payload,
+                                  file->payload_size);
 }
 
 int ckpt_file_reopen(const struct ckpt_file_restore *restore,
@@ -63,7 +63,7 @@ int ckpt_file_reopen(const struct ckpt_file_restore *restore,
     int error;
     int fd;
 
-    fd = open(restore->strings + file->path,
+    fd = open(restore->saved.strings + file->path,
               ((int)file->status_flags & ~never) | flags | O_CLOEXEC);
     if (fd < 0) {
         error = errno;
@@ -128,8 +128,8 @@ struct ckpt_file_made *ckpt_file_add_made(struct ckpt_file_restore *restore,
 int ckpt_file_given(const struct ckpt_file_restore *restore, uint64_t inode,
                     const char *path)
 {
-    for (size_t i = 0; i < restore->given_count; i++) {
-        const struct ckpt_given_file *given = &restore->given[i];
+    for (size_t i = 0; i < restore->saved.given_count; i++) {
+        const struct ckpt_given_file *given = &restore->saved.given[i];
 
         if (given->inode == inode && strcmp(given->path, path) == 0) {
             return given->fd;
@@ -161,8 +161,8 @@ static int is_listed(int fd, const int *fds, size_t count)
 
 static int is_given(const struct ckpt_file_restore *restore, int fd)
 {
-    for (size_t i = 0; i < restore->given_count; i++) {
-        if (restore->given[i].fd == fd) {
+    for (size_t i = 0; i < restore->saved.given_count; i++) {
+        if (restore->saved.given[i].fd == fd) {
             return 1;
         }
     }
@@ -171,8 +171,8 @@ static int is_given(const struct ckpt_file_restore *restore, int fd)
 
 static int is_saved(const struct ckpt_file_restore *restore, int fd)
 {
-    for (size_t i = 0; i < restore->count; i++) {
-        if (restore->files[i].descriptor == fd) {
+    for (size_t i = 0; i < restore->saved.count; i++) {
+        if (restore->saved.files[i].descriptor == fd) {
             return 1;
         }
     }
@@ -182,8 +182,8 @@ static int is_saved(const struct ckpt_file_restore *restore, int fd)
 static int check_files(const struct ckpt_file_restore *restore, const int *keep,
                        size_t keep_count, struct ckpt_failure *failure)
 {
-    for (size_t i = 0; i < restore->count; i++) {
-        const struct ckpt_file *file = &restore->files[i];
+    for (size_t i = 0; i < restore->saved.count; i++) {
+        const struct ckpt_file *file = &restore->saved.files[i];
 
         if (file->descriptor < 0 || file->kind < CKPT_FILE_STREAM ||
             file->kind >= sizeof kinds / sizeof kinds[0] ||
@@ -206,9 +206,9 @@ static int lift_streams(struct ckpt_file_restore *restore,
                         struct ckpt_failure *failure)
 {
     restore->first_free = 3;
-    for (size_t i = 0; i < restore->count; i++) {
-        if (restore->files[i].descriptor >= restore->first_free) {
-            restore->first_free = restore->files[i].descriptor + 1;
+    for (size_t i = 0; i < restore->saved.count; i++) {
+        if (restore->saved.files[i].descriptor >= restore->first_free) {
+            restore->first_free = restore->saved.files[i].descriptor + 1;
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -305,24 +305,14 @@ static void raise_limit(struct rlimit *old)
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-int ckpt_files_restore(const struct ckpt_file *files, size_t count,
-                       const char *strings,
-                       const void *(*payload)(void *argument, uint64_t address,
-                                              uint64_t size),
-                       void *argument, const int *keep, size_t keep_count,
-                       const struct ckpt_given_file *given, size_t given_count,
-                       struct ckpt_failure *failure)
+int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
+                       size_t keep_count, struct ckpt_failure *failure)
 {
     struct ckpt_file_restore restore = {
-        .files = files,
-        .count = count,
-        .strings = strings,
-        .payload = payload,
-        .argument = argument,
-        .given = given,
-        .given_count = given_count,
+        .saved = *saved,
         .streams = {-1, -1, -1},
     };
+    const struct ckpt_file *files = saved->files;
     struct rlimit limit;
     int error;
 
@@ -334,7 +324,7 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
     if (error == 0) {
         error = close_others(&restore, keep, keep_count, failure);
     }
-    for (size_t i = 0; i < count && error == 0; i++) {
+    for (size_t i = 0; i < saved->count && error == 0; i++) {
         error = restore_one(&restore, &files[i], failure);
     }
     for (int i = 0; i < 3 && error == 0; i++) {
@@ -342,7 +332,7 @@ int ckpt_files_restore(const struct ckpt_file *files, size_t count,
             close(i);
         }
     }
-    for (size_t i = 0; i < count && error == 0; i++) {
+    for (size_t i = 0; i < saved->count && error == 0; i++) {
         if (kinds[files[i].kind]->finish != NULL) {
             error = kinds[files[i].kind]->finish(&restore, &files[i], failure);
         }
@@ -362,7 +352,7 @@ static int fill_one(const struct ckpt_file_restore *restore,
         error = ckpt_socket_fill_given(restore, file);
     } else if (file->kind == CKPT_FILE_PIPE) {
         fd = ckpt_file_given(restore, file->inode,
-                             restore->strings + file->path);
+                             restore->saved.strings + file->path);
         error = fd < 0 ? -EBADF : ckpt_pipe_fill(restore, file, fd);
     }
     return error == 0 ? 0
@@ -370,25 +360,14 @@ static int fill_one(const struct ckpt_file_restore *restore,
                                        failure);
 }
 
-int ckpt_files_fill(const struct ckpt_file *files, size_t count,
-                    const char *strings,
-                    const void *(*payload)(void *argument, uint64_t address,
-                                           uint64_t size),
-                    void *argument, const struct ckpt_given_file *given,
-                    size_t given_count, struct ckpt_failure *failure)
+int ckpt_files_fill(const struct ckpt_saved_files *saved,
+                    struct ckpt_failure *failure)
 {
-    const struct ckpt_file_restore restore = {
-        .files = files,
-        .count = count,
-        .strings = strings,
-        .payload = payload,
-        .argument = argument,
-        .given = given,
-        .given_count = given_count,
-    };
+    const struct ckpt_file_restore restore = {.saved = *saved};
+    const struct ckpt_file *files = saved->files;
     int error = 0;
 
-    for (size_t i = 0; i < count && error == 0; i++) {
+    for (size_t i = 0; i < saved->count && error == 0; i++) {
         if (files[i].same_as < 0 && files[i].sharers > 1 &&
             files[i].size != 0) {
             error = fill_one(&restore, &files[i], failure);

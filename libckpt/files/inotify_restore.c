@@ -125,14 +125,14 @@ static int watch_again(const struct ckpt_file_restore *restore,
         return ckpt_fail(failure, -ESTALE,
                          "descriptor %d (%s) cannot watch %s again as number "
                          "%d: it is the same file as number %d now",
-                         file->descriptor, restore->strings + file->path, path,
-                         watch->watch, given);
+                         file->descriptor, restore->saved.strings + file->path,
+                         path, watch->watch, given);
     }
     if (error != 0) {
         return ckpt_fail(failure, error,
                          "descriptor %d (%s) cannot watch %s again: %s",
-                         file->descriptor, restore->strings + file->path, path,
-                         strerror(-error));
+                         file->descriptor, restore->saved.strings + file->path,
+                         path, strerror(-error));
     }
     *next_p = given + 1;
     return 0;

@@ -223,8 +223,8 @@ static int fill(const struct ckpt_file_restore *restore,
 {
     const struct ckpt_file *filled = of;
 
-    for (size_t i = 0; i < restore->count; i++) {
-        const struct ckpt_file *file = &restore->files[i];
+    for (size_t i = 0; i < restore->saved.count; i++) {
+        const struct ckpt_file *file = &restore->saved.files[i];
 
         if (is_same(file, of) && file->payload_size != 0) {
             filled = file;
@@ -239,7 +239,7 @@ static struct ckpt_file_made *make_pipe(struct ckpt_file_restore *restore,
                                         const struct ckpt_file *file,
                                         int *error_p)
 {
-    const char *path = restore->strings + file->path;
+    const char *path = restore->saved.strings + file->path;
     const int is_given = file->sharers > 1;
     struct ckpt_file_made *made;
     int fd = is_given ? dup(ckpt_file_given(restore, file->inode, path))

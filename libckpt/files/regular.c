@@ -112,7 +112,8 @@ static int repair(const struct ckpt_file_restore *restore,
     if (file->payload_size != 0) {
         /* A descriptor of ours: the program's may be set to append or to
          * direct transfers. */
-        int own = open(restore->strings + file->path, O_WRONLY | O_CLOEXEC);
+        int own =
+            open(restore->saved.strings + file->path, O_WRONLY | O_CLOEXEC);
 
         error = own < 0 ? -errno : ckpt_file_write_content(restore, file, own);
         close(own);

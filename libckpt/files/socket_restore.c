@@ -45,8 +45,8 @@ static const struct ckpt_file *find(const struct ckpt_file_restore *restore,
                                     const struct ckpt_socket *of,
                                     struct ckpt_socket_view *view)
 {
-    for (size_t i = 0; i < restore->count; i++) {
-        const struct ckpt_file *file = &restore->files[i];
+    for (size_t i = 0; i < restore->saved.count; i++) {
+        const struct ckpt_file *file = &restore->saved.files[i];
 
         if (file->kind == CKPT_FILE_SOCKET && file->same_as < 0 &&
             open_view(restore, file, view) == 0 &&
@@ -261,8 +261,8 @@ static int lost(const struct ckpt_file_restore *restore,
     }
     return ckpt_fail(failure, error,
                      "descriptor %d (%s, address %s) cannot be restored: %s",
-                     file->descriptor, restore->strings + file->path, name,
-                     strerror(-error));
+                     file->descriptor, restore->saved.strings + file->path,
+                     name, strerror(-error));
 }
 
 /* An end of a connection that several processes have, or -1. */

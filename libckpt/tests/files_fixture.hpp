@@ -115,10 +115,13 @@ class Files : public testing::Test
         return none;
     }
 
-    int restore()
+    int restore(const int *keep = nullptr, std::size_t keep_count = 0)
     {
-        return ckpt_files_restore(files, count, arena.strings, in_this_process,
-                                  nullptr, nullptr, 0, nullptr, 0, &failure);
+        const ckpt_saved_files saved{.files = files,
+                                     .count = count,
+                                     .strings = arena.strings,
+                                     .payload = in_this_process};
+        return ckpt_files_restore(&saved, keep, keep_count, &failure);
     }
 
     /* Restores in a child and runs `check` there. */

@@ -117,6 +117,7 @@ int main(int argc, char **argv)
     struct ckpt_resume_info info = {.checkpoint = "test/1"};
     struct ckpt_restore *restore;
     struct ckpt_failure failure;
+    struct ckpt_saved_files files;
     struct image image;
 
     if (argc < 2) {
@@ -132,9 +133,14 @@ int main(int argc, char **argv)
         make_vdso_foreign(&image);
     }
     umask((mode_t)image.header->snapshot.umask);
-    if (ckpt_files_restore(image.files, image.header->snapshot.file_count,
-                           image.strings, payload, &image, NULL, 0, NULL, 0,
-                           &failure) != 0) {
+    files = (struct ckpt_saved_files){
+        .files = image.files,
+        .count = image.header->snapshot.file_count,
+        .strings = image.strings,
+        .payload = payload,
+        .argument = &image,
+    };
+    if (ckpt_files_restore(&files, NULL, 0, &failure) != 0) {
         fail("files", failure.text);
     }
     ckpt_restore_commit(restore, environ, &info, &failure);

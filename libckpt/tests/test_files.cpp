@@ -704,8 +704,7 @@ TEST_F(Files, ManyDescriptorsAndKeptOnes)
             REQUIRE(read(fds[i], &c, 1) == 1 && c == '0' + i % 10);
         }
         REQUIRE(fcntl(kept, F_GETFD) < 0);
-        REQUIRE(ckpt_files_restore(files, count, arena.strings, in_this_process,
-                                   nullptr, &fds[0], 1, nullptr, 0, &failure) == -EEXIST);
+        REQUIRE(restore(&fds[0], 1) == -EEXIST);
         REQUIRE(fcntl(fds[0], F_GETFD) == 0);
     });
     close(kept);
