@@ -32,7 +32,7 @@
 
 static void *lower_of(const void *handle)
 {
-    return ((const struct ckpt_tool *)handle)->lower;
+    return handle != NULL ? ((const struct ckpt_tool *)handle)->lower : NULL;
 }
 
 int PMPI_T_init_thread(int required, int *provided)
@@ -125,7 +125,7 @@ int PMPI_T_cvar_handle_alloc(int index, void *object, MPI_T_cvar_handle *handle,
     bound = object != NULL && ckpt_tool_cvar_bound(index) ? *(void **)object : NULL;
     lower_object = CKPT_LOWER(bound);
     CKPT_CALL(code, T_cvar_handle_alloc, index, bound ? &lower_object : object,
-              (MPI_T_cvar_handle *)&lower, count);
+              (MPI_T_cvar_handle *)CKPT_UNLESS_NULL(handle, &lower), count);
     code = keep(code, CKPT_TOOL_CVAR, lower, index, bound, NULL, handle);
     ckpt_end();
     return code;
@@ -222,7 +222,8 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 
     REQUIRE_OPEN();
     ckpt_begin();
-    CKPT_CALL(code, T_pvar_session_create, (MPI_T_pvar_session *)&lower);
+    CKPT_CALL(code, T_pvar_session_create,
+              (MPI_T_pvar_session *)CKPT_UNLESS_NULL(session, &lower));
     code = keep(code, CKPT_TOOL_SESSION, lower, 0, NULL, NULL, session);
     ckpt_end();
     return code;
@@ -261,7 +262,8 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object
     bound = object != NULL && ckpt_tool_pvar_bound(index) ? *(void **)object : NULL;
     lower_object = CKPT_LOWER(bound);
     CKPT_CALL(code, T_pvar_handle_alloc, lower_of(session), index,
-              bound ? &lower_object : object, (MPI_T_pvar_handle *)&lower, count);
+              bound ? &lower_object : object,
+              (MPI_T_pvar_handle *)CKPT_UNLESS_NULL(handle, &lower), count);
     code = keep(code, CKPT_TOOL_PVAR, lower, index, bound, (void *)session, handle);
     ckpt_end();
     return code;
@@ -274,7 +276,6 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
     int code;
 
     REQUIRE_OPEN();
-    REQUIRE(session != MPI_T_PVAR_SESSION_NULL, MPI_T_ERR_INVALID_SESSION);
     REQUIRE(handle != NULL && *handle != MPI_T_PVAR_HANDLE_NULL,
             MPI_T_ERR_INVALID_HANDLE);
     ckpt_begin();
@@ -289,10 +290,13 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 }
 CKPT_ALIAS(T_pvar_handle_free);
 
+/* Which session a single handle is said to be of, the library judges. */
 static int valid_session(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     REQUIRE_OPEN();
-    REQUIRE(session != MPI_T_PVAR_SESSION_NULL, MPI_T_ERR_INVALID_SESSION);
+    REQUIRE(session != MPI_T_PVAR_SESSION_NULL ||
+                handle != MPI_T_PVAR_ALL_HANDLES,
+            MPI_T_ERR_INVALID_SESSION);
     REQUIRE(handle != MPI_T_PVAR_HANDLE_NULL, MPI_T_ERR_INVALID_HANDLE);
     return MPI_SUCCESS;
 }

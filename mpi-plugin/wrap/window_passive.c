@@ -301,11 +301,10 @@ static int check_flush(MPI_Win win, int rank)
     if (win->locked_all != CKPT_LOCK_NONE) {
         return code;
     }
-    if (code != MPI_SUCCESS) {
-        return win->locked_count > 0 ? code : MPI_ERR_RMA_SYNC;
-    }
-    return win->lenient || win->locked[rank] != CKPT_LOCK_NONE ? MPI_SUCCESS
-                                                               : MPI_ERR_RMA_SYNC;
+    return code == MPI_SUCCESS &&
+                   (win->lenient || win->locked[rank] != CKPT_LOCK_NONE)
+               ? MPI_SUCCESS
+               : MPI_ERR_RMA_SYNC;
 }
 
 /*

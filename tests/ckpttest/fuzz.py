@@ -13,6 +13,7 @@ _WORTHLESS = ("crashes", "hangs")
 # Where we differ, and why. Patterns of "FUNCTION CASE".
 EXPLAINED = {
     r"before MPI_Init: Info_\w+ good": "allowed since MPI 4.0, with any library",
+    r"before MPI_Init: \w*(Errhandler_create|create_errhandler) good": "the same",
     r"after MPI_Finalize: T_init_thread good": "the library is closed for good",
     r"File_[gs]et_info fh: .*": "an error of the file: Open MPI 4.1 says communicator",
     r"File_open (comm|info): .*": "the handler is that of MPI_FILE_NULL (MPI 3.1, 13.7)",
