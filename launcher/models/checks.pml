@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold in every run: at each receipt, and at each commit. */
+
+/* The counters at the last cut of the sender and of the receiver, and how many
+ * messages of the pair the receiver has logged since. */
+byte cut_sent[RANKS * RANKS];
+byte cut_received[RANKS * RANKS];
+byte logged[RANKS * RANKS];
+
+/* Messages of a pair that the receiver has of those sent before a cut. */
+#define RECEIVED_OLD(from, to) \
+    (cut_received[PAIR(from, to)] + logged[PAIR(from, to)])
+
+/* Rank `me` is cut here. In d_step. */
+inline record_cut(me)
+{
+    for (i : 0 .. RANKS - 1) {
+        cut_sent[PAIR(me, i)] = sent[PAIR(me, i)];
+        cut_received[PAIR(i, me)] = received[PAIR(i, me)];
+        logged[PAIR(i, me)] = 0;
+    }
+    epoch[me]++;
+}
+
+/* `me` has taken (number, age) that `from` sent. In d_step. */
+inline check_receipt(me, from)
+{
+    assert(age <= epoch[me]);     /* the cut is consistent */
+    assert(epoch[me] <= age + 1); /* nothing crosses two cuts */
+    received[PAIR(from, me)]++;
+    assert(number == received[PAIR(from, me)]); /* MPI's order */
+}
+
+/* It went to the application and not into the log. */
+inline check_not_logged(me)
+{
+    assert(age == epoch[me]); /* it does not cross the cut */
+}
+
+/* It went into the log, which is also the queue of the application. */
+inline check_logged(me, from)
+{
+    logged[PAIR(from, me)]++;
+    assert(age + 1 == epoch[me]); /* it crosses the cut */
+    assert(number == RECEIVED_OLD(from, me));
+}
+
+/* Checkpoint `which` is committed with the logs as they are. In d_step. */
+inline check_commit(which)
+{
+    for (i : 0 .. RANKS - 1) {
+        assert(epoch[i] == which);
+        for (j : 0 .. RANKS - 1) {
+            assert(cut_received[PAIR(i, j)] <= cut_sent[PAIR(i, j)]);
+            assert(RECEIVED_OLD(i, j) == cut_sent[PAIR(i, j)]);
+        }
+    }
+}

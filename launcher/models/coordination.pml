@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a checkpoint that stops nobody begins and ends: the coordinator's orders
+ * to the ranks. No rank is asked for the next one before all have said that
+ * they know the last one to be over; the reports of the alignment say it. */
+
+mtype = { REQUEST, OVER };
+chan order[RANKS] = [2 * CHECKPOINTS] of { mtype, byte /* epoch */ };
+byte known_over[RANKS]; /* the last checkpoint that each has acknowledged */
+
+/* One rank may never be able to be cut. Nobody must wait for it but the
+ * coordinator, and who wants its messages. */
+#ifdef ASLEEP
+#define AWAKE(me) ((me) != ASLEEP)
+#define end_if_asleep end_never_over
+#else
+#define AWAKE(me) true
+#define end_if_asleep not_over
+#endif
+
+#define REQUESTED(me) \
+    (AWAKE(me) && order[me] ? [REQUEST, eval(epoch[me] + 1)])
+#define REQUESTED_TWICE(me) \
+    (order[me] ? [REQUEST, _] && !(order[me] ? [REQUEST, eval(epoch[me] + 1)]))
+#define IS_OVER(me) (order[me] ? [OVER, _])
+
+inline take_over(me)
+{
+    order[me] ? OVER, age;
+    if
+    :: age == epoch[me] -> close(me)
+    :: else
+    fi;
+    known_over[me] = age
+}
+
+#define KNOWS_OF_END(me) (known_over[me] == checkpoint)
+#if RANKS == 3
+#define ALL_KNOW_OF_END (KNOWS_OF_END(0) && KNOWS_OF_END(1) && KNOWS_OF_END(2))
+#else
+#define ALL_KNOW_OF_END \
+    (KNOWS_OF_END(0) && KNOWS_OF_END(1) && KNOWS_OF_END(2) && KNOWS_OF_END(3))
+#endif
+#ifdef MUTANT_UNACKNOWLEDGED
+#define LAST_IS_OVER (true)
+#else
+#define LAST_IS_OVER ALL_KNOW_OF_END
+#endif
+#define MAY_BEGIN (checkpoint < CHECKPOINTS && !under_way && LAST_IS_OVER)
+#define ALL_IS_OVER \
+    (checkpoint == CHECKPOINTS && !under_way && ALL_KNOW_OF_END)
+
+/* For the coordinator. In d_step. */
+inline begin_checkpoint()
+{
+    checkpoint++;
+    under_way = true;
+    for (i : 0 .. RANKS - 1) {
+        if
+        :: IS_FIRST(i) -> order[i] ! REQUEST, checkpoint
+        :: else
+        fi
+    }
+}
+
+inline commit()
+{
+    check_commit(checkpoint);
+    under_way = false;
+    for (i : 0 .. RANKS - 1) {
+        order[i] ! OVER, checkpoint
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Network sweeping with counts and colours: a rank is complete when it has as
+ * many messages of the old colour as the sweep tells; first-use markers only
+ * let it take messages of the new colour before that.
+ * STAGGERED: only node 0 is asked; sweep messages and markers ask the others. */
+#ifndef RANKS
+#define RANKS 4
+#endif
+#ifdef STAGGERED
+#define IS_FIRST(rank) (NODE(rank) == 0)
+#else
+#if !defined(NODES) && RANKS == 4
+#define NODES_ARE_ALIKE
+#endif
+#define IS_FIRST(rank) true
+#endif
+#define COMPLETE_WITH_ALL(me) has_all[me]
+/* What a rank does with the protocol: see rank.pml. */
+#define SAVES(me) false
+#define ASKED(me) (MARKER_HAS_COME(me) || SWEEP_HAS_COME(me))
+#define finish_saving(me) skip
+#define marker_was_sent(me) skip
+#define marker_was_read(me) skip
+#define message_was_logged(me) settle(NODE(me))
+#define be_cut(me) cut(me); sweep_if_all_cut(me)
+#define forget(me) has_all[me] = false
+
+#include "nonblocking.pml"
+#include "hypercube.pml"
+#include "coordination.pml"
+
+/* In this checkpoint: `me` has all messages that cross its cut, and its node
+ * has told that for all its ranks (m_S). */
+bool has_all[RANKS];
+chan finished = [NODES] of { byte };
+
+#ifdef MUTANT_COUNT_ALL_COLOURS
+#define COUNTED(from, me) received[PAIR(from, me)]
+#else
+#define COUNTED(from, me) RECEIVED_OLD(from, me)
+#endif
+
+hidden byte total;
+hidden byte lacking;
+
+/* After each step that may complete a rank of the node. In d_step. */
+inline settle(node)
+{
+    lacking = 0;
+    if
+    :: HAS_SWEPT(node) && sweeps_for[node] == epoch[FIRST_RANK(node)] ->
+        for (i : FIRST_RANK(node) .. LAST_RANK(node)) {
+            total = 0;
+            for (j : 0 .. RANKS - 1) {
+                total = total + COUNTED(j, i)
+            }
+            if
+#ifdef MUTANT_MISSING_COUNT
+            :: !has_all[i] -> has_all[i] = true; lacking = 1
+#else
+            :: !has_all[i] && total == holds[node * RANKS + i] ->
+                has_all[i] = true;
+                lacking = 1
+#endif
+            :: else
+            fi
+        }
+        if
+        :: lacking && has_all[FIRST_RANK(node)] && has_all[LAST_RANK(node)] ->
+            for (j : 0 .. RANKS - 1) {
+                holds[node * RANKS + j] = 0
+            }
+            finished ! node
+        :: else
+        fi
+    :: else
+    fi
+}
+
+#include "rank.pml"
+
+#define ME (_pid - RANKS)
+
+active [VIRTUAL_NODES] proctype node()
+{
+end_running:
+    do
+    :: d_step { SWEEP_ARRIVED(ME) -> take_sweep(ME); settle(HOST(ME)) }
+    od
+}
+
+active proctype coordinator()
+{
+    byte checkpoint = 0;
+    bool under_way = false;
+
+end_if_asleep:
+    do
+    :: d_step { MAY_BEGIN -> begin_checkpoint(); skip }
+    :: d_step {
+           full(finished) ->
+           for (i : 0 .. NODES - 1) { finished ? _ }
+           assert(sweep_messages == SWEEP_MESSAGES);
+           sweep_messages = 0;
+           commit();
+           skip
+       }
+    :: ALL_IS_OVER -> break
+    od
+}
+
+#include "observer.pml"
