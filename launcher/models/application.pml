@@ -7,8 +7,8 @@ byte unsent = MESSAGES;
 
 #define OTHER(me, n) (((me) + (n)) % RANKS)
 
-/* Where ranks are alike, let the first message go from rank 0 to rank 1, or just
- * from rank 0: any other run is one of these with other names. */
+/* Where ranks are alike, let the first message go from rank 0 to rank 1, or
+ * just from rank 0: any other run is one of these with other names. */
 #if defined(RANKS_ARE_ALIKE) || defined(NODES_ARE_ALIKE)
 #define MAY_SEND(me) (unsent > 0 && ((me) == 0 || unsent < MESSAGES))
 #else

@@ -8,9 +8,12 @@
 #ifdef STAGGERED
 #define IS_FIRST(rank) ((rank) == 0)
 #else
-#define RANKS_ARE_ALIKE
 #define IS_FIRST(rank) true
+#ifndef ASLEEP
+#define RANKS_ARE_ALIKE
 #endif
+#endif
+
 /* What a rank does with the protocol: see rank.pml. */
 #define SAVES(me) saving[me]
 #define ASKED(me) MARKER_HAS_COME(me)
@@ -88,6 +91,9 @@ end_if_asleep:
     :: d_step { nempty(report[0]) -> take_report(0); decide() }
     :: d_step { nempty(report[1]) -> take_report(1); decide() }
     :: d_step { nempty(report[2]) -> take_report(2); decide() }
+#ifdef MUTANT_GIVEN_UP_AT_ONCE
+    :: d_step { under_way -> declare_over(); skip }
+#endif
     :: ALL_IS_OVER -> break
     od;
 end_all_is_over:

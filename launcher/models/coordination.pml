@@ -28,6 +28,9 @@ inline take_over(me)
     order[me] ? OVER, age;
     if
     :: age == epoch[me] -> close(me)
+#ifdef MUTANT_GIVEN_UP_AT_ONCE
+    :: age == epoch[me] + 1 -> cut(me); close(me)
+#endif
     :: else
     fi;
     known_over[me] = age
@@ -62,11 +65,18 @@ inline begin_checkpoint()
     }
 }
 
-inline commit()
+inline declare_over()
 {
-    check_commit(checkpoint);
     under_way = false;
     for (i : 0 .. RANKS - 1) {
         order[i] ! OVER, checkpoint
     }
+}
+
+/* A checkpoint that is given up comes here, too, and is not kept: its cut goes
+ * on to the end, as some have taken it. */
+inline commit()
+{
+    check_commit(checkpoint);
+    declare_over()
 }

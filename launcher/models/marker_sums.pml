@@ -32,7 +32,7 @@ inline add_up(me)
     }
 }
 
-/* The image of `me` is there: from now on the rank is in the sums. In d_step. */
+/* The image of `me` is there: from now on it is in the sums. In d_step. */
 inline tell_first(me)
 {
     add_up(me);

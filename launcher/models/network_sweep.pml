@@ -2,19 +2,20 @@
 /* Network sweeping with counts and colours: a rank is complete when it has as
  * many messages of the old colour as the sweep tells; first-use markers only
  * let it take messages of the new colour before that.
- * STAGGERED: only node 0 is asked; sweep messages and markers ask the others. */
+ * STAGGERED: only node 0 is asked; sweep messages and markers ask others. */
 #ifndef RANKS
 #define RANKS 4
 #endif
 #ifdef STAGGERED
 #define IS_FIRST(rank) (NODE(rank) == 0)
 #else
-#if !defined(NODES) && RANKS == 4
+#define IS_FIRST(rank) true
+#if RANKS == 4 && !defined(ASLEEP)
 #define NODES_ARE_ALIKE
 #endif
-#define IS_FIRST(rank) true
 #endif
 #define COMPLETE_WITH_ALL(me) has_all[me]
+
 /* What a rank does with the protocol: see rank.pml. */
 #define SAVES(me) false
 #define ASKED(me) (MARKER_HAS_COME(me) || SWEEP_HAS_COME(me))
@@ -22,7 +23,8 @@
 #define marker_was_sent(me) skip
 #define marker_was_read(me) skip
 #define message_was_logged(me) settle(NODE(me))
-#define be_cut(me) cut(me); sweep_if_all_cut(me)
+#define be_cut(me) \
+    has_all[me] = false; cut(me); sweep_if_all_cut(me); settle(NODE(me))
 #define forget(me) has_all[me] = false
 
 #include "nonblocking.pml"
@@ -41,32 +43,36 @@ chan finished = [NODES] of { byte };
 #endif
 
 hidden byte total;
-hidden byte lacking;
+hidden byte completed;
+
+#ifdef MUTANT_MISSING_COUNT
+#define HAS_TOTAL(rank, node) true
+#else
+#define HAS_TOTAL(rank, node) (total == holds[node * RANKS + rank])
+#endif
 
 /* After each step that may complete a rank of the node. In d_step. */
 inline settle(node)
 {
-    lacking = 0;
+    completed = false;
     if
-    :: HAS_SWEPT(node) && sweeps_for[node] == epoch[FIRST_RANK(node)] ->
+    :: HAS_SWEPT(node) && sweeps_for[node] == epoch[FIRST_RANK(node)] &&
+       sweeps_for[node] == epoch[LAST_RANK(node)] ->
         for (i : FIRST_RANK(node) .. LAST_RANK(node)) {
             total = 0;
             for (j : 0 .. RANKS - 1) {
                 total = total + COUNTED(j, i)
             }
             if
-#ifdef MUTANT_MISSING_COUNT
-            :: !has_all[i] -> has_all[i] = true; lacking = 1
-#else
-            :: !has_all[i] && total == holds[node * RANKS + i] ->
+            :: !has_all[i] && HAS_TOTAL(i, node) ->
                 has_all[i] = true;
-                lacking = 1
-#endif
+                completed = true
             :: else
             fi
         }
         if
-        :: lacking && has_all[FIRST_RANK(node)] && has_all[LAST_RANK(node)] ->
+        :: completed &&
+           has_all[FIRST_RANK(node)] && has_all[LAST_RANK(node)] ->
             for (j : 0 .. RANKS - 1) {
                 holds[node * RANKS + j] = 0
             }

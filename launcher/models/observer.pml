@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody waits for anybody: with one rank ASLEEP, that is, never cut, what still
- * waits on the wire when nothing moves any more waits for its receiver's cut,
- * and for nothing else. To be included last, as ranks are the first processes. */
+/* Nobody waits for anybody: with one rank ASLEEP, that is, never cut, what is
+ * on the wire when nothing moves any more waits for its receiver's cut, and for
+ * nothing else. To be included last, as ranks are the first processes. */
 #ifdef ASLEEP
 active proctype observer()
 {
