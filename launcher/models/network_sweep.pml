@@ -2,15 +2,22 @@
 /* Network sweeping with counts and colours: a rank is complete when it has as
  * many messages of the old colour as the sweep tells; first-use markers only
  * let it take messages of the new colour before that.
+ * LINE: along a line of nodes and not over a hypercube.
  * STAGGERED: only node 0 is asked; sweep messages and markers ask others. */
 #ifndef RANKS
 #define RANKS 4
 #endif
+#ifndef NODES
+#define NODES RANKS
+#endif
+#define RANKS_PER_NODE (RANKS / NODES)
+#define NODE(rank) ((rank) / RANKS_PER_NODE)
+
 #ifdef STAGGERED
 #define IS_FIRST(rank) (NODE(rank) == 0)
 #else
 #define IS_FIRST(rank) true
-#if RANKS == 4 && !defined(ASLEEP)
+#if RANKS == 4 && !defined(ASLEEP) && !defined(LINE)
 #define NODES_ARE_ALIKE
 #endif
 #endif
@@ -28,7 +35,11 @@
 #define forget(me) has_all[me] = false
 
 #include "nonblocking.pml"
+#ifdef LINE
+#include "line.pml"
+#else
 #include "hypercube.pml"
+#endif
 #include "coordination.pml"
 
 /* In this checkpoint: `me` has all messages that cross its cut, and its node
