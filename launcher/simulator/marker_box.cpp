@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * marker_box.cpp - markers on their way, and the counts in them.
+ */
+#include "config.h"
+#include "simulator/marker_box.hpp"
+
+#include <algorithm>
+
+namespace ckpt::simulator
+{
+
+MarkerBox::MarkerBox(EventQueue &queue, const JobModel &job,
+                     const Application &application, EventHandler &handler,
+                     std::uint32_t kind_arrives, std::uint32_t kind_handled)
+    : queue_(queue), job_(job), application_(application), handler_(handler),
+      kind_arrives_(kind_arrives), kind_handled_(kind_handled),
+      ranks_(job.ranks)
+{
+}
+
+void MarkerBox::send(Seconds when, Rank from, Rank to, std::uint64_t count)
+{
+    queue_.schedule(when + job_.latency(job_.node_of(from), job_.node_of(to)),
+                    handler_, kind_arrives_, to, from, count);
+}
+
+bool MarkerBox::send_for_first_use(Rank from, Rank to, std::uint64_t count)
+{
+    if (ranks_[from].first_used[to]++ != 0) {
+        return false;
+    }
+    send(queue_.now() + job_.handling, from, to, count);
+    return true;
+}
+
+void MarkerBox::arrives(const Event &event)
+{
+    State &state = ranks_[event.one];
+    state.free = std::max(state.free, queue_.now()) + job_.handling;
+    queue_.schedule(state.free, handler_, kind_handled_, event.one, event.two,
+                    event.three);
+}
+
+void MarkerBox::handled(const Event &event)
+{
+    State &state = ranks_[event.one];
+    const auto from = static_cast<Rank>(event.two);
+    state.handled++;
+    state.counts[from] = event.three + 1;
+    if (application_.arrived(event.one, from) < event.three) {
+        incomplete_ += state.missing++ == 0 ? 1 : 0;
+    }
+}
+
+void MarkerBox::old_arrived(Rank rank, Rank from, std::uint64_t count)
+{
+    const std::uint64_t *expected = ranks_[rank].counts.get(from);
+    if (expected != nullptr && *expected == count + 1) {
+        incomplete_ -= --ranks_[rank].missing == 0 ? 1 : 0;
+    }
+}
+
+bool MarkerBox::is_complete(Rank rank, Rank from) const
+{
+    const std::uint64_t *expected = ranks_[rank].counts.get(from);
+    return expected != nullptr &&
+           application_.arrived(rank, from) + 1 >= *expected;
+}
+
+} // namespace ckpt::simulator

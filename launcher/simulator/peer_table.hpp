@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * peer_table.hpp - a number for each of the few, or many, peers of a rank: a
+ * hash table that takes 64 bytes for a rank with two of them, as there may be a
+ * million such tables.
+ */
+#pragma once
+
+#include "simulator/job_model.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace ckpt::simulator
+{
+
+class PeerTable
+{
+  public:
+    /* The number of a peer, which is 0 at first. */
+    std::uint64_t &operator[](Rank peer)
+    {
+        if (4 * (used_ + 1) > 3 * slots_.size()) {
+            grow();
+        }
+        Slot &slot = slots_[find(peer)];
+        if (slot.peer == nobody) {
+            slot.peer = peer;
+            used_++;
+        }
+        return slot.number;
+    }
+
+    /* Null for a peer that has none. */
+    const std::uint64_t *get(Rank peer) const
+    {
+        if (slots_.empty()) {
+            return nullptr;
+        }
+        const Slot &slot = slots_[find(peer)];
+        return slot.peer == nobody ? nullptr : &slot.number;
+    }
+
+    std::size_t size() const
+    {
+        return used_;
+    }
+
+    /* visit(peer, number) for each, in an order that is always the same. */
+    template <typename Visit> void for_each(Visit visit) const
+    {
+        for (const Slot &slot : slots_) {
+            if (slot.peer != nobody) {
+                visit(slot.peer, slot.number);
+            }
+        }
+    }
+
+  private:
+    static constexpr Rank nobody = std::numeric_limits<Rank>::max();
+    struct Slot {
+        Rank peer = nobody;
+        std::uint64_t number = 0;
+    };
+
+    std::size_t find(Rank peer) const
+    {
+        std::size_t at = (peer * 0x9e3779b9U) & (slots_.size() - 1);
+        while (slots_[at].peer != nobody && slots_[at].peer != peer) {
+            at = (at + 1) & (slots_.size() - 1);
+        }
+        return at;
+    }
+
+    void grow()
+    {
+        std::vector<Slot> old(slots_.empty() ? 4 : 2 * slots_.size());
+        std::swap(old, slots_);
+        for (const Slot &slot : old) {
+            if (slot.peer != nobody) {
+                slots_[find(slot.peer)] = slot;
+            }
+        }
+    }
+
+    std::vector<Slot> slots_; /* none, or a power of two */
+    std::uint32_t used_ = 0;
+};
+
+} // namespace ckpt::simulator

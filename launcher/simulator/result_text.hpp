@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * result_text.hpp - the result of a simulation, for people and for programs.
+ */
+#pragma once
+
+#include "simulator/simulation.hpp"
+
+#include <string>
+
+namespace ckpt::simulator
+{
+
+/* `program` is the name of what ran. Times in seconds, sizes in bytes. */
+std::string to_json(const Setup &setup, const std::string &program,
+                    const Result &result);
+std::string to_text(const Setup &setup, const std::string &program,
+                    const Result &result);
+
+} // namespace ckpt::simulator

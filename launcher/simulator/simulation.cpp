@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * simulation.cpp - puts application, protocol and file systems together.
+ */
+#include "config.h"
+#include "simulator/simulation.hpp"
+
+#include "common/error.hpp"
+
+namespace ckpt::simulator
+{
+
+namespace
+{
+
+/* Begins the checkpoint at its time. */
+class Starter : public EventHandler
+{
+  public:
+    Starter(Application &application, Checkpoint &checkpoint)
+        : application_(application), checkpoint_(checkpoint)
+    {
+    }
+
+    void handle(const Event &) override
+    {
+        application_.set_rules(&checkpoint_);
+        checkpoint_.request();
+    }
+
+  private:
+    Application &application_;
+    Checkpoint &checkpoint_;
+};
+
+std::unique_ptr<Checkpoint>
+make_checkpoint(EventQueue &queue, const Setup &setup, Application &application)
+{
+    const auto make =
+        setup.protocol == Protocol::sync_and_stop    ? make_sync_and_stop
+        : setup.protocol == Protocol::chandy_lamport ? make_chandy_lamport
+                                                     : make_network_sweep;
+    return make(queue, setup.job, application, setup.checkpoint);
+}
+
+void check(const JobModel &job)
+{
+    if (job.ranks < 1 || job.ranks_per_node < 1) {
+        fail("a job has at least one rank, and a node, too");
+    }
+    if (!(job.bandwidth > 0) || job.image_bytes < 0) {
+        fail("an image needs a file system with some bandwidth");
+    }
+}
+
+} // namespace
+
+Result simulate(const Setup &setup, Program &program, Recorder *recorder)
+{
+    check(setup.job);
+    EventQueue queue;
+    Application application(queue, setup.job, program, recorder);
+    auto checkpoint = make_checkpoint(queue, setup, application);
+    Starter starter(application, *checkpoint);
+    queue.schedule(setup.at, starter, 0);
+    if (setup.checkpoint.uniform == 0) {
+        application.start();
+    }
+    while (!checkpoint->over()) {
+        if (!queue.step()) {
+            fail("the simulated job came to a standstill before its "
+                 "checkpoint was over");
+        }
+    }
+    Result result{checkpoint->messages(),
+                  checkpoint->times(),
+                  application.log(),
+                  checkpoint->most_writers(),
+                  {},
+                  application.messages(),
+                  queue.handled(),
+                  checkpoint->detail()};
+    for (Rank rank = 0; rank < setup.job.ranks; rank++) {
+        result.stop_times.push_back(application.stop_time(rank));
+    }
+    return result;
+}
+
+} // namespace ckpt::simulator

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * simulation.hpp - a job that runs for a while, then takes one checkpoint.
+ */
+#pragma once
+
+#include "simulator/checkpoint.hpp"
+
+#include <map>
+#include <string>
+
+namespace ckpt::simulator
+{
+
+enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
+
+/* By the names of `ckpt checkpoint --protocol`. */
+inline const std::map<std::string, Protocol> protocol_names{
+    {"sns", Protocol::sync_and_stop},
+    {"cl", Protocol::chandy_lamport},
+    {"ns", Protocol::network_sweep},
+};
+
+struct Setup {
+    JobModel job;
+    Protocol protocol = Protocol::sync_and_stop;
+    CheckpointOptions checkpoint;
+    Seconds at = 0; /* when the request comes */
+};
+
+struct Result {
+    MessageCounts messages;
+    Checkpoint::Times times;
+    Log log;
+    Rank most_writers = 0;
+    std::vector<Seconds> stop_times; /* by rank */
+    std::uint64_t application_messages = 0;
+    std::uint64_t events = 0;
+    std::string detail;
+};
+
+/* Throws Error if the job comes to a standstill. */
+Result simulate(const Setup &setup, Program &program,
+                Recorder *recorder = nullptr);
+
+} // namespace ckpt::simulator

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sync_and_stop_run.cpp - Sync-and-Stop (Plank 1993, section 2.4) as ckpt has
+ * it: everybody stops, everybody's messages are drained, everybody saves. A
+ * rank goes on when its own image is read.
+ */
+#include "config.h"
+#include "simulator/checkpoint.hpp"
+
+namespace ckpt::simulator
+{
+
+namespace
+{
+
+class SyncAndStopRun : public Checkpoint
+{
+  public:
+    SyncAndStopRun(EventQueue &queue, const JobModel &job,
+                   Application &application, const CheckpointOptions &options)
+        : Checkpoint(queue, job, application, options),
+          stopped_(*this, all_stopped), done_(*this, commit_now),
+          expected_(job.ranks), draining_(job.ranks)
+    {
+        limit_writers(options.stagger ? 1 : 0);
+    }
+
+    bool accepts_new(Rank, Rank) const override
+    {
+        return true;
+    }
+    void old_arrived(Rank rank, Rank, std::uint64_t) override
+    {
+        save_if_drained(rank);
+    }
+
+  private:
+    enum OwnKind : std::uint32_t {
+        stop_request = own_kinds,
+        all_stopped,
+        save_order
+    };
+
+    void begin() override
+    {
+        messages_.requests += job_.ranks;
+        tell_all_ranks(stop_request);
+    }
+
+    void on_event(const Event &event) override
+    {
+        switch (event.kind) {
+        case stop_request:
+            ask_to_cut(event.one);
+            break;
+        case all_stopped:
+            sum_up();
+            messages_.save_orders += job_.ranks;
+            tell_all_ranks(save_order);
+            break;
+        case save_order:
+            draining_[event.one] = true;
+            save_if_drained(event.one);
+            break;
+        }
+    }
+
+    void on_cut(Rank rank) override
+    {
+        messages_.stopped++;
+        stopped_.report(rank);
+    }
+
+    void sum_up()
+    {
+        for (Rank from = 0; from < job_.ranks; from++) {
+            application_.sent(from).for_each(
+                [&](Rank to, std::uint64_t count) { expected_[to] += count; });
+        }
+    }
+
+    void save_if_drained(Rank rank)
+    {
+        if (draining_[rank] && application_.arrived(rank) == expected_[rank]) {
+            draining_[rank] = false;
+            save(rank);
+        }
+    }
+
+    void on_saved(Rank rank) override
+    {
+        application_.resume(rank);
+        messages_.saved++;
+        messages_.over += all_saved() ? job_.ranks : 0;
+        done_.report(rank);
+    }
+
+    Gathering stopped_;
+    Gathering done_;
+    std::vector<std::uint64_t> expected_; /* messages, by rank */
+    std::vector<bool> draining_;
+};
+
+} // namespace
+
+std::unique_ptr<Checkpoint> make_sync_and_stop(EventQueue &queue,
+                                               const JobModel &job,
+                                               Application &application,
+                                               const CheckpointOptions &options)
+{
+    return std::make_unique<SyncAndStopRun>(queue, job, application, options);
+}
+
+} // namespace ckpt::simulator
