@@ -120,7 +120,7 @@ class Application : public EventHandler
         std::uint64_t bytes;
     };
     struct State {
-        Doing doing = Doing::busy;
+        Doing doing = Doing::ended; /* until it starts */
         bool cut = false;
         bool stopped = false;
         Rank awaited = anybody;

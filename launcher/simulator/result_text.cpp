@@ -53,18 +53,18 @@ std::string name_of(Protocol protocol)
     return {};
 }
 
-Json describe(const Setup &setup, const std::string &program,
+Json describe(const Scenario &scenario, const std::string &program,
               const Result &result)
 {
-    return {{"protocol", name_of(setup.protocol)},
-            {"stagger", setup.checkpoint.stagger},
+    return {{"protocol", name_of(scenario.protocol)},
+            {"stagger", scenario.checkpoint.stagger},
             {"program", program},
-            {"application_simulated", setup.checkpoint.uniform == 0},
+            {"application_simulated", scenario.checkpoint.uniform == 0},
             {"detail", result.detail},
-            {"ranks", setup.job.ranks},
-            {"nodes", setup.job.nodes()},
-            {"file_systems", setup.job.file_systems()},
-            {"seed", setup.job.seed},
+            {"ranks", scenario.job.ranks},
+            {"nodes", scenario.job.nodes()},
+            {"file_systems", scenario.job.file_systems()},
+            {"seed", scenario.job.seed},
             {"messages", messages_of(result.messages)},
             {"cross_cut",
              {{"messages", result.log.messages}, {"bytes", result.log.bytes}}},
@@ -94,17 +94,17 @@ void add_lines(std::string &text, const std::string &prefix, const Json &json)
 
 } // namespace
 
-std::string to_json(const Setup &setup, const std::string &program,
+std::string to_json(const Scenario &scenario, const std::string &program,
                     const Result &result)
 {
-    return describe(setup, program, result).dump(1) + "\n";
+    return describe(scenario, program, result).dump(1) + "\n";
 }
 
-std::string to_text(const Setup &setup, const std::string &program,
+std::string to_text(const Scenario &scenario, const std::string &program,
                     const Result &result)
 {
     std::string text;
-    add_lines(text, "", describe(setup, program, result));
+    add_lines(text, "", describe(scenario, program, result));
     std::replace(text.begin(), text.end(), '_', ' ');
     return text;
 }

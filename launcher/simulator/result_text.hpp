@@ -12,9 +12,9 @@ namespace ckpt::simulator
 {
 
 /* `program` is the name of what ran. Times in seconds, sizes in bytes. */
-std::string to_json(const Setup &setup, const std::string &program,
+std::string to_json(const Scenario &scenario, const std::string &program,
                     const Result &result);
-std::string to_text(const Setup &setup, const std::string &program,
+std::string to_text(const Scenario &scenario, const std::string &program,
                     const Result &result);
 
 } // namespace ckpt::simulator

@@ -22,7 +22,7 @@ namespace
 using namespace ckpt::simulator;
 
 struct Options {
-    Setup setup;
+    Scenario scenario;
     std::string pattern = "ring";
     PatternOptions pattern_options;
     std::string trace;
@@ -33,14 +33,14 @@ struct Options {
 
 void declare_checkpoint(CLI::App &app, Options &options)
 {
-    CheckpointOptions &checkpoint = options.setup.checkpoint;
-    app.add_option("--protocol", options.setup.protocol, "sns, cl or ns")
+    CheckpointOptions &checkpoint = options.scenario.checkpoint;
+    app.add_option("--protocol", options.scenario.protocol, "sns, cl or ns")
         ->transform(CLI::CheckedTransformer(protocol_names));
     app.add_flag("--stagger", checkpoint.stagger,
                  "Ranks save one after the other");
     app.add_option("--dimensions", checkpoint.dimensions,
                    "ns: of the mesh; 0 is a hypercube");
-    app.add_option("--at", options.setup.at,
+    app.add_option("--at", options.scenario.at,
                    "Seconds before the checkpoint; default: 3 rounds");
 }
 
@@ -88,39 +88,39 @@ void declare_job(CLI::App &app, JobModel &job)
 
 std::unique_ptr<Program> make_program(Options &options)
 {
-    Setup &setup = options.setup;
+    Scenario &scenario = options.scenario;
     if (!options.trace.empty()) {
         std::ifstream lines(options.trace);
-        return read_trace(lines, setup.job);
+        return read_trace(lines, scenario.job);
     }
-    const std::uint64_t ranks = setup.job.ranks;
+    const std::uint64_t ranks = scenario.job.ranks;
     if (options.pattern == "all-to-all" &&
         ranks * (ranks - 1) > options.most_messages) {
-        const Seconds rounds = setup.at / options.pattern_options.period;
-        setup.checkpoint.uniform =
+        const Seconds rounds = scenario.at / options.pattern_options.period;
+        scenario.checkpoint.uniform =
             std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rounds));
     }
-    return make_pattern(options.pattern, setup.job, options.pattern_options);
+    return make_pattern(options.pattern, scenario.job, options.pattern_options);
 }
 
 int run(int argc, char **argv)
 {
     Options options;
-    options.setup.at = -1;
+    options.scenario.at = -1;
     CLI::App app("Simulates one checkpoint of a job.", "ckpt-simulate");
     app.option_defaults()->always_capture_default();
     declare_checkpoint(app, options);
     declare_program(app, options);
-    declare_job(app, options.setup.job);
+    declare_job(app, options.scenario.job);
     app.add_flag("--json", options.json, "Print as JSON");
     CLI11_PARSE(app, argc, argv);
-    if (options.setup.at < 0) {
-        options.setup.at = 3 * options.pattern_options.period;
+    if (options.scenario.at < 0) {
+        options.scenario.at = 3 * options.pattern_options.period;
     }
     auto program = make_program(options);
-    const Result result = simulate(options.setup, *program);
+    const Result result = simulate(options.scenario, *program);
     const auto text = options.json ? to_json : to_text;
-    fmt::print("{}", text(options.setup, program->name(), result));
+    fmt::print("{}", text(options.scenario, program->name(), result));
     return 0;
 }
 

@@ -33,14 +33,15 @@ class Starter : public EventHandler
     Checkpoint &checkpoint_;
 };
 
-std::unique_ptr<Checkpoint>
-make_checkpoint(EventQueue &queue, const Setup &setup, Application &application)
+std::unique_ptr<Checkpoint> make_checkpoint(EventQueue &queue,
+                                            const Scenario &scenario,
+                                            Application &application)
 {
     const auto make =
-        setup.protocol == Protocol::sync_and_stop    ? make_sync_and_stop
-        : setup.protocol == Protocol::chandy_lamport ? make_chandy_lamport
-                                                     : make_network_sweep;
-    return make(queue, setup.job, application, setup.checkpoint);
+        scenario.protocol == Protocol::sync_and_stop    ? make_sync_and_stop
+        : scenario.protocol == Protocol::chandy_lamport ? make_chandy_lamport
+                                                        : make_network_sweep;
+    return make(queue, scenario.job, application, scenario.checkpoint);
 }
 
 void check(const JobModel &job)
@@ -55,15 +56,15 @@ void check(const JobModel &job)
 
 } // namespace
 
-Result simulate(const Setup &setup, Program &program, Recorder *recorder)
+Result simulate(const Scenario &scenario, Program &program, Recorder *recorder)
 {
-    check(setup.job);
+    check(scenario.job);
     EventQueue queue;
-    Application application(queue, setup.job, program, recorder);
-    auto checkpoint = make_checkpoint(queue, setup, application);
+    Application application(queue, scenario.job, program, recorder);
+    auto checkpoint = make_checkpoint(queue, scenario, application);
     Starter starter(application, *checkpoint);
-    queue.schedule(setup.at, starter, 0);
-    if (setup.checkpoint.uniform == 0) {
+    queue.schedule(scenario.at, starter, 0);
+    if (scenario.checkpoint.uniform == 0) {
         application.start();
     }
     while (!checkpoint->over()) {
@@ -80,7 +81,7 @@ Result simulate(const Setup &setup, Program &program, Recorder *recorder)
                   application.messages(),
                   queue.handled(),
                   checkpoint->detail()};
-    for (Rank rank = 0; rank < setup.job.ranks; rank++) {
+    for (Rank rank = 0; rank < scenario.job.ranks; rank++) {
         result.stop_times.push_back(application.stop_time(rank));
     }
     return result;

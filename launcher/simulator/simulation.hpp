@@ -21,7 +21,7 @@ inline const std::map<std::string, Protocol> protocol_names{
     {"ns", Protocol::network_sweep},
 };
 
-struct Setup {
+struct Scenario {
     JobModel job;
     Protocol protocol = Protocol::sync_and_stop;
     CheckpointOptions checkpoint;
@@ -40,7 +40,7 @@ struct Result {
 };
 
 /* Throws Error if the job comes to a standstill. */
-Result simulate(const Setup &setup, Program &program,
+Result simulate(const Scenario &scenario, Program &program,
                 Recorder *recorder = nullptr);
 
 } // namespace ckpt::simulator
