@@ -159,10 +159,11 @@ bool Application::try_receive(Rank rank)
     if (index == state.inbox.size()) {
         return false;
     }
-    state.last_source = state.inbox[index].from;
+    const Envelope envelope = state.inbox[index];
+    state.last_source = envelope.from;
     take(state, index);
     if (recorder_ != nullptr) {
-        recorder_->received(rank, state.last_source);
+        recorder_->received(rank, envelope.from, envelope.is_new);
     }
     be_busy(rank, job_.handling);
     return true;

@@ -37,7 +37,8 @@ class Recorder
   public:
     virtual ~Recorder() = default;
     virtual void sent(Rank from, Rank to, std::uint64_t bytes) = 0;
-    virtual void received(Rank rank, Rank from) = 0;
+    /* `is_new`: what its colour says of the sender's cut. */
+    virtual void received(Rank rank, Rank from, bool is_new) = 0;
     virtual void cut(Rank rank) = 0;
     virtual void logged(Rank rank, Rank from, std::uint64_t bytes) = 0;
 };

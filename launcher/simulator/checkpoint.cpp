@@ -71,6 +71,7 @@ void Checkpoint::handle(const Event &event)
     }
     case commit_now:
         times_.commit = queue_.now() - requested_;
+        log_ = application_.log();
         tell_all_ranks(over_at_rank);
         break;
     case over_at_rank:

@@ -67,6 +67,7 @@ class Checkpoint : public EventHandler, public CutRules
     {
         return times_;
     }
+    const Log &log() const { return log_; } /* at the commit */
     Rank most_writers() const; /* on one file system at the same time */
     virtual std::string detail() const
     {
@@ -147,6 +148,7 @@ class Checkpoint : public EventHandler, public CutRules
     void finish_save(Rank rank);
 
     Times times_;
+    Log log_;
     Seconds requested_ = 0;
     std::uint64_t target_ = 0;
     std::vector<SharedDisk> disks_;

@@ -75,7 +75,7 @@ Result simulate(const Scenario &scenario, Program &program, Recorder *recorder)
     }
     Result result{checkpoint->messages(),
                   checkpoint->times(),
-                  application.log(),
+                  checkpoint->log(),
                   checkpoint->most_writers(),
                   {},
                   application.messages(),
