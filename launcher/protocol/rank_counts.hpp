@@ -43,10 +43,7 @@ class RankCounts
     RankCounts slice(std::uint32_t begin, std::uint32_t end) const;
 
     /* In the order of ranks, disjoint; neighbours differ in value. */
-    const std::vector<Run> &runs() const
-    {
-        return runs_;
-    }
+    const std::vector<Run> &runs() const { return runs_; }
     bool operator==(const RankCounts &) const = default;
 
   private:

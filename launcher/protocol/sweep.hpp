@@ -40,10 +40,7 @@ class SweepRanks
     explicit SweepRanks(const std::vector<std::uint32_t> &ranks_of_node);
 
     std::uint32_t nodes() const;
-    std::uint32_t ranks() const
-    {
-        return first_.back();
-    }
+    std::uint32_t ranks() const { return first_.back(); }
     /* The first rank of a node, or of the nodes from this one on; ranks() if
      * there are no more nodes. */
     std::uint32_t first(SweepTopology::Node node) const;
@@ -74,10 +71,7 @@ class Sweep
     bool complete() const;
     /* For each rank of this node the messages sent to it by all ranks until
      * they cut, once complete(). */
-    const RankCounts &expected() const
-    {
-        return places_.front().held;
-    }
+    const RankCounts &expected() const { return places_.front().held; }
 
   private:
     using Direction = SweepTopology::Direction;

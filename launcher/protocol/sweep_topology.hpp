@@ -46,22 +46,10 @@ class SweepTopology
      * the longest is as short as can be, then places are as few as can be. */
     static SweepTopology cube(Node nodes, unsigned dimensions);
 
-    Node nodes() const
-    {
-        return nodes_;
-    }
-    Place places() const
-    {
-        return places_;
-    }
-    unsigned dimensions() const
-    {
-        return static_cast<unsigned>(sides_.size());
-    }
-    const std::vector<std::uint32_t> &sides() const
-    {
-        return sides_;
-    }
+    Node nodes() const { return nodes_; }
+    Place places() const { return places_; }
+    unsigned dimensions() const { return static_cast<unsigned>(sides_.size()); }
+    const std::vector<std::uint32_t> &sides() const { return sides_; }
     std::string name() const; /* for people: "mesh of 4x3" */
 
     Node host(Place place) const;

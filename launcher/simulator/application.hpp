@@ -65,10 +65,7 @@ class Application : public EventHandler
      * goes into its log, as does what comes later with the old colour. */
     void cut(Rank rank);
     void resume(Rank rank);
-    bool has_cut(Rank rank) const
-    {
-        return ranks_[rank].cut;
-    }
+    bool has_cut(Rank rank) const { return ranks_[rank].cut; }
     /* What it receives may have become acceptable. */
     void look_again(Rank rank);
 
@@ -83,27 +80,12 @@ class Application : public EventHandler
     bool is_aligned(Rank rank) const;
 
     /* Messages of the old colour: to and from each peer, and from all. */
-    const PeerTable &sent(Rank rank) const
-    {
-        return ranks_[rank].sent;
-    }
+    const PeerTable &sent(Rank rank) const { return ranks_[rank].sent; }
     std::uint64_t arrived(Rank rank, Rank from) const;
-    std::uint64_t arrived(Rank rank) const
-    {
-        return ranks_[rank].arrived_all;
-    }
-    const Log &log() const
-    {
-        return log_;
-    }
-    std::uint64_t messages() const
-    {
-        return messages_;
-    }
-    Seconds stop_time(Rank rank) const
-    {
-        return ranks_[rank].stop_time;
-    }
+    std::uint64_t arrived(Rank rank) const { return ranks_[rank].arrived_all; }
+    const Log &log() const { return log_; }
+    std::uint64_t messages() const { return messages_; }
+    Seconds stop_time(Rank rank) const { return ranks_[rank].stop_time; }
 
     void handle(const Event &event) override;
 

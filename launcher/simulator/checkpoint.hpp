@@ -47,15 +47,9 @@ class Checkpoint : public EventHandler, public CutRules
                const CheckpointOptions &options);
 
     void request(); /* now */
-    bool over() const
-    {
-        return over_known_count_ == job_.ranks;
-    }
+    bool over() const { return over_known_count_ == job_.ranks; }
 
-    const MessageCounts &messages() const
-    {
-        return messages_;
-    }
+    const MessageCounts &messages() const { return messages_; }
     /* From the request to these. */
     struct Times {
         Seconds first_cut = 0;
@@ -63,10 +57,7 @@ class Checkpoint : public EventHandler, public CutRules
         Seconds last_saved = 0;
         Seconds commit = 0;
     };
-    const Times &times() const
-    {
-        return times_;
-    }
+    const Times &times() const { return times_; }
     const Log &log() const { return log_; } /* at the commit */
     Rank most_writers() const; /* on one file system at the same time */
     virtual std::string detail() const
@@ -117,22 +108,10 @@ class Checkpoint : public EventHandler, public CutRules
     void save(Rank rank);
     void commit(Seconds when);
 
-    bool over_at(Rank rank) const
-    {
-        return over_known_[rank];
-    }
-    bool all_saved() const
-    {
-        return saved_count_ == job_.ranks;
-    }
-    bool is_saved(Rank rank) const
-    {
-        return saved_[rank];
-    }
-    bool is_asked(Rank rank) const
-    {
-        return asked_[rank];
-    }
+    bool over_at(Rank rank) const { return over_known_[rank]; }
+    bool all_saved() const { return saved_count_ == job_.ranks; }
+    bool is_saved(Rank rank) const { return saved_[rank]; }
+    bool is_asked(Rank rank) const { return asked_[rank]; }
 
     /* Writers at the same time on a file system; 0: any number. */
     void limit_writers(Rank at_once);

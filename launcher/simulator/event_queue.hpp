@@ -36,14 +36,8 @@ struct Event {
 class EventQueue
 {
   public:
-    Seconds now() const
-    {
-        return now_;
-    }
-    std::uint64_t handled() const
-    {
-        return handled_;
-    }
+    Seconds now() const { return now_; }
+    std::uint64_t handled() const { return handled_; }
 
     void schedule(Seconds time, EventHandler &handler, std::uint32_t kind,
                   std::uint32_t one = 0, std::uint64_t two = 0,

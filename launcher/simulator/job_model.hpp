@@ -42,14 +42,8 @@ struct JobModel {
 
     std::uint64_t seed = 1;
 
-    Node nodes() const
-    {
-        return (ranks + ranks_per_node - 1) / ranks_per_node;
-    }
-    Node node_of(Rank rank) const
-    {
-        return rank / ranks_per_node;
-    }
+    Node nodes() const { return (ranks + ranks_per_node - 1) / ranks_per_node; }
+    Node node_of(Rank rank) const { return rank / ranks_per_node; }
     Rank first_rank(Node node) const
     {
         return static_cast<Rank>(std::min<std::uint64_t>(

@@ -34,22 +34,13 @@ class MarkerBox
     /* An old-coloured message has arrived, the `count`th from its sender. */
     void old_arrived(Rank rank, Rank from, std::uint64_t count);
 
-    std::uint64_t handled_by(Rank rank) const
-    {
-        return ranks_[rank].handled;
-    }
+    std::uint64_t handled_by(Rank rank) const { return ranks_[rank].handled; }
     /* Complete with respect to a rank: the marker is there, and all messages
      * that it counts. */
     bool is_complete(Rank rank, Rank from) const;
     /* With respect to all whose markers are there. */
-    bool is_complete(Rank rank) const
-    {
-        return ranks_[rank].missing == 0;
-    }
-    bool all_complete() const
-    {
-        return incomplete_ == 0;
-    }
+    bool is_complete(Rank rank) const { return ranks_[rank].missing == 0; }
+    bool all_complete() const { return incomplete_ == 0; }
 
   private:
     struct State {

@@ -43,10 +43,7 @@ class PeerTable
         return slot.peer == nobody ? nullptr : &slot.number;
     }
 
-    std::size_t size() const
-    {
-        return used_;
-    }
+    std::size_t size() const { return used_; }
 
     /* visit(peer, number) for each, in an order that is always the same. */
     template <typename Visit> void for_each(Visit visit) const
