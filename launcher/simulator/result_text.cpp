@@ -86,6 +86,8 @@ void add_lines(std::string &text, const std::string &prefix, const Json &json)
             add_lines(text, name, value);
         } else if (value.is_string()) {
             text += fmt::format("{:28} {}\n", name, value.get<std::string>());
+        } else if (value.is_number_float()) {
+            text += fmt::format("{:28} {:.6g} s\n", name, value.get<double>());
         } else {
             text += fmt::format("{:28} {}\n", name, value.dump());
         }
