@@ -2,8 +2,8 @@
 /*
  * network_sweep_run.cpp - network sweeping (Plank 1993, section 2.6): the
  * agents are the nodes, and their part is launcher/protocol/sweep.hpp, written
- * for ckptd, too. Staggered (section 3.4): a node's ranks save one after the other, then
- * it begins to sweep, which starts the other nodes.
+ * for ckptd, too. Staggered (section 3.4): a node's ranks save one after the
+ * other, then it begins to sweep, which starts the other nodes.
  */
 #include "config.h"
 #include "protocol/sweep.hpp"
