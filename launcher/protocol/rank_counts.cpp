@@ -115,6 +115,14 @@ Runs sum_of(const Run *first, const Run *last)
     return sum(sum_of(first, middle), sum_of(middle, last));
 }
 
+/* The first run that ends after `rank`. */
+Runs::const_iterator find(const Runs &runs, std::uint32_t rank)
+{
+    return std::upper_bound(
+        runs.begin(), runs.end(), rank,
+        [](std::uint32_t value, const Run &run) { return value < run.end; });
+}
+
 } // namespace
 
 RankCounts::RankCounts(const Runs &runs)
@@ -133,9 +141,7 @@ RankCounts RankCounts::dense(const std::vector<std::uint64_t> &counts)
 
 std::uint64_t RankCounts::at(std::uint32_t rank) const
 {
-    auto run = std::upper_bound(
-        runs_.begin(), runs_.end(), rank,
-        [](std::uint32_t value, const Run &run) { return value < run.end; });
+    const auto run = find(runs_, rank);
     return run != runs_.end() && run->begin <= rank ? run->value : 0;
 }
 
@@ -171,9 +177,7 @@ RankCounts &RankCounts::operator+=(const RankCounts &other)
 RankCounts RankCounts::slice(std::uint32_t begin, std::uint32_t end) const
 {
     RankCounts part;
-    auto run = std::upper_bound(
-        runs_.begin(), runs_.end(), begin,
-        [](std::uint32_t value, const Run &run) { return value < run.end; });
+    auto run = find(runs_, begin);
     for (; begin < end && run != runs_.end() && run->begin < end; ++run) {
         append(part.runs_, {std::max(run->begin, begin),
                             std::min(run->end, end), run->value});

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 
 extern "C" {
+#include "base/text.h"
 #include "files/files.h"
 #include "restore/restore.h"
 }
@@ -34,7 +35,7 @@ constexpr const char *shared_memory = "/dev/shm/";
 
 bool has_name(const std::string &path)
 {
-    return !path.starts_with("/memfd:") && !path.ends_with(" (deleted)");
+    return !path.starts_with("/memfd:") && !path.ends_with(CKPT_TEXT_DELETED);
 }
 
 /* Whether a line of /proc/PID/maps is about the file. */

@@ -152,12 +152,12 @@ std::size_t Application::find(Rank rank) const
     return state.inbox.size();
 }
 
-bool Application::try_receive(Rank rank)
+void Application::try_receive(Rank rank)
 {
     State &state = ranks_[rank];
     const std::size_t index = find(rank);
     if (index == state.inbox.size()) {
-        return false;
+        return;
     }
     const Envelope envelope = state.inbox[index];
     state.last_source = envelope.from;
@@ -166,7 +166,6 @@ bool Application::try_receive(Rank rank)
         recorder_->received(rank, envelope.from, envelope.is_new);
     }
     be_busy(rank, job_.handling);
-    return true;
 }
 
 void Application::take(State &state, std::size_t index)

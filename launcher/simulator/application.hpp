@@ -126,7 +126,7 @@ class Application : public EventHandler
     void be_busy(Rank rank, Seconds duration);
     void send(Rank rank, Rank to, std::uint64_t bytes);
     void arrive(Rank rank, const Envelope &envelope);
-    bool try_receive(Rank rank);
+    void try_receive(Rank rank);
     std::size_t find(Rank rank) const;
     void take(State &state, std::size_t index);
     void add_to_log(Rank rank, const Envelope &envelope);

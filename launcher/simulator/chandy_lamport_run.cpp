@@ -22,7 +22,8 @@ class ChandyLamportRun : public Checkpoint
     ChandyLamportRun(EventQueue &queue, const JobModel &job,
                      Application &application, const CheckpointOptions &options)
         : Checkpoint(queue, job, application, options),
-          box_(queue, job, application, *this, marker_arrives, marker_handled),
+          box_(queue, job, application,
+               [this](Rank rank, Rank from) { handle_marker(rank, from); }),
           reported_(job.ranks, none)
     {
     }
@@ -59,8 +60,6 @@ class ChandyLamportRun : public Checkpoint
     enum OwnKind : std::uint32_t {
         request_at_rank = own_kinds,
         reached, /* by a marker of the closed form */
-        marker_arrives,
-        marker_handled,
         markers_sent
     };
     static constexpr std::uint64_t none = ~0ULL;
@@ -82,12 +81,6 @@ class ChandyLamportRun : public Checkpoint
         case reached:
             reach(event.one);
             break;
-        case marker_arrives:
-            box_.arrives(event);
-            break;
-        case marker_handled:
-            handle_marker(event);
-            break;
         case markers_sent:
             on_markers_sent(event.one);
             break;
@@ -103,13 +96,9 @@ class ChandyLamportRun : public Checkpoint
         ask_next_if_idle();
     }
 
-    void handle_marker(const Event &event)
+    void handle_marker(Rank rank, Rank from)
     {
-        const Rank rank = event.one;
-        const bool of_first_use =
-            application_.sent(static_cast<Rank>(event.two)).get(rank) ==
-            nullptr;
-        box_.handled(event);
+        const bool of_first_use = application_.sent(from).get(rank) == nullptr;
         handled_ += of_first_use ? 0 : 1;
         reach(rank);
         application_.look_again(rank);

@@ -11,18 +11,16 @@ namespace ckpt::simulator
 {
 
 MarkerBox::MarkerBox(EventQueue &queue, const JobModel &job,
-                     const Application &application, EventHandler &handler,
-                     std::uint32_t kind_arrives, std::uint32_t kind_handled)
-    : queue_(queue), job_(job), application_(application), handler_(handler),
-      kind_arrives_(kind_arrives), kind_handled_(kind_handled),
-      ranks_(job.ranks)
+                     const Application &application, Handled handled)
+    : queue_(queue), job_(job), application_(application),
+      handled_(std::move(handled)), ranks_(job.ranks)
 {
 }
 
 void MarkerBox::send(Seconds when, Rank from, Rank to, std::uint64_t count)
 {
     queue_.schedule(when + job_.latency(job_.node_of(from), job_.node_of(to)),
-                    handler_, kind_arrives_, to, from, count);
+                    *this, arrival, to, from, count);
 }
 
 bool MarkerBox::send_for_first_use(Rank from, Rank to, std::uint64_t count)
@@ -34,21 +32,31 @@ bool MarkerBox::send_for_first_use(Rank from, Rank to, std::uint64_t count)
     return true;
 }
 
-void MarkerBox::arrives(const Event &event)
+void MarkerBox::handle(const Event &event)
+{
+    if (event.kind == arrival) {
+        arrive(event);
+    } else {
+        const auto from = static_cast<Rank>(event.two);
+        learn(event.one, from, event.three);
+        handled_(event.one, from);
+    }
+}
+
+void MarkerBox::arrive(const Event &event)
 {
     State &state = ranks_[event.one];
     state.free = std::max(state.free, queue_.now()) + job_.handling;
-    queue_.schedule(state.free, handler_, kind_handled_, event.one, event.two,
+    queue_.schedule(state.free, *this, handling, event.one, event.two,
                     event.three);
 }
 
-void MarkerBox::handled(const Event &event)
+void MarkerBox::learn(Rank rank, Rank from, std::uint64_t count)
 {
-    State &state = ranks_[event.one];
-    const auto from = static_cast<Rank>(event.two);
+    State &state = ranks_[rank];
     state.handled++;
-    state.counts[from] = event.three + 1;
-    if (application_.arrived(event.one, from) < event.three) {
+    state.counts[from] = count + 1;
+    if (application_.arrived(rank, from) < count) {
         incomplete_ += state.missing++ == 0 ? 1 : 0;
     }
 }

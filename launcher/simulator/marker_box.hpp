@@ -7,32 +7,31 @@
 
 #include "simulator/application.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace ckpt::simulator
 {
 
-class MarkerBox
+class MarkerBox : public EventHandler
 {
   public:
-    /* A marker that has been handled is scheduled as an event of `handler`:
-     * of this kind, with its receiver as `one`, its sender as `two` and its
-     * count as `three`. */
+    using Handled = std::function<void(Rank rank, Rank from)>;
+
+    /* `handled` is called when a rank has handled a marker: some time after it
+     * has arrived, as markers to one rank are handled one after the other. */
     MarkerBox(EventQueue &queue, const JobModel &job,
-              const Application &application, EventHandler &handler,
-              std::uint32_t kind_arrives, std::uint32_t kind_handled);
+              const Application &application, Handled handled);
 
     /* Sends marker(from, to, count) at a time that is not before now. */
     void send(Seconds when, Rank from, Rank to, std::uint64_t count);
     /* The first-use rule: sends one now, unless one was sent by this rule. */
     bool send_for_first_use(Rank from, Rank to, std::uint64_t count);
 
-    /* The events: it arrives, and is handled some time later, as markers to
-     * one rank are handled one after the other. */
-    void arrives(const Event &event);
-    void handled(const Event &event);
     /* An old-coloured message has arrived, the `count`th from its sender. */
     void old_arrived(Rank rank, Rank from, std::uint64_t count);
+
+    void handle(const Event &event) override;
 
     std::uint64_t handled_by(Rank rank) const { return ranks_[rank].handled; }
     /* Complete with respect to a rank: the marker is there, and all messages
@@ -43,6 +42,9 @@ class MarkerBox
     bool all_complete() const { return incomplete_ == 0; }
 
   private:
+    /* Of a marker, with its receiver, sender and count. */
+    enum Kind : std::uint32_t { arrival, handling };
+
     struct State {
         PeerTable counts; /* of markers, plus one */
         PeerTable first_used;
@@ -51,12 +53,13 @@ class MarkerBox
         Rank missing = 0; /* senders with messages still to come */
     };
 
+    void arrive(const Event &event);
+    void learn(Rank rank, Rank from, std::uint64_t count);
+
     EventQueue &queue_;
     const JobModel &job_;
     const Application &application_;
-    EventHandler &handler_;
-    std::uint32_t kind_arrives_;
-    std::uint32_t kind_handled_;
+    Handled handled_;
     std::vector<State> ranks_;
     Rank incomplete_ = 0;
 };

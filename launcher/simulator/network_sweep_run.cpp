@@ -37,7 +37,8 @@ class NetworkSweepRun : public Checkpoint
                         ? SweepTopology::hypercube(job.nodes())
                         : SweepTopology::cube(job.nodes(), options.dimensions)),
           ranks_(ranks_of(job)),
-          box_(queue, job, application, *this, marker_arrives, marker_handled),
+          box_(queue, job, application,
+               [this](Rank rank, Rank from) { handle_marker(rank, from); }),
           expected_(job.ranks), complete_(job.ranks), done_(job.ranks)
     {
         for (Node node = 0; node < job.nodes(); node++) {
@@ -80,9 +81,7 @@ class NetworkSweepRun : public Checkpoint
         request_at_node = own_kinds,
         request_at_rank,
         sweep_arrives,
-        sweep_handled,
-        marker_arrives,
-        marker_handled
+        sweep_handled
     };
 
     struct NodeState {
@@ -129,12 +128,6 @@ class NetworkSweepRun : public Checkpoint
         case sweep_handled:
             handle_sweep(event);
             break;
-        case marker_arrives:
-            box_.arrives(event);
-            break;
-        case marker_handled:
-            handle_marker(event);
-            break;
         }
     }
 
@@ -166,12 +159,11 @@ class NetworkSweepRun : public Checkpoint
                         *this, request_at_rank, rank);
     }
 
-    void handle_marker(const Event &event)
+    void handle_marker(Rank rank, Rank)
     {
-        box_.handled(event);
-        ask_to_cut(event.one);
-        request_node(job_.node_of(event.one));
-        application_.look_again(event.one);
+        ask_to_cut(rank);
+        request_node(job_.node_of(rank));
+        application_.look_again(rank);
     }
 
     void on_cut(Rank rank) override

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define PREFIX "/memfd:"
-#define DELETED " (deleted)"
 
 static int matches(const struct ckpt_file_probe *probe)
 {
@@ -55,13 +54,9 @@ static int save(const struct ckpt_file_save *save,
 /* The name that was given to memfd_create(). */
 static void name_of(const char *path, char *name, size_t size)
 {
-    size_t length;
-
     snprintf(name, size, "%s", path + (sizeof PREFIX - 1));
-    length = strlen(name);
-    if (length >= sizeof DELETED - 1 &&
-        strcmp(name + length - (sizeof DELETED - 1), DELETED) == 0) {
-        name[length - (sizeof DELETED - 1)] = '\0';
+    if (ckpt_text_ends(name, CKPT_TEXT_DELETED)) {
+        name[strlen(name) - (sizeof CKPT_TEXT_DELETED - 1)] = '\0';
     }
 }
 

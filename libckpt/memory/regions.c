@@ -25,7 +25,6 @@
 /* A line of the kernel's list has at least this many characters. */
 #define SHORTEST_LINE 40u
 
-#define DELETED " (deleted)"
 #define SHARED_ANONYMOUS "/dev/zero (deleted)"
 
 /* Where the kernel put things when this program started. */
