@@ -238,6 +238,10 @@ struct ckpt_resume_info {
     uint64_t retained_start;    /* memory of the restorer that resume() may */
     uint64_t retained_end;      /*   unmap when it no longer needs this struct */
     uint64_t restart_started;   /* CLOCK_REALTIME ns when the restart program began */
+    uint64_t message_log;       /* address of the message log of the image, which
+                                   resume() unmaps: struct ckpt_logged_message
+                                   each, in wire.h; 0: none */
+    uint64_t message_log_size;  /* bytes */
     char checkpoint[256];       /* name of the checkpoint, for messages */
 };
 

@@ -25,6 +25,18 @@
  *            <----  READY
  *   RESUME   ---->          memory is captured (or the checkpoint is off)
  *
+ * One Chandy-Lamport or network-sweeping checkpoint (docs/consistent-cuts.md):
+ *
+ *   REQUEST  ---->          arg[0] = 1; the rank reports and runs on
+ *            <----  REPORT
+ *   CUT      ---->          with a signal; all ranks are aligned
+ *            <----  READY
+ *   RESUME   ---->          memory is captured; the rank runs, and logs
+ *            <----  COMPLETE zero or more times
+ *   KICK     ---->          zero or more times, with a signal
+ *   CLOSE    ---->          all messages that cross the cut have been logged
+ *            <----  LOGGED  they are in the file that CUT named
+ *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
  * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
  * may come whenever the rank holds, also after DRAINED or READY: the ranks have
@@ -38,7 +50,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 3u
+#define CKPT_WIRE_VERSION 4u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -51,24 +63,33 @@ enum ckpt_message_type {
                              and INSIDE; arg[2]: flags CKPT_INSIDE_*; arg[3]: 1 if
                              the rank waits for RUN or STOP, 0 if it runs on.
                              GATE with arg[3] 0: one of its threads waits;
-                             arg[4]: `entered` of the clock there */
+                             arg[4]: `entered` of the clock there. arg[5]: after
+                             REQUEST with arg[0] 1, flags CKPT_NEEDS_* */
     CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
-                             flags CKPT_READY_* */
+                             flags CKPT_READY_*; after CUT arg[2]: channels that
+                             it has used, each of which gets a marker */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
+    CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
+                              from peers all of whose old messages are here */
+    CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
                               restarted from, or 0; arg[1]: agent's pid;
                               text: the agent's own address, for JOIN */
-    CKPT_MSG_REQUEST = 33,
+    CKPT_MSG_REQUEST = 33, /* arg[0]: 1 if the ranks are not to stand still */
     CKPT_MSG_RUN = 34, /* arg[0]: 1 if a rank is inside a call without a clock */
     CKPT_MSG_STOP = 35,
     CKPT_MSG_DRAIN = 36,
     CKPT_MSG_SAVE = 37,
     CKPT_MSG_RESUME = 38, /* arg[0]: 0 captured, 1 given up; text: why */
+    CKPT_MSG_CUT = 39,    /* change the colour, describe yourself as for SAVE, and
+                             do not move; text: path of the file for the log */
+    CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
+    CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
 /* Where a rank is while a checkpoint is being agreed on. */
@@ -84,12 +105,40 @@ enum ckpt_place {
 #define CKPT_INSIDE_REDO 2u    /* may be saved as not yet entered, if no member
                                   has left it: a restart enters it again */
 
+/* Why a rank can only be saved when all stand still; flags of REPORT. */
+#define CKPT_NEEDS_CHANNELS 1u    /* a communicator without its second channel */
+#define CKPT_NEEDS_WINDOWS 2u     /* windows: others change its memory */
+#define CKPT_NEEDS_SYNCHRONOUS 4u /* synchronous sends */
+#define CKPT_NEEDS_PENDING 8u     /* nonblocking collectives, accesses to files */
+#define CKPT_NEEDS_FILES 16u      /* MPI files */
+#define CKPT_NEEDS_THREADS 32u    /* MPI_THREAD_MULTIPLE */
+
 /* Flags of READY, in arg[1]. */
 #define CKPT_READY_SHARED 1u /* other ranks that run may change its memory: it
                                 and all others with this flag go on together */
 #define CKPT_READY_LEADS_OUT 2u /* a connection of it has its other end in another
                                    process: what it says is true only if the
                                    others stood still, too */
+
+/*
+ * A message that crossed a cut, as the rank writes it into its log file: this
+ * header, then `size` bytes, then 0 to 7 bytes up to a multiple of 8. Messages
+ * stand in the order in which they arrived in full; `order` is that in which
+ * they were matched, which is the one that receives must see.
+ */
+struct ckpt_logged_message {
+    uint32_t magic;
+    int32_t source; /* rank in the communicator's peers */
+    int32_t tag;
+    uint32_t reserved;      /* 0 */
+    uint64_t communicator;  /* its id */
+    uint64_t order;
+    uint64_t request;       /* address of the receive that had been matched with
+                               it at the cut; or 0 */
+    uint64_t size;          /* bytes, packed as they travelled */
+};
+
+#define CKPT_LOGGED_MAGIC 0x474c4b43u
 
 struct ckpt_message {
     uint32_t magic;
@@ -144,6 +193,7 @@ static inline struct ckpt_peer *ckpt_page_peers(struct ckpt_rank_page *page)
 }
 
 static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");
+static_assert(sizeof(struct ckpt_logged_message) == 48, "layout of a log entry");
 static_assert(sizeof(struct ckpt_clock) == 40, "layout of ckpt_clock");
 static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
 static_assert(sizeof(struct ckpt_rank_page) == 24 + 40 * CKPT_CLOCK_SLOTS,
