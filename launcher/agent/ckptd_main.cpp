@@ -41,6 +41,7 @@ struct Options {
     std::string host;
     std::string interval = "0";
     std::string timeout = "30m";
+    std::string protocol = "sns";
     std::string codec = "zstd";
     std::string restart_job;
     std::uint64_t restart_number = 0;
@@ -64,6 +65,10 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--timeout", options.timeout,
                    "After this time a checkpoint is given up")
         ->envname("CKPT_TIMEOUT");
+    app.add_option("--protocol", options.protocol,
+                   "How the ranks agree on a checkpoint: sns or cl")
+        ->envname("CKPT_PROTOCOL")
+        ->check(CLI::IsMember({"sns", "cl"}));
     app.add_option("--codec", options.codec, "none, zstd or zstd:LEVEL")
         ->envname("CKPT_CODEC");
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
@@ -107,6 +112,7 @@ Settings settings_from(const Options &options)
     settings.restart_number = options.restart_number;
     settings.interval = parse_duration(options.interval);
     settings.timeout = parse_duration(options.timeout);
+    settings.protocol = options.protocol;
     settings.codec = Codec::parse(options.codec);
     settings.keep = options.keep;
     settings.node_count = options.nodes;

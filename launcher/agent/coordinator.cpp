@@ -28,6 +28,8 @@ using std::chrono::steady_clock;
 
 /* While ranks align, their pages are looked at this often. */
 constexpr auto align_tick = std::chrono::milliseconds(2);
+/* Ranks that are to log messages are reminded this often. */
+constexpr auto moving_tick = std::chrono::milliseconds(10);
 constexpr auto progress_tick = std::chrono::milliseconds(100);
 constexpr auto periodic_retry = std::chrono::seconds(1);
 constexpr std::size_t longest_program_name = 100;
@@ -177,7 +179,7 @@ void Coordinator::answer_error(ClientId client, const std::string &text)
 void Coordinator::request(ClientId client, bool kill)
 {
     if (machine_.phase() == Phase::idle) {
-        start({{client, kill}}, steady_clock::now());
+        start({{client, kill}}, steady_clock::now(), wants_moving());
     } else if (machine_.may_join()) {
         machine_.join(kill);
         clients_.push_back({client, kill});
@@ -201,7 +203,7 @@ void Coordinator::client_gone(ClientId client)
     std::erase_if(queue_, is);
 }
 
-void Coordinator::start(std::vector<Waiting> clients, Time now)
+void Coordinator::start(std::vector<Waiting> clients, Time now, bool moving)
 {
     std::string obstacle = machine_.obstacle();
 
@@ -220,14 +222,19 @@ void Coordinator::start(std::vector<Waiting> clients, Time now)
     attempt_ = {};
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
-    machine_.request(++epoch_, kill, now);
+    machine_.request(++epoch_, kill, now, moving);
     perform();
+}
+
+bool Coordinator::wants_moving() const
+{
+    return settings_.protocol != "sns";
 }
 
 void Coordinator::start_waiting()
 {
     if (machine_.phase() == Phase::idle && !queue_.empty()) {
-        start(std::exchange(queue_, {}), steady_clock::now());
+        start(std::exchange(queue_, {}), steady_clock::now(), wants_moving());
     }
 }
 
@@ -249,7 +256,7 @@ void Coordinator::tick(Time now)
     if (settings_.interval.count() > 0 && last_end_ &&
         now >= *last_end_ + settings_.interval) {
         if (machine_.obstacle().empty()) {
-            start({{0, false}}, now);
+            start({{0, false}}, now, wants_moving());
         }
         if (machine_.phase() == Phase::idle) { /* not possible now */
             last_end_ = now - settings_.interval + periodic_retry;
@@ -261,6 +268,9 @@ Coordinator::Time Coordinator::next_tick(Time now) const
 {
     if (machine_.phase() == Phase::align) {
         return now + align_tick;
+    }
+    if (machine_.is_moving()) {
+        return now + moving_tick;
     }
     if (machine_.phase() != Phase::idle) {
         Time soon = now + progress_tick;
@@ -323,7 +333,7 @@ void Coordinator::node_gone(Node &node)
         }
     }
     if (attempt_.writing.erase(&node) > 0 &&
-        machine_.phase() == Phase::write) {
+        machine_.phase() >= Phase::open) {
         machine_.failed(fmt::format("the agent of {} was lost", node.host()),
                         steady_clock::now());
         perform();
@@ -396,9 +406,15 @@ void Coordinator::perform()
                 node->set_expected(set->rank, set->expected);
             }
         } else if (auto *send = std::get_if<action::Send>(&next)) {
-            if (Node *node = where_[send->rank]) {
-                node->send(*send, machine_.epoch());
+            order(*send);
+        } else if (std::holds_alternative<action::OpenPieces>(next)) {
+            perform(action::OpenPieces{});
+        } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
+            if (Node *node = where_[add->rank]) {
+                node->add_to_piece(add->rank, add->snapshot);
             }
+        } else if (std::holds_alternative<action::ClosePieces>(next)) {
+            perform(action::ClosePieces{});
         } else if (auto *capture = std::get_if<action::Capture>(&next)) {
             perform(*capture);
         } else if (auto *commit = std::get_if<action::Commit>(&next)) {
@@ -457,6 +473,65 @@ void Coordinator::write_pieces(
     for (auto &[node, snapshots] : by_node) {
         if (attempt_.writing.count(node) != 0) {
             node->capture(attempt_.directory, snapshots);
+        }
+    }
+}
+
+/* Where a rank writes the messages that cross the cut. */
+void Coordinator::order(action::Send order)
+{
+    if (order.type == CKPT_MSG_CUT) {
+        order.text = attempt_.directory / fmt::format("rank-{}.log", order.rank);
+    }
+    if (Node *node = where_[order.rank]) {
+        node->send(order, machine_.epoch());
+    }
+}
+
+void Coordinator::perform(const action::OpenPieces &)
+{
+    for (Node *node : where_) {
+        attempt_.writing.insert(node);
+    }
+    worker_.run([this, store = *store_, job = job_] {
+        try {
+            std::uint64_t number = store.next_number(job);
+            auto directory = store.begin_checkpoint(job, number);
+            worker_.reply([this, number, directory] {
+                attempt_.number = number;
+                attempt_.directory = directory;
+                open_pieces();
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] {
+                failed(reason);
+            });
+        }
+    });
+}
+
+void Coordinator::open_pieces()
+{
+    if (machine_.phase() != Phase::open) {
+        return; /* given up meanwhile */
+    }
+    for (Node *node : attempt_.writing) {
+        node->open_piece(attempt_.directory);
+    }
+    machine_.opened(steady_clock::now());
+    perform();
+}
+
+void Coordinator::perform(const action::ClosePieces &)
+{
+    std::map<Node *, std::vector<int>> by_node;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        by_node[where_[rank]].push_back(rank);
+    }
+    for (auto &[node, ranks] : by_node) {
+        if (node != nullptr) {
+            node->close_piece(ranks);
         }
     }
 }
@@ -560,6 +635,13 @@ void Coordinator::perform(const action::Finish &finish)
     std::vector<Waiting> clients = std::exchange(clients_, {});
     control::Reply reply;
 
+    if (finish.retry && !finish.committed && !clients.empty()) {
+        spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
+        worker_.reply([this, clients] {
+            start(clients, steady_clock::now(), false);
+        });
+        return;
+    }
     if (finish.committed) {
         control::Result &result = attempt_.result;
         result.job = job_;

@@ -85,12 +85,17 @@ class Coordinator : public NodeEvents, private RankPages
 
     void choose_name(const LaunchFacts &facts);
     bool open_store();
+    bool wants_moving() const;
     std::string rank_socket() const;
     void write_job_state(const char *state);
-    void start(std::vector<Waiting> clients, Time now);
+    void start(std::vector<Waiting> clients, Time now, bool moving);
     void start_waiting();
     void perform();
     void perform(const action::Capture &capture);
+    void perform(const action::OpenPieces &open);
+    void perform(const action::ClosePieces &close);
+    void open_pieces();
+    void order(action::Send order);
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Finish &finish);

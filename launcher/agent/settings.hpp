@@ -25,6 +25,7 @@ struct Settings {
     std::uint64_t restart_number = 0;
     std::chrono::nanoseconds interval{0}; /* 0: only on request */
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);
+    std::string protocol = "sns"; /* or "cl" */
     Codec codec;
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */

@@ -31,25 +31,21 @@
 namespace ckpt
 {
 
-namespace
-{
-
-double seconds(SyncAndStop::Duration duration)
+double SyncAndStop::seconds(Duration duration)
 {
     return std::chrono::duration<double>(duration).count();
 }
 
-std::string text_of(const ckpt_message &message)
+std::string SyncAndStop::text_of(const ckpt_message &message)
 {
     return {message.text, strnlen(message.text, sizeof message.text)};
 }
 
-} // namespace
-
 const char *phase_name(Phase phase)
 {
-    static const char *const names[] = {"running", "align", "stop",   "drain",
-                                        "save",    "write", "commit", "undo"};
+    static const char *const names[] = {"running", "align", "stop", "drain",
+                                        "save",    "open",  "cut",  "log",
+                                        "write",   "commit", "undo"};
     return names[static_cast<int>(phase)];
 }
 
@@ -151,6 +147,8 @@ const char *SyncAndStop::state_name(int rank) const
             return "stopped";
         case Phase::drain:
             return "drained";
+        case Phase::log:
+            return "logged";
         default:
             return "ready";
         }
@@ -231,13 +229,16 @@ void SyncAndStop::set_place(Rank &rank, const ckpt_message &message, Time now)
     }
 }
 
-void SyncAndStop::request(std::uint64_t epoch, bool kill, Time now)
+void SyncAndStop::request(std::uint64_t epoch, bool kill, Time now, bool moving)
 {
     assert(phase_ == Phase::idle && obstacle().empty());
 
     epoch_ = epoch;
     kill_ = kill;
     left_early_ = false;
+    moving_ = moving && !kill;
+    closing_ = may_retry_ = false;
+    log_ = {};
     targets_.clear();
     fingerprint_.clear();
     reason_.clear();
@@ -250,7 +251,7 @@ void SyncAndStop::request(std::uint64_t epoch, bool kill, Time now)
         /* The gate is closed for everything until the targets are known. */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
-        send(i, CKPT_MSG_REQUEST, true);
+        send(i, CKPT_MSG_REQUEST, true, moving_ ? 1 : 0);
     }
 }
 
@@ -273,6 +274,8 @@ void SyncAndStop::tick(Time now)
                 now);
     } else if (phase_ == Phase::align) {
         align(now);
+    } else if (phase_ == Phase::cut || phase_ == Phase::log) {
+        kick(now);
     }
 }
 
@@ -300,9 +303,27 @@ void SyncAndStop::message(int rank, const ckpt_message &message, Time now)
         on_drained(sender, now);
         break;
     case CKPT_MSG_READY:
-        on_ready(sender, message, now);
+        if (phase_ == Phase::cut) {
+            on_cut(rank, message, now);
+        } else {
+            on_ready(sender, message, now);
+        }
+        break;
+    case CKPT_MSG_COMPLETE:
+        on_complete(sender, message, now);
+        break;
+    case CKPT_MSG_LOGGED:
+        on_logged(rank, message, now);
         break;
     case CKPT_MSG_REFUSED:
+        if (phase_ == Phase::cut) {
+            on_cut(rank, message, now);
+            break;
+        }
+        if (phase_ == Phase::log) {
+            on_logged(rank, message, now);
+            break;
+        }
         give_up(fmt::format("rank {}: {}", rank, text_of(message)), now);
         break;
     default:
@@ -314,9 +335,10 @@ void SyncAndStop::message(int rank, const ckpt_message &message, Time now)
 
 void SyncAndStop::on_report(Rank &rank, const ckpt_message &message, Time now)
 {
-    if (phase_ == Phase::write || phase_ == Phase::commit) {
+    if (phase_ >= Phase::open) {
         return;
     }
+    rank.needs |= message.arg[5];
     if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
         rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
         return; /* one of its threads; what the rank does is told apart */
@@ -545,6 +567,10 @@ void SyncAndStop::write(Time now)
  */
 void SyncAndStop::captured(int rank, Time now)
 {
+    if (phase_ == Phase::cut) {
+        captured_moving(rank, now);
+        return;
+    }
     if (phase_ != Phase::write) {
         return;
     }
@@ -604,7 +630,10 @@ void SyncAndStop::committed(Time now)
 
 void SyncAndStop::failed(std::string_view reason, Time now)
 {
-    if (phase_ != Phase::idle && phase_ != Phase::undo) {
+    if (phase_ == Phase::cut || phase_ == Phase::log) {
+        doom(std::string(reason));
+        examine_logs(now);
+    } else if (phase_ != Phase::idle && phase_ != Phase::undo) {
         give_up(std::string(reason), now);
     }
 }
@@ -623,7 +652,7 @@ void SyncAndStop::give_up(std::string reason, Time now)
         }
     }
     reason_ = std::move(reason);
-    if (phase_ == Phase::write || phase_ == Phase::commit) {
+    if (phase_ >= Phase::open) {
         phase_ = Phase::undo;
         actions_.push_back(action::Undo{});
     } else {
@@ -642,7 +671,7 @@ void SyncAndStop::finish(bool committed, Time now)
 {
     times_.total = seconds(now - requested_at_);
     phase_ = Phase::idle;
-    actions_.push_back(action::Finish{committed, reason_});
+    actions_.push_back(action::Finish{committed, reason_, may_retry_});
 }
 
 } // namespace ckpt

@@ -21,7 +21,19 @@
 namespace ckpt
 {
 
-enum class Phase { idle, align, stop, drain, save, write, commit, undo };
+enum class Phase {
+    idle,
+    align,
+    stop,
+    drain,
+    save,
+    open,
+    cut,
+    log,
+    write,
+    commit,
+    undo
+};
 const char *phase_name(Phase phase);
 
 /* The rank pages, as far as the coordinator must read them. For a rank of
@@ -63,6 +75,18 @@ struct Send {
 struct Capture {
     std::vector<std::uint64_t> snapshots;
 };
+/* Makes the checkpoint's directory and the files of its pieces, to which ranks are
+ * added one by one. Answered by opened() or failed(). */
+struct OpenPieces {
+};
+/* Saves one rank. Answered by captured() or failed(). */
+struct AddToPiece {
+    int rank;
+    std::uint64_t snapshot;
+};
+/* All ranks are saved and all logs are there. Answered by written() or failed(). */
+struct ClosePieces {
+};
 /* Writes the manifest. Answered by committed() or failed(). */
 struct Commit {
 };
@@ -73,15 +97,18 @@ struct Undo {
 /* Ends all ranks. */
 struct Kill {
 };
-/* The checkpoint is over; `reason` says why there is none. */
+/* The checkpoint is over; `reason` says why there is none. retry: Sync-and-Stop
+ * may well do. */
 struct Finish {
     bool committed;
     std::string reason;
+    bool retry = false;
 };
 } // namespace action
 
 using Action = std::variant<action::SetTargets, action::SetExpected,
-                            action::Send, action::Capture, action::Commit,
+                            action::Send, action::Capture, action::OpenPieces,
+                            action::AddToPiece, action::ClosePieces, action::Commit,
                             action::Undo, action::Kill, action::Finish>;
 
 class SyncAndStop
@@ -95,6 +122,8 @@ class SyncAndStop
         /* How long nothing may have moved before a gate is opened (stall). */
         Duration patience = std::chrono::milliseconds(10);
         Duration long_patience = std::chrono::milliseconds(500);
+        /* How often ranks are reminded that messages cross the cut. */
+        Duration kick = std::chrono::milliseconds(10);
     };
 
     /* Seconds, of the last checkpoint. */
@@ -107,6 +136,12 @@ class SyncAndStop
         double total = 0;
     };
 
+    /* Messages that crossed the cut, of the last checkpoint. */
+    struct Logged {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+
     /* `pages` must outlive the machine. */
     SyncAndStop(int rank_count, const RankPages &pages, Options options);
 
@@ -114,8 +149,10 @@ class SyncAndStop
     void hello(int rank);
     void goodbye(int rank, Time now);
     void gone(int rank, Time now);
-    void request(std::uint64_t epoch, bool kill, Time now); /* if no obstacle */
+    /* If there is no obstacle. moving: by Chandy-Lamport, if the ranks allow it. */
+    void request(std::uint64_t epoch, bool kill, Time now, bool moving = false);
     void message(int rank, const ckpt_message &message, Time now);
+    void opened(Time now);
     void captured(int rank, Time now);
     void written();
     void committed(Time now);
@@ -144,6 +181,9 @@ class SyncAndStop
     const char *state_name(int rank) const;
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
+    const Logged &logged() const { return log_; }
+    /* Ranks run on while the checkpoint is taken. */
+    bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
 
   private:
     enum class Presence { unseen, here, finished, gone };
@@ -166,7 +206,12 @@ class SyncAndStop
         /* Gates at which a thread waits while others run on: by slot, the
          * clock's `entered` there. True as long as that has not changed. */
         std::map<std::uint32_t, std::uint64_t> gates;
+        std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
+        std::uint64_t used = 0;     /* channels at its cut */
+        std::uint64_t complete = 0; /* channels to it that have no more */
     };
+    static double seconds(Duration duration);
+    static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
 
     void enter(Phase phase, Time now);
@@ -209,6 +254,20 @@ class SyncAndStop
     void write(Time now);
     void resume_captured(Time now);
 
+    bool may_move() const;
+    void open(Time now);
+    void cut(Time now);
+    void on_cut(int rank, const ckpt_message &message, Time now);
+    void on_complete(Rank &rank, const ckpt_message &message, Time now);
+    void on_logged(int rank, const ckpt_message &message, Time now);
+    void release(Rank &rank, int number, Time now);
+    void release_doomed(Time now);
+    void captured_moving(int rank, Time now);
+    void doom(std::string reason);
+    void examine_logs(Time now);
+    void close_logs();
+    void kick(Time now);
+
     void on_report(Rank &rank, const ckpt_message &message, Time now);
     void on_stopped(Rank &rank, const ckpt_message &message, Time now);
     void on_drained(Rank &rank, Time now);
@@ -227,6 +286,11 @@ class SyncAndStop
     bool kill_ = false;
     bool left_early_ = false; /* a rank left its collective after STOPPED */
     int times_saved_ = 0;     /* since the last DRAIN */
+    bool moving_ = false;     /* nobody is to stand still */
+    bool closing_ = false;    /* CLOSE was sent */
+    bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
+    Logged log_;
+    Time last_kick_{};
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
     std::string reason_;
 

@@ -116,7 +116,11 @@ void SyncAndStop::align(Time now)
     raise_targets(clocks);
     if (all_aligned(clocks)) {
         write_targets(clocks);
-        stop(now);
+        if (may_move()) {
+            open(now);
+        } else {
+            stop(now);
+        }
         return;
     }
     if (has_moved(clocks)) {

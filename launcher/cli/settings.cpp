@@ -37,6 +37,13 @@ void require_count(const std::string &text)
     }
 }
 
+void require_protocol(const std::string &text)
+{
+    if (text != "sns" && text != "cl") {
+        fail("{} is neither sns nor cl", text);
+    }
+}
+
 } // namespace
 
 void JobSettings::declare(CLI::App &app)
@@ -49,6 +56,9 @@ void JobSettings::declare(CLI::App &app)
                "Take a checkpoint every TIME: 90, 10m, 1.5h")
         ->type_name("TIME");
     add_option(app, "--name", name_, "Name of the job")->type_name("NAME");
+    add_option(app, "--protocol", protocol_,
+               "How the ranks agree on a checkpoint: sns or cl")
+        ->type_name("PROTOCOL");
     add_option(app, "--codec", codec_,
                "Compression: none, zstd or zstd:LEVEL")
         ->type_name("CODEC");
@@ -72,6 +82,10 @@ Environment JobSettings::environment() const
     if (!name_.empty()) {
         require_valid("--name", [&] { require_job_name(name_); });
         variables["CKPT_NAME"] = name_;
+    }
+    if (!protocol_.empty()) {
+        require_valid("--protocol", [&] { require_protocol(protocol_); });
+        variables["CKPT_PROTOCOL"] = protocol_;
     }
     if (!codec_.empty()) {
         require_valid("--codec", [&] { Codec::parse(codec_); });

@@ -34,6 +34,7 @@ class JobSettings
     std::string directory_;
     std::string interval_;
     std::string name_;
+    std::string protocol_;
     std::string codec_;
     std::string keep_;
     std::string timeout_;

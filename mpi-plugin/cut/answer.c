@@ -7,6 +7,7 @@
 
 #include "cut/agent_link.h"
 #include "cut/drain.h"
+#include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/inside.h"
 #include "cut/message_log.h"
@@ -61,6 +62,11 @@ static int savable(struct ckpt_failure *failure)
     struct ckpt_handle *handle = ckpt_first_unsavable();
     char site[200];
 
+    if (ckpt_epoch_open) { /* and nobody can tell when that is over */
+        (void)ckpt_fail(failure, -EBUSY,
+                        "an earlier checkpoint lost its agent in the middle");
+        return 0;
+    }
     if (handle == NULL) {
         return 1;
     }
@@ -79,6 +85,7 @@ void ckpt_answer_request(const struct ckpt_message *message)
 
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.armed = 1;
+    ckpt_checkpoint.moving = message->arg[0] != 0;
     surplus = 0;
     if (!savable(&failure)) {
         ckpt_report_refusal(&failure);
@@ -154,6 +161,7 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     message.arg[0] = (uint64_t)(uintptr_t)snapshot;
     message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
     message.arg[1] |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
+    message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
     (void)ckpt_agent_send(&message, -1);
     return 0;
 }
@@ -219,7 +227,6 @@ static void save(void)
 {
     static struct ckpt_context here;
 
-    ckpt_synchronous_keep();
     if (ckpt_context_capture(&here) != 0) {
         return; /* restarted: see cut/resume.c */
     }
@@ -230,14 +237,65 @@ static void save(void)
     }
 }
 
+int ckpt_cut_refused(struct ckpt_failure *failure)
+{
+    const struct ckpt_rank_page *page = ckpt_rank_page();
+
+    const uint64_t needs =
+        ckpt_synchronous_pending > 0
+            ? ckpt_epoch_needs()
+            : ckpt_epoch_needs() & ~(uint64_t)CKPT_NEEDS_SYNCHRONOUS;
+
+    if (needs != 0) {
+        return ckpt_fail(failure, -EAGAIN,
+                         "the rank has begun what takes a Sync-and-Stop "
+                         "checkpoint");
+    }
+    for (uint32_t i = 0; i < page->clock_count; i++) {
+        const struct ckpt_clock *clock = &page->clock[i];
+
+        if (clock->id != 0 && clock->settled > clock->target) {
+            return ckpt_fail(failure, -EAGAIN,
+                             "the rank has left a collective beyond the cut");
+        }
+    }
+    return 0;
+}
+
+/* What a rank that stands still does when it drains. */
+static int prepare(struct ckpt_failure *failure)
+{
+    int error = ckpt_recipes_record(failure);
+
+    return error == 0 ? ckpt_file_content_flush(failure) : error;
+}
+
+/* The colour turns whether there will be an image or not: others rely on it. */
+static void cut(const struct ckpt_message *message)
+{
+    struct ckpt_failure failure = {""};
+    int error = ckpt_cut_refused(&failure);
+
+    if (error == 0) {
+        error = prepare(&failure);
+    }
+    if (ckpt_epoch_cut(message, 0, &failure) != 0 || error != 0) {
+        ckpt_report_refusal(&failure);
+        ckpt_checkpoint_leave();
+        return;
+    }
+    save();
+}
+
 void ckpt_obey(const struct ckpt_message *message)
 {
     taken_before = ckpt_lane_times_taken();
     switch (message->type) {
     case CKPT_MSG_REQUEST:
         ckpt_answer_request(message);
-        ckpt_checkpoint.hold = 1;
-        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
+        ckpt_checkpoint.hold = !ckpt_checkpoint.moving;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0,
+                          ckpt_checkpoint.hold);
         break;
     case CKPT_MSG_RUN:
         ckpt_synchronous_release();
@@ -253,7 +311,14 @@ void ckpt_obey(const struct ckpt_message *message)
         drain();
         break;
     case CKPT_MSG_SAVE:
+        ckpt_synchronous_keep();
         save();
+        break;
+    case CKPT_MSG_CUT:
+        cut(message);
+        break;
+    case CKPT_MSG_CLOSE:
+        ckpt_epoch_close(0);
         break;
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_leave();

@@ -6,6 +6,7 @@
 #ifndef CKPT_ANSWER_H
 #define CKPT_ANSWER_H
 
+#include "ckpt/failure.h"
 #include "ckpt/wire.h"
 #include "task/threads.h"
 
@@ -14,6 +15,9 @@ void ckpt_obey(const struct ckpt_message *message);
 
 /* REQUEST, wherever the rank is: the gate is closed; or it cannot be saved. */
 void ckpt_answer_request(const struct ckpt_message *message);
+
+/* Why this rank cannot be cut as all are aligned: 0, or -EAGAIN and the reason. */
+int ckpt_cut_refused(struct ckpt_failure *failure);
 
 /* This rank's message counters, for the agent to compare. */
 void ckpt_publish_counters(void);

@@ -6,7 +6,7 @@
 
 #include "cut/message_log.h"
 #include "cut/synchronous_send.h"
-#include "handles/communicator.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "handles/window.h"
@@ -68,7 +68,7 @@ static int log_waiting(MPI_Comm comm)
     for (;;) {
         struct ckpt_log_entry *entry;
 
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, CKPT_LOWER(comm),
+        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, CKPT_CHANNEL(comm),
                   &flag, &lower, &status);
         if (code != MPI_SUCCESS || !flag) {
             return 0;

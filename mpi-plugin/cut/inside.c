@@ -7,6 +7,7 @@
 #include "cut/agent_link.h"
 #include "cut/answer.h"
 #include "cut/collective.h"
+#include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
@@ -64,6 +65,34 @@ static void stop_inside(uint64_t flags)
                       0);
 }
 
+static int can_be_cut_inside(struct ckpt_failure *failure)
+{
+    return ckpt_cut_refused(failure) == 0 && ckpt_file_content_flush(failure) == 0;
+}
+
+/* As if it had not entered the collective; or when it has come out. */
+static void cut_inside(const struct ckpt_message *message, uint64_t flags)
+{
+    struct ckpt_failure failure = {""};
+    int good;
+
+    if ((flags & CKPT_INSIDE_REDO) == 0) {
+        ckpt_checkpoint.cut_due = 1;
+        ckpt_checkpoint.cut = *message;
+        return;
+    }
+    good = can_be_cut_inside(&failure);
+    good = ckpt_epoch_cut(message, 1, &failure) == 0 && good;
+    if (good && ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
+        (void)ckpt_fail(&failure, -EAGAIN, "the lower half is busy");
+        good = 0;
+    }
+    if (!good) {
+        ckpt_report_refusal(&failure);
+        ckpt_checkpoint_leave();
+    }
+}
+
 void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
 {
     switch (message->type) {
@@ -81,6 +110,12 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
         break;
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_leave();
+        break;
+    case CKPT_MSG_CUT:
+        cut_inside(message, flags);
+        break;
+    case CKPT_MSG_CLOSE:
+        ckpt_epoch_close(1);
         break;
     case CKPT_MSG_DRAIN: /* it has crossed the report that told of this */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),

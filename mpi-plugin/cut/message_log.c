@@ -29,24 +29,32 @@ void ckpt_log_progress(void)
     (void)code;
 }
 
-struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
-                                        const MPI_Status *status)
+struct ckpt_log_entry *ckpt_log_entry_new(int source, int tag, size_t size)
 {
     struct ckpt_log_entry *entry = ckpt_memory_alloc(sizeof(*entry));
-    MPI_Status ignored;
-    int code;
 
     if (entry == NULL) {
         return NULL;
     }
-    *entry = (struct ckpt_log_entry){0};
-    entry->source = status->MPI_SOURCE;
-    entry->tag = status->MPI_TAG;
-    entry->size = status->_ucount;
-    entry->space = entry->size == 0 ? 16 : entry->size;
+    *entry = (struct ckpt_log_entry){.source = source, .tag = tag, .size = size};
+    entry->space = size == 0 ? 16 : size;
     entry->data = ckpt_memory_alloc(entry->space);
     if (entry->data == NULL) {
         ckpt_memory_free(entry, sizeof(*entry));
+        return NULL;
+    }
+    return entry;
+}
+
+struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
+                                        const MPI_Status *status)
+{
+    struct ckpt_log_entry *entry = ckpt_log_entry_new(
+        status->MPI_SOURCE, status->MPI_TAG, status->_ucount);
+    MPI_Status ignored;
+    int code;
+
+    if (entry == NULL) {
         return NULL;
     }
     CKPT_CALL(code, Mrecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
@@ -64,6 +72,23 @@ void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry)
         comm->log_last->next = entry;
     }
     comm->log_last = entry;
+    total_messages++;
+    total_bytes += entry->size;
+}
+
+void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry)
+{
+    struct ckpt_log_entry **link = &comm->log_first;
+
+    if (*link == NULL || comm->log_last->order < entry->order) {
+        ckpt_log_append(comm, entry);
+        return;
+    }
+    while ((*link)->order < entry->order) { /* those without are older */
+        link = &(*link)->next;
+    }
+    entry->next = *link;
+    *link = entry;
     total_messages++;
     total_bytes += entry->size;
 }
@@ -141,6 +166,35 @@ int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
     }
     ckpt_log_free(entry);
     return code;
+}
+
+/* Only as many elements as hold what has come: the last may be a part of one. */
+struct ckpt_log_entry *ckpt_log_collect(void *buffer, int count,
+                                        MPI_Datatype datatype,
+                                        const MPI_Status *status)
+{
+    MPI_Datatype lower_type = CKPT_LOWER(datatype);
+    struct ckpt_log_entry *entry;
+    MPI_Request receive;
+    MPI_Status ignored;
+    size_t filled = 0;
+    int code, size = 0;
+
+    CKPT_CALL(code, Type_size, lower_type, &size);
+    if (size > 0) {
+        filled = (status->_ucount + (size_t)size - 1) / (size_t)size;
+    }
+    entry = ckpt_log_entry_new(status->MPI_SOURCE, status->MPI_TAG,
+                               filled * (size_t)size);
+    if (entry == NULL || code != MPI_SUCCESS || filled > (size_t)count) {
+        return NULL;
+    }
+    CKPT_CALL(code, Irecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
+              0, 0, loop, &receive);
+    CKPT_CALL(code, Send, buffer, (int)filled, lower_type, 0, 0, loop);
+    CKPT_CALL(code, Wait, &receive, &ignored);
+    entry->size = status->_ucount;
+    return entry;
 }
 
 void ckpt_log_discard(MPI_Comm comm)

@@ -22,6 +22,11 @@ struct ckpt_log_entry {
     size_t size;  /* bytes of data */
     size_t space; /* bytes allocated for data */
     void *data;
+    uint64_t order; /* in which the library matched it, in a log file */
+    const void *request; /* whose it is, if matched at the cut; or NULL */
+    MPI_Request arrival; /* lower: not here in full yet (cut/intake.c) */
+    struct ckpt_log_entry *next_arriving;
+    MPI_Comm communicator; /* of one that is arriving */
     uint64_t waiter; /* of a synchronous send that must be answered, or 0; */
     int waiter_rank; /*   its rank in MPI_COMM_WORLD */
 };
@@ -34,6 +39,18 @@ struct ompi_message_t {
     struct ckpt_log_entry *entry;
 };
 
+/* An empty entry for so many bytes, or NULL if out of memory. Context: any. */
+struct ckpt_log_entry *ckpt_log_entry_new(int source, int tag, size_t size);
+
+/*
+ * An entry with the message that a completed receive with these arguments has
+ * put into its buffer. NULL if out of memory. Context: any place for lower-half
+ * calls.
+ */
+struct ckpt_log_entry *ckpt_log_collect(void *buffer, int count,
+                                        MPI_Datatype datatype,
+                                        const MPI_Status *status);
+
 /*
  * Receives a message that the lower half has matched into a new entry.
  * status: as the matched probe gave it. Does not put it into a log.
@@ -43,6 +60,9 @@ struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
                                         const MPI_Status *status);
 
 void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry);
+
+/* The same for one of several with an `order`, which come in any order. */
+void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry);
 
 /* The first logged message that source and tag match, or NULL. */
 struct ckpt_log_entry *ckpt_log_match(MPI_Comm comm, int source, int tag);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/attach.h"
+#include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/synchronous_send.h"
 
@@ -17,6 +18,8 @@ void ckpt_checkpoint_leave(void)
     ckpt_synchronous_release();
     ckpt_file_content_release();
     ckpt_checkpoint.armed = 0;
+    ckpt_checkpoint.moving = 0;
+    ckpt_checkpoint.cut_due = 0;
     ckpt_checkpoint.hold = 0;
     ckpt_checkpoint.inside_told = 0;
     ckpt_checkpoint.waiting_told = 0;
@@ -54,6 +57,7 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     message.arg[1] = slot;
     message.arg[2] = flags;
     message.arg[3] = (uint64_t)holding;
+    message.arg[5] = ckpt_checkpoint.moving ? ckpt_epoch_needs() : 0;
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
 }
 

@@ -13,6 +13,9 @@
 struct ckpt_checkpoint {
     int open;            /* between MPI_Init and MPI_Finalize */
     int armed;           /* a checkpoint is under way: the gate is closed */
+    int moving;          /* it is one for which nobody is to stand still */
+    int cut_due;         /* CUT came inside a call: `cut` is to be obeyed after it */
+    struct ckpt_message cut;
     int hold;            /* waiting for the agent's next word */
     int inside_told;     /* the agent believes this rank to be inside */
     int waiting_told;    /* the agent believes this rank to be waiting */

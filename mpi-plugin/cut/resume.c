@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cut/collective.h"
+#include "cut/epoch.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/process_image.h"
@@ -128,6 +129,8 @@ static int rebuild(const struct ckpt_resume_info *info,
     ckpt_communicators_rebind();
     ckpt_signals_restore(); /* before the agent may send one */
     ckpt_process_image_settle();
+    ckpt_epoch_restarted((const void *)(uintptr_t)info->message_log,
+                         info->message_log_size);
     error = ckpt_system_v_rejoin(
         (int64_t)(info->restart_started / NANOSECONDS), failure);
     if (error == 0) {

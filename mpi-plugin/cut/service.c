@@ -10,8 +10,10 @@
 #include "cut/answer.h"
 #include "cut/attach.h"
 #include "cut/collective.h"
+#include "cut/epoch.h"
 #include "cut/forked.h"
 #include "cut/inside.h"
+#include "cut/log_file.h"
 #include "cut/message_log.h"
 #include "cut/process_image.h"
 #include "cut/rank_page.h"
@@ -33,6 +35,7 @@
 static void tell_outside(void)
 {
     if (ckpt_checkpoint.armed && ckpt_checkpoint.inside_told &&
+        !ckpt_checkpoint.cut_due &&
         ckpt_lanes_open_count() == 0) {
         ckpt_checkpoint.inside_told = 0;
         ckpt_checkpoint.hold = 1;
@@ -61,6 +64,17 @@ static int next_message(struct ckpt_message *message)
     return got;
 }
 
+/* CUT came while the rank was inside a call. */
+static void obey_due_cut(void)
+{
+    struct ckpt_message message = ckpt_checkpoint.cut;
+
+    if (ckpt_checkpoint.cut_due) {
+        ckpt_checkpoint.cut_due = 0;
+        ckpt_obey(&message);
+    }
+}
+
 static void serve_messages(void)
 {
     struct ckpt_message message;
@@ -68,6 +82,7 @@ static void serve_messages(void)
 
     while (got == 1) {
         tell_outside();
+        obey_due_cut();
         if (!ckpt_agent_connected()) {
             ckpt_checkpoint_leave();
             return;
@@ -135,11 +150,14 @@ void ckpt_service(void)
             ckpt_checkpoint.kicked = 0;
             ckpt_pending = 0;
             serve_messages();
+            if (ckpt_epoch_open) {
+                ckpt_epoch_turn();
+            }
         } while (ckpt_checkpoint.kicked);
         if (!ckpt_checkpoint.armed) {
             ckpt_synchronous_answer();
         }
-        ckpt_pending = ckpt_checkpoint.armed;
+        ckpt_pending = ckpt_checkpoint.armed || ckpt_epoch_open;
         ckpt_end_quietly();
         /* A signal up to here has set kicked; from now on it serves itself. */
     } while (ckpt_checkpoint.kicked);
@@ -209,6 +227,16 @@ int ckpt_service_reopen(struct ckpt_failure *failure)
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);
 }
 
+/* A checkpoint that does not stop the others must not lose this rank. */
+static void finish_epoch(void)
+{
+    while (ckpt_agent_connected() &&
+           (ckpt_checkpoint.moving || ckpt_epoch_open)) {
+        (void)ckpt_agent_poll(1);
+        ckpt_service();
+    }
+}
+
 void ckpt_service_close(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_GOODBYE};
@@ -217,6 +245,7 @@ void ckpt_service_close(void)
         return;
     }
     ckpt_service(); /* an answer that is due */
+    finish_epoch();
     ckpt_guard();
     ckpt_checkpoint.open = 0;
     if (ckpt_agent_connected()) {
@@ -239,5 +268,6 @@ void ckpt_service_forget(void)
 int ckpt_service_owns_descriptor(int fd)
 {
     return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||
+           fd == ckpt_log_file_descriptor() ||
            ckpt_lower.owns_descriptor(fd);
 }

@@ -53,8 +53,21 @@ int ckpt_synchronous_open(void)
 
 /* ---- The sender ---------------------------------------------------------- */
 
+static int used;
+
+int ckpt_synchronous_used(void)
+{
+    return used;
+}
+
+void ckpt_synchronous_announce(void)
+{
+    used = 1;
+}
+
 void ckpt_synchronous_started(MPI_Request request)
 {
+    used = 1;
     request->next_synchronous = under_way;
     request->held = 0;
     request->later = 0;

@@ -22,6 +22,10 @@ struct ckpt_log_entry;
 /* Synchronous sends under way. */
 extern int ckpt_synchronous_pending __attribute__((visibility("hidden")));
 
+/* 1 if there ever was one, or if one was announced. */
+int ckpt_synchronous_used(void);
+void ckpt_synchronous_announce(void);
+
 /* A synchronous send has been started, or is no longer of interest. Context:
  * between ckpt_begin and ckpt_end. */
 void ckpt_synchronous_started(MPI_Request request);

@@ -14,6 +14,7 @@
 #include "cut/rank_page.h"
 #include "cut/synchronous_send.h"
 #include "handles/attribute.h"
+#include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -57,6 +58,7 @@ int ckpt_communicator_agree(struct ckpt_new_communicator *fresh)
     int code, rank, inter;
 
     fresh->id = 0;
+    fresh->second = NULL;
     if (fresh->lower == CKPT_LOWER(MPI_COMM_NULL)) {
         return MPI_SUCCESS;
     }
@@ -68,6 +70,9 @@ int ckpt_communicator_agree(struct ckpt_new_communicator *fresh)
     }
     if (code == MPI_SUCCESS) {
         code = CKPT_FUNCTION(Comm_test_inter)(fresh->lower, &inter);
+    }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_channels_make(fresh->lower, &fresh->second);
     }
     if (code != MPI_SUCCESS) {
         return code;
@@ -189,6 +194,7 @@ MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
         free(comm);
         return NULL;
     }
+    ckpt_channels_bind(comm, fresh->second);
     comm->id = fresh->id;
     comm->errhandler =
         parent == NULL ? MPI_ERRORS_ARE_FATAL : parent->errhandler;
@@ -265,6 +271,7 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(twin),
               CKPT_LOWER(MPI_ERRORS_RETURN));
     (void)code; /* fails only for a null handle */
+    ckpt_channels_bind(twin, NULL);
     ckpt_hints_inherit(twin, twin);
     ckpt_handle_link(&twin->handle);
 }
@@ -444,5 +451,5 @@ int ckpt_communicator_rebuild(MPI_Comm comm)
         CKPT_CALL(code, Comm_set_errhandler, lower,
                   CKPT_LOWER(MPI_ERRORS_RETURN));
     }
-    return code;
+    return code == MPI_SUCCESS ? ckpt_channels_rebuild(comm) : code;
 }

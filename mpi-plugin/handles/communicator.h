@@ -18,6 +18,8 @@ struct ompi_communicator_t {
     int peers;            /* whom messages go to: size, or the remote size */
     int inter;            /* 1: intercommunicator */
     uint64_t id;          /* agreed by all members; orders the replay */
+    MPI_Comm channel;     /* lower: for messages of the present colour */
+    MPI_Comm channels[2]; /* lower, by colour: handles/channels.h */
     struct ckpt_clock *clock; /* in the rank page; a private one if alone */
     uint32_t slot;        /* index of the clock, or UINT32_MAX */
     int foreign;          /* 1: has members outside MPI_COMM_WORLD */
@@ -51,6 +53,7 @@ struct ckpt_topology {
  * inside the collective, with lower-half calls only. */
 struct ckpt_new_communicator {
     MPI_Comm lower;
+    MPI_Comm second; /* handles/channels.h */
     uint64_t id;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "handles/attribute.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -271,6 +272,7 @@ static void free_lower(struct ckpt_handle *handle)
         break;
     case CKPT_COMM:
         CKPT_CALL(code, Comm_free, (MPI_Comm *)&handle->lower);
+        ckpt_channels_free((MPI_Comm)handle);
         break;
     default:
         break; /* the wrapper has freed it */

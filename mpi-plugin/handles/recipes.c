@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "ckpt/failure.h"
 #include "cut/collective.h"
+#include "cut/epoch.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "handles/file.h"
@@ -157,7 +158,7 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
          (int (*)(struct ckpt_handle *))ckpt_request_rebuild},
     };
     const char *variable;
-    int code = ckpt_communicators_replay();
+    int code = ckpt_communicators_replay(), error;
 
     if (code == MPI_SUCCESS) {
         code = ckpt_buffer_rebuild();
@@ -166,6 +167,10 @@ int ckpt_recipes_rebuild(struct ckpt_failure *failure)
         return ckpt_fail(failure, -EIO,
                          "the communicators cannot be made again (MPI error %d)",
                          code);
+    }
+    error = ckpt_epoch_reload(failure);
+    if (error != 0) {
+        return error;
     }
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         code = rebuild_kind(order[i].kind, order[i].rebuild);

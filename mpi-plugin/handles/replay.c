@@ -10,6 +10,7 @@
 #include "handles/replay.h"
 
 #include "base/arena.h"
+#include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -374,6 +375,7 @@ static int free_ghosts(void)
 
     for (; ghosts != NULL; ghosts = (MPI_Comm)ghosts->handle.next) {
         CKPT_CALL(code, Comm_free, (MPI_Comm *)&ghosts->handle.lower);
+        ckpt_channels_free(ghosts);
     }
     return code;
 }

@@ -5,10 +5,14 @@
 #include "handles/request.h"
 
 #include "base/arena.h"
+#include "cut/epoch.h"
+#include "cut/intake.h"
+#include "cut/log_file.h"
+#include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
-#include "handles/communicator.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -50,6 +54,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
     }
     free_list = request->next_free;
     request->nonblocking = NULL;
+    request->crossing = 0;
     request->handle.lower = NULL;
     request->handle.flags = 0;
     request->handle.creator = creator;
@@ -141,6 +146,10 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
     }
+    if (__builtin_expect(ckpt_epoch_open, 0) &&
+        request->request_kind == CKPT_REQUEST_RECEIVE) {
+        ckpt_intake_completed(request);
+    }
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         ckpt_nonblocking_completed(request);
     }
@@ -195,7 +204,9 @@ int ckpt_request_cancel(MPI_Request request)
 {
     int code = MPI_SUCCESS;
 
-    if (request->handle.lower != NULL) {
+    if (ckpt_epoch_open && ckpt_request_is_held(request)) {
+        ckpt_intake_cancel(request);
+    } else if (request->handle.lower != NULL) {
         CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
     } else if (request == served.request) {
         served.cancel = 1;
@@ -266,6 +277,24 @@ int ckpt_request_wait(MPI_Request request)
     return request->code;
 }
 
+/* At the cut its message may have been on its way: then it is in the log. */
+static int give_logged(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    struct ckpt_log_entry *entry = ckpt_log_bound(request);
+
+    request->crossing = 0;
+    if (entry == NULL) {
+        entry = ckpt_log_match(comm, request->peer, request->tag);
+        if (entry == NULL) {
+            return 0;
+        }
+        ckpt_log_take(comm, entry);
+    }
+    ckpt_intake_claim(request, entry);
+    return 1;
+}
+
 int ckpt_request_rebuild(MPI_Request request)
 {
     int code = MPI_SUCCESS;
@@ -279,9 +308,12 @@ int ckpt_request_rebuild(MPI_Request request)
     }
     switch (request->request_kind) {
     case CKPT_REQUEST_RECEIVE:
+        if (give_logged(request)) {
+            break;
+        }
         CKPT_CALL(code, Irecv, request->buffer, request->count,
                   CKPT_LOWER(request->datatype), request->peer, request->tag,
-                  CKPT_LOWER(request->communicator),
+                  CKPT_CHANNEL(request->communicator),
                   (MPI_Request *)&request->handle.lower);
         break;
     case CKPT_REQUEST_SEND: /* its message is in the receiver's log */

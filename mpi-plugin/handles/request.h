@@ -10,6 +10,8 @@
 
 #include "handles/handles.h"
 
+struct ckpt_log_entry;
+
 enum ckpt_request_kind {
     CKPT_REQUEST_SEND = 1,
     CKPT_REQUEST_RECEIVE,
@@ -61,6 +63,11 @@ struct ompi_request_t {
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
+        struct { /* a receive, of an open rank: cut/intake.h */
+            struct ckpt_log_entry *claimed; /* whose message is its own */
+            uint64_t order; /* in which it was matched, if crossing */
+            int crossing;   /* pending below at the cut: it is logged */
+        };
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
             uint64_t held;  /* not complete before this is answered; or 0 */

@@ -10,10 +10,12 @@
 #include "cut/partition.h"
 #include "cut/rank_page.h"
 #include "cut/service.h"
+#include "cut/markers.h"
 #include "cut/message_log.h"
 #include "cut/synchronous_send.h"
 #include "files/files.h"
 #include "handles/attribute.h"
+#include "handles/channels.h"
 #include "handles/communicator.h"
 #include "handles/early_info.h"
 #include "memory/regions.h"
@@ -59,9 +61,15 @@ int ckpt_init_lower(struct ckpt_failure *failure)
               CKPT_LOWER(MPI_ERRORS_RETURN));
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(MPI_COMM_SELF),
               CKPT_LOWER(MPI_ERRORS_RETURN));
-    code = ckpt_log_open();
+    code = ckpt_channels_open();
+    if (code == MPI_SUCCESS) {
+        code = ckpt_log_open();
+    }
     if (code == MPI_SUCCESS) {
         code = ckpt_synchronous_open();
+    }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_markers_open();
     }
     return code == MPI_SUCCESS
                ? 0

@@ -7,10 +7,11 @@
  * counted, at the sender when it is sent and at the receiver when it has
  * arrived or was logged.
  */
+#include "cut/epoch.h"
 #include "cut/message_log.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
-#include "handles/communicator.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "wrap/persistent.h"
@@ -27,6 +28,9 @@ static inline void count_sent(MPI_Comm comm, int peer, int tag)
     }
     if (!LIKELY(ckpt_synchronous_pending == 0)) {
         ckpt_synchronous_later(comm, peer, tag);
+    }
+    if (!LIKELY(ckpt_epoch_open == 0)) {
+        ckpt_epoch_sent(comm, peer);
     }
 }
 
@@ -111,12 +115,15 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
+    if (synchronous && ckpt_pending) {
+        ckpt_epoch_gate();
+    }
     ckpt_begin();
     ckpt_state = CKPT_STATE_WAITING;
     count_sent(comm, peer, tag);
     upper = ckpt_enter();
     code = (synchronous ? ckpt_lower.ssend : ckpt_lower.send)(
-        buffer, count, CKPT_LOWER(datatype), peer, tag, CKPT_LOWER(comm),
+        buffer, count, CKPT_LOWER(datatype), peer, tag, CKPT_CHANNEL(comm),
         &lower);
     ckpt_leave(upper);
     if (!LIKELY(code == MPI_SUCCESS)) {
@@ -165,13 +172,57 @@ int PMPI_Bsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
     }
     ckpt_begin();
     CKPT_CALL(code, Bsend, buffer, count, CKPT_LOWER(datatype), dest, tag,
-              CKPT_LOWER(comm));
+              CKPT_CHANNEL(comm));
     if (code == MPI_SUCCESS) {
         count_sent(comm, dest, tag);
     }
     CKPT_RETURN(comm, code, "MPI_Bsend");
 }
 CKPT_ALIAS(Bsend);
+
+/* The library's opinion of the arguments: it makes such a request, which is
+ * freed again. */
+static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
+                           int count, MPI_Datatype datatype, int peer, int tag,
+                           MPI_Comm comm, int mode)
+{
+    MPI_Request lower;
+    int code;
+
+    if (kind == CKPT_REQUEST_RECEIVE) {
+        CKPT_CALL(code, Recv_init, (void *)buffer, count, CKPT_LOWER(datatype),
+                  peer, tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_BUFFERED) {
+        CKPT_CALL(code, Bsend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_SYNCHRONOUS) {
+        CKPT_CALL(code, Ssend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    } else if (mode == CKPT_SEND_READY) {
+        CKPT_CALL(code, Rsend_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    } else {
+        CKPT_CALL(code, Send_init, buffer, count, CKPT_LOWER(datatype), peer,
+                  tag, CKPT_LOWER(comm), &lower);
+    }
+    if (code == MPI_SUCCESS) {
+        CKPT_CALL(code, Request_free, &lower);
+    }
+    return code;
+}
+
+/* The same for a rank that is open; the arguments are looked at here. */
+static int receive_held(void *buffer, int count, MPI_Datatype datatype,
+                        int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int code = check_arguments(CKPT_REQUEST_RECEIVE, buffer, count, datatype,
+                               source, tag, comm, 0);
+
+    return code != MPI_SUCCESS ? code
+                               : finish_receive(buffer, count, datatype, source,
+                                                tag, comm, NULL, status,
+                                                "MPI_Recv");
+}
 
 int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
               int tag, MPI_Comm comm, MPI_Status *status)
@@ -191,6 +242,11 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
     }
     error = status->MPI_ERROR; /* not to be set in a single completion */
     ckpt_begin();
+    if (!LIKELY(ckpt_epoch_open == 0) && source != MPI_PROC_NULL) {
+        code = receive_held(buffer, count, datatype, source, tag, comm, status);
+        status->MPI_ERROR = error;
+        CKPT_RETURN(comm, code, "MPI_Recv");
+    }
     if (!LIKELY(comm->log_first == NULL) &&
         (entry = ckpt_log_match(comm, source, tag)) != NULL) {
         ckpt_log_take(comm, entry);
@@ -201,7 +257,7 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
     ckpt_state = CKPT_STATE_WAITING;
     upper = ckpt_enter();
     code = ckpt_lower.receive(buffer, count, CKPT_LOWER(datatype), source, tag,
-                              CKPT_LOWER(comm), status, &lower);
+                              CKPT_CHANNEL(comm), status, &lower);
     ckpt_leave(upper);
     status->MPI_ERROR = error;
     if (LIKELY(code == MPI_SUCCESS)) {
@@ -220,7 +276,7 @@ CKPT_ALIAS(Recv);
 static int start_send(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
-    MPI_Comm lower_comm = CKPT_LOWER(comm);
+    MPI_Comm channel = CKPT_CHANNEL(comm);
     MPI_Datatype type = CKPT_LOWER(request->datatype);
     MPI_Request *lower = (MPI_Request *)&request->handle.lower;
     int code;
@@ -228,15 +284,15 @@ static int start_send(MPI_Request request)
     switch (request->mode) {
     case CKPT_SEND_BUFFERED:
         CKPT_CALL(code, Ibsend, request->buffer, request->count, type,
-                  request->peer, request->tag, lower_comm, lower);
+                  request->peer, request->tag, channel, lower);
         break;
     case CKPT_SEND_SYNCHRONOUS:
         CKPT_CALL(code, Issend, request->buffer, request->count, type,
-                  request->peer, request->tag, lower_comm, lower);
+                  request->peer, request->tag, channel, lower);
         break;
     default:
         CKPT_CALL(code, Isend, request->buffer, request->count, type,
-                  request->peer, request->tag, lower_comm, lower);
+                  request->peer, request->tag, channel, lower);
         break;
     }
     if (LIKELY(code == MPI_SUCCESS)) {
@@ -259,7 +315,13 @@ static int start_receive(MPI_Request request)
     struct ckpt_log_entry *entry;
     int code = MPI_SUCCESS;
 
-    if (!LIKELY(comm->log_first == NULL) &&
+    if (!LIKELY(ckpt_epoch_open == 0) && request->peer != MPI_PROC_NULL) {
+        request->handle.lower = NULL; /* held: cut/intake.h */
+        request->complete = 0;
+        code = check_arguments(CKPT_REQUEST_RECEIVE, request->buffer,
+                               request->count, request->datatype, request->peer,
+                               request->tag, comm, 0);
+    } else if (!LIKELY(comm->log_first == NULL) &&
         (entry = ckpt_log_match(comm, request->peer, request->tag)) != NULL) {
         ckpt_log_take(comm, entry);
         request->code = ckpt_log_deliver(entry, request->buffer, request->count,
@@ -268,7 +330,7 @@ static int start_receive(MPI_Request request)
     } else {
         CKPT_CALL(code, Irecv, request->buffer, request->count,
                   CKPT_LOWER(request->datatype), request->peer, request->tag,
-                  CKPT_LOWER(comm), (MPI_Request *)&request->handle.lower);
+                  CKPT_CHANNEL(comm), (MPI_Request *)&request->handle.lower);
     }
     if (LIKELY(code == MPI_SUCCESS)) {
         if (!request->persistent) {
@@ -312,6 +374,9 @@ nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
     CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
+    if (mode == CKPT_SEND_SYNCHRONOUS && ckpt_pending) {
+        ckpt_epoch_gate();
+    }
     ckpt_begin();
     request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
                        mode, name, site);
@@ -374,37 +439,6 @@ CKPT_ALIAS(Irecv);
 
 /* Persistent requests live in the upper half: starting one is a nonblocking
  * call with the arguments kept (MPI 3.1, section 3.9). */
-
-/* The library's opinion of the arguments: it makes such a request, which is
- * freed again. */
-static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
-                           int count, MPI_Datatype datatype, int peer, int tag,
-                           MPI_Comm comm, int mode)
-{
-    MPI_Request lower;
-    int code;
-
-    if (kind == CKPT_REQUEST_RECEIVE) {
-        CKPT_CALL(code, Recv_init, (void *)buffer, count, CKPT_LOWER(datatype),
-                  peer, tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_BUFFERED) {
-        CKPT_CALL(code, Bsend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_SYNCHRONOUS) {
-        CKPT_CALL(code, Ssend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else if (mode == CKPT_SEND_READY) {
-        CKPT_CALL(code, Rsend_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    } else {
-        CKPT_CALL(code, Send_init, buffer, count, CKPT_LOWER(datatype), peer,
-                  tag, CKPT_LOWER(comm), &lower);
-    }
-    if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Request_free, &lower);
-    }
-    return code;
-}
 
 static int persistent(enum ckpt_request_kind kind, const void *buffer, int count,
                       MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
@@ -511,11 +545,20 @@ static int start(MPI_Request request)
     return ckpt_request_start(request);
 }
 
+static void gate(MPI_Request request)
+{
+    if (ckpt_pending && request != MPI_REQUEST_NULL &&
+        ckpt_request_is_synchronous(request)) {
+        ckpt_epoch_gate();
+    }
+}
+
 int PMPI_Start(MPI_Request *request)
 {
     CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST, "MPI_Start");
     int code;
 
+    gate(*request);
     ckpt_begin();
     code = start(*request);
     CKPT_RETURN(NULL, code, "MPI_Start");
@@ -529,6 +572,9 @@ int PMPI_Startall(int count, MPI_Request requests[])
     CKPT_REQUIRE(count >= 0, NULL, MPI_ERR_ARG, "MPI_Startall");
     int code = MPI_SUCCESS;
 
+    for (int i = 0; i < count; i++) {
+        gate(requests[i]);
+    }
     ckpt_begin();
     for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
         code = start(requests[i]);

@@ -3,7 +3,10 @@
  * probe.c - probes and matched messages (MPI 3.1, section 3.8): the message
  * log first, then the lower half.
  */
+#include "cut/epoch.h"
+#include "cut/intake.h"
 #include "cut/message_log.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "wrap/wrapper.h"
@@ -19,7 +22,10 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag,
         *flag = 1;
         return MPI_SUCCESS;
     }
-    CKPT_CALL(code, Iprobe, source, tag, CKPT_LOWER(comm), flag, status);
+    if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
+        return ckpt_intake_probe(source, tag, comm, flag, NULL, status);
+    }
+    CKPT_CALL(code, Iprobe, source, tag, CKPT_CHANNEL(comm), flag, status);
     return code;
 }
 
@@ -52,8 +58,10 @@ static int match_once(int source, int tag, MPI_Comm comm, int *flag,
         ckpt_log_status(entry, &own);
         ckpt_log_take(comm, entry);
         *flag = 1;
+    } else if (__builtin_expect(ckpt_epoch_open, 0) && source != MPI_PROC_NULL) {
+        code = ckpt_intake_probe(source, tag, comm, flag, &lower, &own);
     } else {
-        CKPT_CALL(code, Improbe, source, tag, CKPT_LOWER(comm), flag, &lower,
+        CKPT_CALL(code, Improbe, source, tag, CKPT_CHANNEL(comm), flag, &lower,
                   &own);
     }
     if (code != MPI_SUCCESS || !*flag) {
@@ -179,10 +187,7 @@ static int receive_matched(MPI_Request request, MPI_Message message)
     int code = MPI_SUCCESS;
 
     if (message->entry != NULL) {
-        request->code = ckpt_log_deliver(message->entry, request->buffer,
-                                         request->count, request->datatype,
-                                         &request->status);
-        request->complete = 1;
+        ckpt_intake_claim(request, message->entry);
     } else {
         CKPT_CALL(code, Imrecv, request->buffer, request->count,
                   CKPT_LOWER(request->datatype),

@@ -87,7 +87,8 @@ enum ckpt_message_type {
     CKPT_MSG_SAVE = 37,
     CKPT_MSG_RESUME = 38, /* arg[0]: 0 captured, 1 given up; text: why */
     CKPT_MSG_CUT = 39,    /* change the colour, describe yourself as for SAVE, and
-                             do not move; text: path of the file for the log */
+                             do not move; arg[0]: enum ckpt_cut; text: path of the
+                             file for the log */
     CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
@@ -112,6 +113,12 @@ enum ckpt_place {
 #define CKPT_NEEDS_PENDING 8u     /* nonblocking collectives, accesses to files */
 #define CKPT_NEEDS_FILES 16u      /* MPI files */
 #define CKPT_NEEDS_THREADS 32u    /* MPI_THREAD_MULTIPLE */
+
+/* How a rank learns at its cut what it has yet to receive. */
+enum ckpt_cut {
+    CKPT_CUT_MARKERS = 1, /* Chandy-Lamport: markers on all used channels */
+    CKPT_CUT_SWEEP = 2,   /* the agents sweep the counts */
+};
 
 /* Flags of READY, in arg[1]. */
 #define CKPT_READY_SHARED 1u /* other ranks that run may change its memory: it

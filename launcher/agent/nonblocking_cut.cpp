@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking_cut.cpp - Chandy-Lamport and network sweeping (Plank 1993, sections
+ * 2.5 and 2.6) for ranks that are aligned (docs/consistent-cuts.md, section 1).
+ *
+ * OPEN    The checkpoint's directory is made; ranks run, behind closed gates.
+ * CUT     Each rank turns its colour, is saved, and runs on.
+ * LOG     Messages that cross the cut are logged, until the numbers of channels
+ *         used and of channels complete are equal. Then the checkpoint is over for
+ *         the ranks, which close their logs.
+ *
+ * From the first cut on there is no way back: a checkpoint that is given up goes on
+ * to the end of LOG, and only nothing is kept.
+ */
+#include "agent/sync_and_stop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ckpt
+{
+
+bool SyncAndStop::may_move() const
+{
+    return moving_ && !kill_ &&
+           std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank &rank) { return rank.needs == 0; });
+}
+
+void SyncAndStop::open(Time now)
+{
+    times_.request_to_stop = seconds(now - requested_at_);
+    enter(Phase::open, now);
+    actions_.push_back(action::OpenPieces{});
+}
+
+void SyncAndStop::opened(Time now)
+{
+    if (phase_ == Phase::open) {
+        cut(now);
+    }
+}
+
+void SyncAndStop::cut(Time now)
+{
+    enter(Phase::cut, now);
+    for (int i = 0; i < rank_count(); i++) {
+        send(i, CKPT_MSG_CUT, true, CKPT_CUT_MARKERS);
+    }
+}
+
+/* A rank that has cut itself for good, with or without an image. */
+void SyncAndStop::on_cut(int rank, const ckpt_message &message, Time now)
+{
+    Rank &sender = ranks_[rank];
+
+    if (sender.answered) {
+        return;
+    }
+    sender.answered = true;
+    sender.used = message.arg[2];
+    if (message.type == CKPT_MSG_REFUSED) {
+        may_retry_ = true;
+        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+    } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
+        may_retry_ = true;
+        doom(fmt::format("rank {} shares memory or connections with others", rank));
+    }
+    hold(sender, now);
+    if (reason_.empty()) {
+        actions_.push_back(action::AddToPiece{rank, message.arg[0]});
+    } else {
+        release(sender, rank, now);
+    }
+    examine_logs(now);
+}
+
+void SyncAndStop::release(Rank &rank, int number, Time now)
+{
+    rank.resumed = true;
+    let_go(rank, now);
+    send(number, CKPT_MSG_RESUME, false, reason_.empty() ? 0 : 1, reason_);
+}
+
+void SyncAndStop::captured_moving(int rank, Time now)
+{
+    ranks_[rank].captured = true;
+    if (!ranks_[rank].resumed) {
+        release(ranks_[rank], rank, now);
+    }
+    examine_logs(now);
+}
+
+/* Nothing will be kept; the ranks do not wait for it. */
+void SyncAndStop::doom(std::string reason)
+{
+    if (reason_.empty()) {
+        reason_ = std::move(reason);
+    }
+}
+
+void SyncAndStop::release_doomed(Time now)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        if (ranks_[i].answered && !ranks_[i].resumed) {
+            release(ranks_[i], i, now);
+        }
+    }
+}
+
+/* Goes on when all have been cut, are running again, and have all they lack. */
+void SyncAndStop::examine_logs(Time now)
+{
+    std::uint64_t used = 0, complete = 0;
+
+    if (phase_ == Phase::cut && !reason_.empty()) {
+        release_doomed(now);
+    }
+    if (phase_ == Phase::cut && all_answered() &&
+        std::all_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.resumed; })) {
+        times_.capture = seconds(now - phase_began_);
+        enter(Phase::log, now);
+    }
+    if (phase_ != Phase::log || closing_) {
+        return;
+    }
+    for (const Rank &rank : ranks_) {
+        used += rank.used;
+        complete += rank.complete;
+    }
+    if (used == complete) {
+        close_logs();
+    }
+}
+
+void SyncAndStop::close_logs()
+{
+    closing_ = true;
+    for (int i = 0; i < rank_count(); i++) {
+        send(i, CKPT_MSG_CLOSE, true, reason_.empty() ? 0 : 1, reason_);
+    }
+}
+
+void SyncAndStop::on_complete(Rank &rank, const ckpt_message &message, Time now)
+{
+    if (phase_ == Phase::cut || phase_ == Phase::log) {
+        rank.complete = message.arg[0];
+        examine_logs(now);
+    }
+}
+
+void SyncAndStop::on_logged(int rank, const ckpt_message &message, Time now)
+{
+    if (phase_ != Phase::log || !closing_ || ranks_[rank].answered) {
+        return;
+    }
+    ranks_[rank].answered = true;
+    if (message.type == CKPT_MSG_REFUSED) {
+        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+    } else {
+        log_.messages += message.arg[0];
+        log_.bytes += message.arg[1];
+    }
+    if (!all_answered()) {
+        return;
+    }
+    times_.drain = seconds(now - phase_began_);
+    if (!reason_.empty()) {
+        phase_ = Phase::undo;
+        actions_.push_back(action::Undo{});
+    } else {
+        enter(Phase::write, now);
+        actions_.push_back(action::ClosePieces{});
+    }
+}
+
+/* Ranks that compute, or wait for something else, have to receive; and so have
+ * those to send that have begun to. */
+void SyncAndStop::kick(Time now)
+{
+    if (now - last_kick_ < options_.kick) {
+        return;
+    }
+    last_kick_ = now;
+    for (int i = 0; i < rank_count(); i++) {
+        if (ranks_[i].resumed) {
+            send(i, CKPT_MSG_KICK, true);
+        }
+    }
+}
+
+} // namespace ckpt

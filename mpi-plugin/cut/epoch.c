@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * epoch.c - the cut of this rank, and the time until the checkpoint is over.
+ */
+#include "cut/epoch.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "cut/agent_link.h"
+#include "cut/intake.h"
+#include "cut/log_file.h"
+#include "cut/markers.h"
+#include "cut/rank_page.h"
+#include "cut/report.h"
+#include "cut/synchronous_send.h"
+#include "handles/channels.h"
+#include "handles/kinds.h"
+#include "runtime/crossing.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+
+int ckpt_epoch_open;
+
+static struct ckpt_epoch_peer *peers; /* [world size] */
+static uint64_t epoch;
+static int with_markers; /* Chandy-Lamport: to all channels that are used */
+static int unfinished;   /* the cut was made inside: lower-half calls are due */
+static int answered;     /* LOGGED was sent */
+static uint64_t told_complete;
+
+/* ---- Before ------------------------------------------------------------------ */
+
+static int is_pending(MPI_Request request)
+{
+    return !request->complete && (request->request_kind == CKPT_REQUEST_COLLECTIVE ||
+                                  request->request_kind == CKPT_REQUEST_FILE ||
+                                  request->request_kind == CKPT_REQUEST_EXCHANGE);
+}
+
+uint64_t ckpt_epoch_needs(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+    uint64_t needs = 0;
+
+    needs |= ckpt_channels_all() ? 0 : CKPT_NEEDS_CHANNELS;
+    needs |= ckpt_live(CKPT_WIN) == NULL ? 0 : CKPT_NEEDS_WINDOWS;
+    needs |= ckpt_live(CKPT_FILE) == NULL ? 0 : CKPT_NEEDS_FILES;
+    needs |= ckpt_synchronous_used() ? CKPT_NEEDS_SYNCHRONOUS : 0;
+    needs |= ckpt_multiple ? CKPT_NEEDS_THREADS : 0;
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        needs |= is_pending((MPI_Request)handle) ? CKPT_NEEDS_PENDING : 0;
+    }
+    return needs;
+}
+
+void ckpt_epoch_gate(void)
+{
+    ckpt_service();
+    ckpt_synchronous_announce();
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_multiple) {
+        ckpt_checkpoint.hold = 1;
+        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
+        ckpt_service();
+    }
+}
+
+/* ---- The cut ------------------------------------------------------------------ */
+
+struct ckpt_epoch_peer *ckpt_epoch_peer(int rank)
+{
+    return &peers[rank];
+}
+
+static int count_peers(void)
+{
+    const int size = MPI_COMM_WORLD->size;
+    struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
+
+    if (peers == NULL) {
+        peers = ckpt_memory_alloc((size_t)size * sizeof(*peers));
+    }
+    if (peers == NULL) {
+        return -ENOMEM;
+    }
+    ckpt_communicators_count(counted, size);
+    for (int i = 0; i < size; i++) {
+        peers[i] = (struct ckpt_epoch_peer){
+            .cut_sent = counted[i].sent, .old_received = counted[i].received};
+    }
+    peers[MPI_COMM_WORLD->rank].has_told = 1;
+    peers[MPI_COMM_WORLD->rank].was_told = 1;
+    peers[MPI_COMM_WORLD->rank].expected = peers[MPI_COMM_WORLD->rank].cut_sent;
+    return 0;
+}
+
+static void tell(int rank)
+{
+    peers[rank].was_told = 1;
+    ckpt_marker_send(rank, epoch, peers[rank].cut_sent);
+}
+
+/* A marker on each channel that has been used (Plank 1993, section 2.5). */
+static void send_markers(void)
+{
+    for (int i = 0; with_markers && i < MPI_COMM_WORLD->size; i++) {
+        if (peers[i].cut_sent > 0 && !peers[i].was_told) {
+            tell(i);
+        }
+    }
+}
+
+uint64_t ckpt_epoch_channels_used(void)
+{
+    uint64_t used = 0;
+
+    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
+        used += peers[i].cut_sent > 0;
+    }
+    return used;
+}
+
+int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
+                   struct ckpt_failure *failure)
+{
+    int error = ckpt_log_file_open(message->text, failure);
+
+    if (!inside && ckpt_intake_begin() != 0) {
+        error = ckpt_fail(failure, -ENOMEM, "no memory for the message log");
+    }
+    if (count_peers() != 0) { /* it goes on in the old colour */
+        return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
+    }
+    ckpt_intake_mark();
+    ckpt_channels_turn();
+    epoch = message->epoch;
+    with_markers = message->arg[0] == CKPT_CUT_MARKERS;
+    unfinished = inside;
+    answered = 0;
+    told_complete = 0;
+    ckpt_epoch_open = 1;
+    if (!inside) {
+        send_markers();
+    }
+    return error;
+}
+
+/* ---- The time after it -------------------------------------------------------- */
+
+void ckpt_epoch_sent(MPI_Comm comm, int peer)
+{
+    const int rank = peer < 0 || peer >= comm->peers ? -1 : comm->members[peer];
+
+    if (rank >= 0 && !peers[rank].was_told) {
+        tell(rank);
+    }
+}
+
+void ckpt_epoch_received(MPI_Comm comm, int source)
+{
+    peers[comm->members[source]].old_received++;
+}
+
+int ckpt_epoch_complete(MPI_Comm comm, int peer)
+{
+    const struct ckpt_epoch_peer *other = &peers[comm->members[peer]];
+
+    return other->has_told && other->old_received == other->expected;
+}
+
+/* Those of an earlier checkpoint were not needed there. */
+static void receive_markers(void)
+{
+    uint64_t of, count;
+    int rank;
+
+    while (ckpt_marker_receive(&rank, &of, &count)) {
+        if (of == epoch) {
+            peers[rank].expected = count;
+            peers[rank].has_told = 1;
+        }
+    }
+}
+
+static void tell_complete(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};
+
+    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
+        message.arg[0] += peers[i].has_told && peers[i].expected > 0 &&
+                          peers[i].expected == peers[i].old_received;
+    }
+    if (message.arg[0] != told_complete) {
+        told_complete = message.arg[0];
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+static void answer_close(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_LOGGED, .epoch = epoch};
+    struct ckpt_failure failure = {""};
+
+    answered = 1;
+    if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0) {
+        ckpt_report_refusal(&failure);
+    } else {
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+void ckpt_epoch_turn(void)
+{
+    int error;
+
+    if (unfinished) {
+        unfinished = 0;
+        ckpt_intake_begin_late();
+        send_markers();
+    }
+    receive_markers();
+    error = ckpt_intake_turn();
+    if (error != 0) {
+        ckpt_log_file_fail(error);
+    }
+    if (!answered) {
+        tell_complete();
+    } else {
+        ckpt_epoch_open = 0; /* a message that cannot be posted now... */
+        (void)ckpt_intake_end(); /* ...is told of by its wait */
+    }
+}
+
+void ckpt_epoch_close(int inside)
+{
+    if (!ckpt_epoch_open) {
+        return;
+    }
+    answer_close();
+    if (!inside) {
+        ckpt_epoch_turn();
+    }
+}
+
+/* ---- Restart ------------------------------------------------------------------- */
+
+static const void *loaded;
+static uint64_t loaded_size;
+
+void ckpt_epoch_restarted(const void *log, uint64_t size)
+{
+    ckpt_epoch_open = 0;
+    unfinished = 0;
+    ckpt_log_file_forget();
+    loaded = log;
+    loaded_size = size;
+}
+
+int ckpt_epoch_reload(struct ckpt_failure *failure)
+{
+    int error = ckpt_log_load(loaded, loaded_size, failure);
+
+    if (loaded != NULL) {
+        (void)ckpt_sys_munmap((void *)loaded, loaded_size);
+        loaded = NULL;
+    }
+    if (error == 0 && ckpt_intake_restarted() != 0) {
+        error = ckpt_fail(failure, -EBADMSG, "a message is not in the log");
+    }
+    return error;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * intake.c - queue what crosses the cut, hold receives, and match the two.
+ */
+#include "cut/intake.h"
+
+#include "cut/epoch.h"
+#include "cut/log_file.h"
+#include "cut/message_log.h"
+#include "handles/channels.h"
+#include "handles/kinds.h"
+#include "runtime/crossing.h"
+
+#include <errno.h>
+
+static struct ckpt_log_entry *arriving; /* linked by next_arriving */
+static uint64_t order;
+static int is_cut; /* what take_back() sees completed has crossed the cut */
+
+/* ---- Messages of the old colour -------------------------------------------- */
+
+/* It is all here: logs it. */
+static void arrived(struct ckpt_log_entry *entry)
+{
+    entry->arrival = NULL;
+    entry->communicator->received[entry->source]++;
+    ckpt_epoch_received(entry->communicator, entry->source);
+    ckpt_log_file_write(entry->communicator, entry, entry->request);
+}
+
+/* Begins to receive a matched message. */
+static struct ckpt_log_entry *take(MPI_Comm comm, MPI_Message *lower,
+                                   const MPI_Status *status)
+{
+    struct ckpt_log_entry *entry = ckpt_log_entry_new(
+        status->MPI_SOURCE, status->MPI_TAG, status->_ucount);
+    int code;
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    entry->communicator = comm;
+    entry->order = ++order;
+    CKPT_CALL(code, Imrecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
+              lower, (MPI_Request *)&entry->arrival);
+    (void)code; /* the size is right, and bytes take any type */
+    return entry;
+}
+
+static void await(struct ckpt_log_entry *entry)
+{
+    entry->next_arriving = arriving;
+    arriving = entry;
+}
+
+static int take_from(MPI_Comm comm)
+{
+    const MPI_Comm old = comm->channels[!ckpt_channels_colour()];
+    MPI_Message lower;
+    MPI_Status status;
+    int code, flag = 1;
+
+    for (;;) {
+        struct ckpt_log_entry *entry;
+
+        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, old, &flag, &lower,
+                  &status);
+        if (code != MPI_SUCCESS || !flag) {
+            return 0;
+        }
+        entry = take(comm, &lower, &status);
+        if (entry == NULL) {
+            return -ENOMEM;
+        }
+        ckpt_log_append(comm, entry);
+        await(entry);
+    }
+}
+
+static int take_all(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
+    int error = take_from(MPI_COMM_WORLD);
+
+    if (error == 0) {
+        error = take_from(MPI_COMM_SELF);
+    }
+    for (; handle != NULL && error == 0; handle = ckpt_live_next(handle)) {
+        error = take_from((MPI_Comm)handle);
+    }
+    return error;
+}
+
+static void test_arriving(void)
+{
+    struct ckpt_log_entry **link = &arriving;
+
+    while (*link != NULL) {
+        struct ckpt_log_entry *entry = *link;
+        MPI_Status ignored;
+        int code, flag = 0;
+
+        CKPT_CALL(code, Test, (MPI_Request *)&entry->arrival, &flag, &ignored);
+        if (flag || code != MPI_SUCCESS) {
+            *link = entry->next_arriving;
+            arrived(entry);
+        } else {
+            link = &entry->next_arriving;
+        }
+    }
+}
+
+/* ---- Receives ---------------------------------------------------------------- */
+
+void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry)
+{
+    request->claimed = entry;
+    if (entry->arrival == NULL) {
+        request->claimed = NULL;
+        request->code = ckpt_log_deliver(entry, request->buffer, request->count,
+                                         request->datatype, &request->status);
+        request->complete = 1;
+    }
+}
+
+/* The next message of the new colour from a peer that is complete: 1 if there is
+ * one, matched if that is asked for. */
+static int find_new(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                    MPI_Status *status, int *code)
+{
+    const int first = source == MPI_ANY_SOURCE ? 0 : source;
+    const int last = source == MPI_ANY_SOURCE ? comm->peers - 1 : source;
+    int flag = 0;
+
+    *code = MPI_SUCCESS;
+    for (int peer = first; peer <= last && !flag; peer++) {
+        if (!ckpt_epoch_complete(comm, peer)) {
+            continue;
+        }
+        if (message != NULL) {
+            CKPT_CALL(*code, Improbe, peer, tag, CKPT_CHANNEL(comm), &flag,
+                      message, status);
+        } else {
+            CKPT_CALL(*code, Iprobe, peer, tag, CKPT_CHANNEL(comm), &flag,
+                      status);
+        }
+    }
+    return flag;
+}
+
+int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
+                      MPI_Message *message, MPI_Status *status)
+{
+    int code;
+
+    *flag = find_new(source, tag, comm, message, status, &code);
+    return code;
+}
+
+static void match(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    struct ckpt_log_entry *entry = request->claimed;
+    MPI_Message message;
+    MPI_Status ignored;
+    int code;
+
+    if (entry == NULL) {
+        entry = ckpt_log_match(comm, request->peer, request->tag);
+        if (entry != NULL) {
+            ckpt_log_take(comm, entry);
+        }
+    }
+    if (entry != NULL) {
+        ckpt_intake_claim(request, entry);
+    } else if (find_new(request->peer, request->tag, comm, &message, &ignored,
+                        &code)) {
+        CKPT_CALL(code, Imrecv, request->buffer, request->count,
+                  CKPT_LOWER(request->datatype), &message,
+                  (MPI_Request *)&request->handle.lower);
+    }
+}
+
+/* Calls `visit` with each active receive, in the order of their posting. */
+static void each_receive(void (*visit)(MPI_Request))
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
+
+    for (; handle != NULL; handle = next) {
+        MPI_Request request = (MPI_Request)handle;
+
+        next = ckpt_live_next(handle);
+        if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete) {
+            visit(request);
+        }
+    }
+}
+
+static void match_if_held(MPI_Request request)
+{
+    if (ckpt_request_is_held(request)) {
+        match(request);
+    } else if (request->crossing) {
+        (void)ckpt_request_progress(request);
+    }
+    if (request->complete && (request->handle.flags & CKPT_HANDLE_FREED) != 0) {
+        ckpt_request_retire(request);
+    }
+}
+
+int ckpt_intake_turn(void)
+{
+    int error = take_all();
+
+    test_arriving();
+    each_receive(match_if_held);
+    return error;
+}
+
+void ckpt_intake_cancel(MPI_Request request)
+{
+    if (request->claimed == NULL) { /* else it is matched */
+        request->status = ckpt_empty_status;
+        request->status._cancelled = 1;
+        request->code = MPI_SUCCESS;
+        request->complete = 1;
+    }
+}
+
+/* ---- The cut ------------------------------------------------------------------ */
+
+static void mark(MPI_Request request)
+{
+    if (request->handle.lower != NULL) {
+        request->crossing = 1;
+        request->order = ++order;
+    }
+}
+
+void ckpt_intake_mark(void)
+{
+    each_receive(mark);
+}
+
+/* One that no message has been matched with is held from now on. */
+static void take_back(MPI_Request request)
+{
+    MPI_Status status;
+    int code, flag = 0;
+
+    if (request->handle.lower == NULL ||
+        request->crossing != is_cut) { /* of the new colour */
+        return;
+    }
+    CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
+    CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag, &status);
+    if (flag && code == MPI_SUCCESS && status._cancelled) {
+        request->handle.lower = NULL;
+        request->crossing = 0;
+    } else if (flag || code != MPI_SUCCESS) {
+        ckpt_request_completed(request, &status, code);
+    }
+}
+
+/* Messages that MPI_Mprobe has matched and nobody receives yet. */
+static int take_message(MPI_Message message)
+{
+    struct ckpt_log_entry *entry =
+        take(message->communicator, (MPI_Message *)&message->handle.lower,
+             &message->status);
+    MPI_Status ignored;
+    int code, flag = 0;
+
+    message->entry = entry;
+    if (entry == NULL) {
+        return -ENOMEM;
+    }
+    entry->request = message;
+    message->handle.lower = NULL;
+    CKPT_CALL(code, Test, (MPI_Request *)&entry->arrival, &flag, &ignored);
+    if (flag || code != MPI_SUCCESS) { /* it belongs into the image */
+        entry->arrival = NULL;
+        entry->communicator->received[entry->source]++;
+    } else {
+        await(entry);
+    }
+    return 0;
+}
+
+static int take_matched(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
+    int error = 0;
+
+    for (; handle != NULL && error == 0; handle = ckpt_live_next(handle)) {
+        if (((MPI_Message)handle)->entry == NULL) {
+            error = take_message((MPI_Message)handle);
+        }
+    }
+    return error;
+}
+
+int ckpt_intake_begin(void)
+{
+    is_cut = 0;
+    each_receive(take_back);
+    return take_matched();
+}
+
+void ckpt_intake_begin_late(void)
+{
+    is_cut = 1;
+    each_receive(take_back);
+}
+
+/* The bytes of a message that has been received into the application's buffer,
+ * as they travelled: sent to ourselves with the receive's arguments. */
+static struct ckpt_log_entry *read_back(MPI_Request request)
+{
+    const MPI_Status *status = &request->status;
+    struct ckpt_log_entry *entry = ckpt_log_collect(
+        request->buffer, request->count, request->datatype, status);
+
+    if (entry != NULL) {
+        entry->order = request->order;
+    }
+    return entry;
+}
+
+void ckpt_intake_completed(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    struct ckpt_log_entry *entry;
+
+    if (!request->crossing) {
+        return;
+    }
+    request->crossing = 0;
+    if (request->status._cancelled || request->status.MPI_SOURCE < 0) {
+        return;
+    }
+    ckpt_epoch_received(comm, request->status.MPI_SOURCE);
+    entry = read_back(request);
+    if (entry == NULL) {
+        ckpt_log_file_fail(-ENOMEM);
+        return;
+    }
+    ckpt_log_file_write(comm, entry, request);
+    ckpt_log_free(entry);
+}
+
+static int failed_code;
+
+static void post(MPI_Request request)
+{
+    int code;
+
+    if (ckpt_request_is_held(request) && request->claimed == NULL) {
+        CKPT_CALL(code, Irecv, request->buffer, request->count,
+                  CKPT_LOWER(request->datatype), request->peer, request->tag,
+                  CKPT_CHANNEL(request->communicator),
+                  (MPI_Request *)&request->handle.lower);
+        failed_code = code != MPI_SUCCESS ? code : failed_code;
+    }
+}
+
+int ckpt_intake_end(void)
+{
+    failed_code = MPI_SUCCESS;
+    each_receive(post);
+    return failed_code;
+}
+
+int ckpt_intake_restarted(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
+
+    arriving = NULL;
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        MPI_Message message = (MPI_Message)handle;
+
+        if (message->entry != NULL && message->entry->arrival != NULL) {
+            message->entry = ckpt_log_bound(message);
+            if (message->entry == NULL) {
+                return -EBADMSG;
+            }
+        }
+    }
+    return 0;
+}

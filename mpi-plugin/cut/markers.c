@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * markers.c - send and receive markers.
+ */
+#include "cut/markers.h"
+
+#include "handles/communicator.h"
+#include "runtime/crossing.h"
+
+struct marker {
+    uint64_t epoch;
+    uint64_t count;
+};
+
+static MPI_Comm channel; /* lower */
+
+int ckpt_markers_open(void)
+{
+    return ckpt_communicator_private(MPI_COMM_WORLD, &channel);
+}
+
+/* So short a message is copied by the library at once: it waits for nobody. */
+void ckpt_marker_send(int rank, uint64_t epoch, uint64_t count)
+{
+    struct marker marker = {epoch, count};
+    int code;
+
+    CKPT_CALL(code, Send, &marker, (int)sizeof(marker), CKPT_LOWER(MPI_BYTE),
+              rank, 0, channel);
+    (void)code; /* the ranks and their number are right */
+}
+
+int ckpt_marker_receive(int *rank, uint64_t *epoch, uint64_t *count)
+{
+    struct marker marker;
+    MPI_Message message;
+    MPI_Status status;
+    int code, flag = 0;
+
+    CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, 0, channel, &flag, &message,
+              &status);
+    if (code != MPI_SUCCESS || !flag) {
+        return 0;
+    }
+    *rank = status.MPI_SOURCE;
+    CKPT_CALL(code, Mrecv, &marker, (int)sizeof(marker), CKPT_LOWER(MPI_BYTE),
+              &message, &status);
+    *epoch = marker.epoch;
+    *count = marker.count;
+    return code == MPI_SUCCESS;
+}
