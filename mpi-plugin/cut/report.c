@@ -80,6 +80,7 @@ void ckpt_report_refusal(const struct ckpt_failure *failure)
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
                                    .epoch = ckpt_checkpoint.epoch};
 
+    message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
     ckpt_text_copy(message.text, sizeof(message.text), failure->text);
     (void)ckpt_agent_send(&message, -1);
 }

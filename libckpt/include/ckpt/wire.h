@@ -70,7 +70,8 @@ enum ckpt_message_type {
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
                              flags CKPT_READY_*; after CUT arg[2]: channels that
                              it has used, each of which gets a marker */
-    CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now */
+    CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
+                             arg[2] as in READY */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
                               from peers all of whose old messages are here */
