@@ -197,6 +197,12 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
             snapshots[entry.at(0)] = entry.at(1);
         }
         local_.capture(frame.at("directory").get<std::string>(), snapshots);
+    } else if (type == "open_piece") {
+        local_.open_piece(frame.at("directory").get<std::string>());
+    } else if (type == "add_to_piece") {
+        local_.add_to_piece(frame.at("rank"), frame.at("snapshot"));
+    } else if (type == "close_piece") {
+        local_.close_piece(frame.at("ranks"));
     } else if (type == "undo") {
         local_.undo();
     } else if (type == "kill") {

@@ -5,6 +5,7 @@
 #include "agent/local_node.hpp"
 
 #include "common/error.hpp"
+#include "common/files.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -20,12 +21,16 @@ namespace ckpt
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Hooks hooks)
     : loop_(loop), worker_(worker), settings_(settings),
-      hooks_(std::move(hooks)), image_(settings.host, settings.codec)
+      hooks_(std::move(hooks))
 {
 }
 
+/* The worker thread has been stopped. */
 LocalNode::~LocalNode()
 {
+    if (image_ != nullptr) {
+        image_->abandon();
+    }
     for (auto &[session, owner] : sessions_) {
         loop_.forget(session->descriptor());
         loop_.forget(session->process_descriptor());
@@ -162,7 +167,143 @@ RankSession *LocalNode::find(int rank) const
     return found == ranks_.end() ? nullptr : found->second;
 }
 
-/* ---- Orders --------------------------------------------------------------- */
+/* ---- The image -------------------------------------------------------------
+ * One for each checkpoint; the worker thread does what is asked for in order.
+ */
+
+LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory)
+{
+    end_image();
+    image_ = std::make_shared<NodeImage>(settings_.host, settings_.codec,
+                                         directory, identities_);
+    return image_;
+}
+
+/* Nothing is told of the image any more. */
+void LocalNode::end_image()
+{
+    if (Image image = std::exchange(image_, nullptr)) {
+        image->cancel();
+        worker_.run([image] { image->abandon(); });
+    }
+}
+
+/* Work on the present image, unless it has already failed. */
+void LocalNode::work(std::function<void(const Image &)> task)
+{
+    if (image_ == nullptr) {
+        return;
+    }
+    worker_.run([this, image = image_, task = std::move(task)] {
+        if (image->cancelled()) {
+            return;
+        }
+        try {
+            task(image);
+        } catch (const std::exception &error) {
+            image->abandon();
+            tell(image, [reason = std::string(error.what())](auto &events) {
+                events.failed(reason);
+            });
+        }
+    });
+}
+
+void LocalNode::tell(const Image &image,
+                     std::function<void(NodeEvents &)> event)
+{
+    worker_.reply([this, image, event = std::move(event)] {
+        if (events_ != nullptr && image == image_) {
+            event(*events_);
+        }
+    });
+}
+
+void LocalNode::tell_written(const Image &image,
+                             const NodeImage::Outcome &outcome)
+{
+    tell(image, [outcome](NodeEvents &events) {
+        events.written(outcome.piece, outcome.memory);
+    });
+}
+
+NodeImage::Captured LocalNode::tell_captured(const Image &image)
+{
+    return [this, image](int rank) {
+        tell(image, [rank](NodeEvents &events) { events.captured(rank); });
+    };
+}
+
+void LocalNode::capture(const std::filesystem::path &directory,
+                        const std::map<int, std::uint64_t> &snapshots)
+{
+    std::vector<StoppedRank> ranks;
+
+    for (auto [rank, snapshot] : snapshots) {
+        if (RankSession *session = find(rank)) {
+            ranks.push_back({rank, session->pid(), snapshot});
+        }
+    }
+    begin_image(directory);
+    work([this, ranks](const Image &image) {
+        tell_written(image, image->write(ranks, tell_captured(image)));
+    });
+}
+
+void LocalNode::open_piece(const std::filesystem::path &directory)
+{
+    std::vector<int> ranks;
+
+    for (auto &[rank, session] : ranks_) {
+        ranks.push_back(rank);
+    }
+    Image image = begin_image(directory);
+    try {
+        make_private_directory(directory);
+    } catch (const Error &error) {
+        image->cancel();
+        tell(image, [reason = std::string(error.what())](NodeEvents &events) {
+            events.failed(reason);
+        });
+    }
+    work([ranks](const Image &image) { image->open(ranks); });
+}
+
+void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)
+{
+    RankSession *session = find(rank);
+    StoppedRank stopped{rank, session == nullptr ? -1 : session->pid(),
+                        snapshot};
+
+    work([this, stopped](const Image &image) {
+        if (stopped.pid < 0) {
+            fail("rank {} has gone", stopped.rank);
+        }
+        image->add(stopped, tell_captured(image));
+    });
+}
+
+void LocalNode::close_piece(const std::vector<int> &ranks)
+{
+    work([this, ranks](const Image &image) {
+        tell_written(image, image->close(ranks));
+    });
+}
+
+void LocalNode::undo()
+{
+    end_image();
+    worker_.run([this] { /* behind what ends now */
+                         worker_.reply([this] {
+                             if (events_ != nullptr) {
+                                 events_->undone(*this);
+                             }
+                         });
+    });
+}
+
+/* ---- Orders ---------------------------------------------------------------
+ */
 
 void LocalNode::set_targets(int rank, const std::vector<std::uint64_t> &targets)
 {
@@ -192,54 +333,6 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
     } else if (order.signal) {
         session->signal();
     }
-}
-
-void LocalNode::capture(const std::filesystem::path &directory,
-                        const std::map<int, std::uint64_t> &snapshots)
-{
-    std::vector<StoppedRank> ranks;
-
-    for (auto [rank, snapshot] : snapshots) {
-        if (RankSession *session = find(rank)) {
-            ranks.push_back({rank, session->pid(), snapshot});
-        }
-    }
-    image_.prepare();
-    worker_.run([this, directory, ranks] {
-        auto captured = [this](int rank) {
-            worker_.reply([this, rank] {
-                if (events_ != nullptr) {
-                    events_->captured(rank);
-                }
-            });
-        };
-        try {
-            auto outcome = image_.write(directory, ranks, captured);
-            worker_.reply([this, outcome] {
-                if (events_ != nullptr) {
-                    events_->written(outcome.piece, outcome.memory);
-                }
-            });
-        } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
-                if (events_ != nullptr) {
-                    events_->failed(reason);
-                }
-            });
-        }
-    });
-}
-
-void LocalNode::undo()
-{
-    image_.cancel();
-    worker_.run([this] { /* behind the capture that ends now */
-        worker_.reply([this] {
-            if (events_ != nullptr) {
-                events_->undone(*this);
-            }
-        });
-    });
 }
 
 void LocalNode::kill()

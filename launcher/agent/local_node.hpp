@@ -56,6 +56,9 @@ class LocalNode : public Node
     void send(const action::Send &order, std::uint64_t epoch) override;
     void capture(const std::filesystem::path &directory,
                  const std::map<int, std::uint64_t> &snapshots) override;
+    void open_piece(const std::filesystem::path &directory) override;
+    void add_to_piece(int rank, std::uint64_t snapshot) override;
+    void close_piece(const std::vector<int> &ranks) override;
     void undo() override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
@@ -69,12 +72,21 @@ class LocalNode : public Node
     void drop(RankSession *session);
     RankSession *find(int rank) const;
 
+    using Image = std::shared_ptr<NodeImage>;
+    Image begin_image(const std::filesystem::path &directory);
+    void end_image();
+    void work(std::function<void(const Image &)> task);
+    void tell(const Image &image, std::function<void(NodeEvents &)> event);
+    void tell_written(const Image &image, const NodeImage::Outcome &outcome);
+    NodeImage::Captured tell_captured(const Image &image);
+
     EventLoop &loop_;
     WorkerThread &worker_;
     const Settings &settings_;
     Hooks hooks_;
     NodeEvents *events_ = nullptr;
-    NodeImage image_;
+    FileIdentities identities_; /* of all images */
+    Image image_; /* of the checkpoint under way or the last one; or null */
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;

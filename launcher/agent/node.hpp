@@ -39,7 +39,25 @@ class Node
      * `directory`. Tells captured() for each, then written(); or failed(). */
     virtual void capture(const std::filesystem::path &directory,
                          const std::map<int, std::uint64_t> &snapshots) = 0;
-    /* Stops capture() and removes what it wrote; tells undone(). */
+
+    /*
+     * The same rank by rank, while others run. open_piece() makes `directory`
+     * if need be before it returns, so that a rank that is told afterwards can
+     * write its log there (message_log_path()). add_to_piece() saves a stopped
+     * rank, in the order of the calls, and tells captured(). close_piece() puts
+     * the logs of `ranks` into the file (one that is not there is empty),
+     * removes them, and tells written().
+     * What goes wrong at any time, also when a rank shares memory with another
+     * one and so cannot be saved alone, is told once as failed(); nothing more
+     * is told of the piece then.
+     */
+    virtual void open_piece(const std::filesystem::path &directory) = 0;
+    virtual void add_to_piece(int rank, std::uint64_t snapshot) = 0;
+    virtual void close_piece(const std::vector<int> &ranks) = 0;
+
+    /* Stops capture(), or what was begun by open_piece(), and removes what it
+     * wrote and the logs of its ranks; tells undone(), and nothing else of it
+     * any more. */
     virtual void undo() = 0;
     virtual void kill() = 0;
 

@@ -6,14 +6,21 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "image/message_log.hpp"
+
+#include <system_error>
+#include <utility>
 
 namespace ckpt
 {
 
-void NodeImage::prepare()
+namespace fs = std::filesystem;
+
+NodeImage::NodeImage(std::string host, Codec codec, fs::path directory,
+                     FileIdentities &identities)
+    : host_(std::move(host)), codec_(codec), directory_(std::move(directory)),
+      identities_(identities)
 {
-    std::lock_guard lock(mutex_);
-    cancelled_ = false;
 }
 
 void NodeImage::cancel()
@@ -25,12 +32,23 @@ void NodeImage::cancel()
     }
 }
 
-void NodeImage::open(const std::filesystem::path &directory)
+void NodeImage::abandon() noexcept
+{
+    std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    writer_.reset();
+    for (int rank : std::exchange(ranks_, {})) {
+        std::error_code ignored; /* the directory will be removed, too */
+        fs::remove(message_log_path(directory_, rank), ignored);
+    }
+}
+
+void NodeImage::make_file()
 {
     WriterOptions options;
     options.codec = codec_;
     options.identities = &identities_;
-    auto writer = std::make_unique<NodeFileWriter>(directory, host_, options);
+    auto writer = std::make_unique<NodeFileWriter>(directory_, host_, options);
 
     std::lock_guard lock(mutex_);
     if (cancelled_) {
@@ -39,48 +57,71 @@ void NodeImage::open(const std::filesystem::path &directory)
     writer_ = std::move(writer);
 }
 
-/* Abandons the file unless it was committed. */
-void NodeImage::close()
+void NodeImage::save(const StoppedRank &rank,
+                     const std::function<void()> &captured)
 {
-    std::lock_guard lock(mutex_);
-    writer_.reset();
+    memory_ += writer_->capture(rank.pid, rank.snapshot, captured).bytes_mapped;
 }
 
-NodeImage::Outcome
-NodeImage::write(const std::filesystem::path &directory,
-                 const std::vector<StoppedRank> &ranks,
-                 const std::function<void(int)> &captured)
+NodeImage::Outcome NodeImage::finish()
 {
-    Outcome outcome;
+    Outcome outcome{writer_->commit(), memory_};
+    std::lock_guard lock(mutex_);
+    writer_.reset();
+    return outcome;
+}
 
-    open(directory);
-    try {
-        for (const StoppedRank &rank : ranks) {
-            writer_->survey(rank.pid, rank.snapshot);
-        }
-        for (const StoppedRank &rank : ranks) {
-            fault_kill("agent-during-capture");
-            auto read = [&] {
-                if (!writer_->shares(rank.rank)) {
-                    captured(rank.rank);
-                }
-            };
-            CaptureStats stats =
-                writer_->capture(rank.pid, rank.snapshot, read);
-            outcome.memory += stats.bytes_mapped;
-        }
-        for (const StoppedRank &rank : ranks) {
-            if (writer_->shares(rank.rank)) {
+NodeImage::Outcome NodeImage::write(const std::vector<StoppedRank> &ranks,
+                                    const Captured &captured)
+{
+    make_file();
+    for (const StoppedRank &rank : ranks) {
+        writer_->survey(rank.pid, rank.snapshot);
+    }
+    for (const StoppedRank &rank : ranks) {
+        fault_kill("agent-during-capture");
+        save(rank, [&] {
+            if (!writer_->shares(rank.rank)) {
                 captured(rank.rank);
             }
-        }
-        outcome.piece = writer_->commit();
-    } catch (...) {
-        close();
-        throw;
+        });
     }
-    close();
-    return outcome;
+    for (const StoppedRank &rank : ranks) {
+        if (writer_->shares(rank.rank)) {
+            captured(rank.rank);
+        }
+    }
+    return finish();
+}
+
+void NodeImage::open(const std::vector<int> &ranks)
+{
+    ranks_ = ranks;
+    make_file();
+}
+
+void NodeImage::add(const StoppedRank &rank, const Captured &captured)
+{
+    writer_->survey(rank.pid, rank.snapshot);
+    if (writer_->shares(rank.rank)) {
+        fail("rank {} shares memory with another rank of this node: they can "
+             "only be saved while all of them stand still",
+             rank.rank);
+    }
+    fault_kill("agent-during-cut");
+    save(rank, [&] { captured(rank.rank); });
+}
+
+NodeImage::Outcome NodeImage::close(const std::vector<int> &logged)
+{
+    for (int rank : logged) {
+        fs::path log = message_log_path(directory_, rank);
+        fault_kill("agent-during-log");
+        writer_->add_message_log(rank, log);
+        fs::remove(log);
+    }
+    ranks_.clear();
+    return finish();
 }
 
 } // namespace ckpt

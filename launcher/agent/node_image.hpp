@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_image.hpp - writes this node's piece of a checkpoint on the worker
- * thread, and can be told to stop.
+ * node_image.hpp - writes this node's piece of one checkpoint on the worker
+ * thread, all ranks at once or rank by rank, and can be told to stop.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,42 +29,65 @@ struct StoppedRank {
     std::uint64_t snapshot; /* address of its ckpt_snapshot */
 };
 
+/* On the worker thread, if not said otherwise. What throws Error has to be
+ * followed by abandon(). */
 class NodeImage
 {
   public:
+    using Captured = std::function<void(int rank)>;
+
     struct Outcome {
         Piece piece;
         std::uint64_t memory = 0; /* bytes mapped by the ranks */
     };
 
-    NodeImage(std::string host, Codec codec)
-        : host_(std::move(host)), codec_(codec)
+    /* identities: of the agent's successive checkpoints; must outlive this. */
+    NodeImage(std::string host, Codec codec, std::filesystem::path directory,
+              FileIdentities &identities);
+    ~NodeImage()
     {
+        abandon();
     }
 
-    /* Forgets an earlier cancel(). On the event loop's thread. */
-    void prepare();
-
     /* Writes the file; captured(rank) is called when a rank's memory is no
-     * longer needed. Throws Error, and then nothing is left behind. On the
-     * worker thread. */
-    Outcome write(const std::filesystem::path &directory,
-                  const std::vector<StoppedRank> &ranks,
-                  const std::function<void(int)> &captured);
+     * longer needed. */
+    Outcome write(const std::vector<StoppedRank> &ranks,
+                  const Captured &captured);
 
-    /* Makes a write() under way, or yet to come, fail soon. From any thread. */
+    /*
+     * The same rank by rank. open() makes the file, in which `ranks` may be;
+     * add() saves one, and throws if it cannot be saved alone; close() puts the
+     * message logs of `logged` into it and finishes it.
+     */
+    void open(const std::vector<int> &ranks);
+    void add(const StoppedRank &rank, const Captured &captured);
+    Outcome close(const std::vector<int> &logged);
+
+    /* Makes what is under way, or yet to come, fail soon. From any thread. */
     void cancel();
+    bool cancelled() const
+    {
+        return cancelled_;
+    }
+
+    /* Removes the file, unless it is finished, and the ranks' message logs.
+     * Nothing but cancelled() is useful then. */
+    void abandon() noexcept;
 
   private:
-    void open(const std::filesystem::path &directory);
-    void close();
+    void save(const StoppedRank &rank, const std::function<void()> &captured);
+    void make_file();
+    Outcome finish();
 
     const std::string host_;
     const Codec codec_;
-    FileIdentities identities_;
-    std::mutex mutex_; /* of the two below */
+    const std::filesystem::path directory_;
+    FileIdentities &identities_;
+    std::vector<int> ranks_; /* which may have message logs */
+    std::uint64_t memory_ = 0;
+    std::atomic<bool> cancelled_{false};
+    std::mutex mutex_; /* of the pointer to the writer */
     std::unique_ptr<NodeFileWriter> writer_;
-    bool cancelled_ = false;
 };
 
 } // namespace ckpt

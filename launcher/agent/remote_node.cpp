@@ -117,6 +117,22 @@ void RemoteNode::capture(const std::filesystem::path &directory,
                    {"snapshots", list}});
 }
 
+void RemoteNode::open_piece(const std::filesystem::path &directory)
+{
+    stream_->send({{"type", "open_piece"}, {"directory", directory.string()}});
+}
+
+void RemoteNode::add_to_piece(int rank, std::uint64_t snapshot)
+{
+    stream_->send(
+        {{"type", "add_to_piece"}, {"rank", rank}, {"snapshot", snapshot}});
+}
+
+void RemoteNode::close_piece(const std::vector<int> &ranks)
+{
+    stream_->send({{"type", "close_piece"}, {"ranks", ranks}});
+}
+
 void RemoteNode::undo()
 {
     stream_->send({{"type", "undo"}});

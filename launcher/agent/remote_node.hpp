@@ -27,6 +27,9 @@ class RemoteNode : public Node
     void send(const action::Send &order, std::uint64_t epoch) override;
     void capture(const std::filesystem::path &directory,
                  const std::map<int, std::uint64_t> &snapshots) override;
+    void open_piece(const std::filesystem::path &directory) override;
+    void add_to_piece(int rank, std::uint64_t snapshot) override;
+    void close_piece(const std::vector<int> &ranks) override;
     void undo() override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;

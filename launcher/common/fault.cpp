@@ -32,6 +32,8 @@ constexpr std::string_view known_faults[] = {
     "text-file-before-rename", /* dies, temporary manifest or job file whole */
     "agent-before-manifest",   /* the agent dies, all pieces written */
     "agent-during-capture",    /* the agent dies while it reads a rank */
+    "agent-during-cut",        /* the same, of a piece written rank by rank */
+    "agent-during-log",        /* the agent dies while it saves a message log */
 };
 
 struct Fault {

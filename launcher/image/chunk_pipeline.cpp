@@ -10,8 +10,6 @@
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
 
-#include "common/bytes.hpp"
-#include "common/checksum.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
 
@@ -37,9 +35,7 @@ struct Slot {
     std::unique_ptr<std::byte[]> input;
     std::unique_ptr<std::byte[]> output;
     const ChunkJob *job = nullptr;
-    std::span<const std::byte> stored; /* empty: all zero */
-    std::uint32_t filter_mask = 0;
-    std::uint64_t checksum = 0;
+    EncodedChunk encoded;
 };
 
 class Pipeline
@@ -68,7 +64,6 @@ class Pipeline
     Slot *take_job();
     void free_slot(Slot *slot);
     void read_chunk(Slot &slot) const;
-    void encode_chunk(Slot &slot, Compressor &compressor) const;
 
     const RemoteMemory &memory_;
     const ChunkPlan &plan_;
@@ -150,22 +145,6 @@ void Pipeline::read_chunk(Slot &slot) const
     memory_.read_runs(job.address, runs, chunk);
 }
 
-void Pipeline::encode_chunk(Slot &slot, Compressor &compressor) const
-{
-    std::span<const std::byte> chunk(slot.input.get(), slot.job->size);
-    slot.stored = {};
-    if (is_all_zero(chunk)) {
-        return;
-    }
-    std::size_t size =
-        compressor.compress(chunk, {slot.output.get(), slot.capacity});
-    slot.filter_mask = size == 0 ? 1 : 0;
-    slot.stored = size == 0 ? chunk
-                            : std::span<const std::byte>(slot.output.get(),
-                                                         size);
-    slot.checksum = checksum_of(slot.stored);
-}
-
 void Pipeline::work()
 {
     try {
@@ -182,7 +161,9 @@ void Pipeline::work()
                     caller_wakeup_.notify_one();
                 }
             }
-            encode_chunk(*slot, compressor);
+            slot->encoded =
+                encode_chunk({slot->input.get(), slot->job->size},
+                             {slot->output.get(), slot->capacity}, compressor);
             std::lock_guard lock(mutex_);
             done_.push_back(slot);
             caller_wakeup_.notify_one();
@@ -233,9 +214,8 @@ void Pipeline::run(const std::function<void(const StoredChunk &)> &store,
             captured();
             continue;
         }
-        if (!slot->stored.empty()) {
-            store({*slot->job, slot->stored, slot->filter_mask,
-                   slot->checksum});
+        if (!slot->encoded.bytes.empty()) {
+            store({*slot->job, slot->encoded});
         }
         stored++;
         free_slot(slot);

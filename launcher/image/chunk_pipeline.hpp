@@ -7,6 +7,7 @@
 
 #include "image/chunk_plan.hpp"
 #include "image/codec.hpp"
+#include "image/encoded_chunk.hpp"
 #include "image/remote_memory.hpp"
 
 #include <atomic>
@@ -21,9 +22,7 @@ namespace ckpt
 /* A chunk that is not all zero, as it goes to the file. */
 struct StoredChunk {
     const ChunkJob &job;
-    std::span<const std::byte> bytes;
-    std::uint32_t filter_mask; /* 0: zstd frame; 1: as it is */
-    std::uint64_t checksum;    /* XXH3-64 of `bytes` */
+    EncodedChunk encoded;
 };
 
 struct PipelineOptions {

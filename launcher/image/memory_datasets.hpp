@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * memory_datasets.hpp - one chunked dataset for each region with content.
- *
- * Chunks go straight to the file as they are (direct chunk write); those that
- * are never written read as zeros.
  */
 #pragma once
 
@@ -30,7 +27,6 @@ class MemoryDatasets
 
   private:
     const Hdf5Id &dataset_of(const ChunkJob &job);
-    Hdf5Id create(const ckpt_region &region, std::uint32_t chunk_size) const;
 
     const std::vector<ckpt_region> &regions_;
     const Codec codec_;

@@ -220,8 +220,8 @@ std::string node_file_names::memory_dataset(const ckpt_region &region)
 std::string NodeFileHeader::text() const
 {
     char buffer[header_size] = {};
-    std::snprintf(buffer, sizeof(buffer), header_format, node_file_version,
-                  bytes, extent_count, checksum);
+    std::snprintf(buffer, sizeof(buffer), header_format, version, bytes,
+                  extent_count, checksum);
     return std::string(buffer, sizeof(buffer));
 }
 
@@ -229,19 +229,19 @@ NodeFileHeader NodeFileHeader::parse(std::string_view text,
                                      const std::string &path)
 {
     NodeFileHeader header;
-    unsigned version = 0;
     std::string copy(text);
     int fields =
-        std::sscanf(copy.c_str(), header_format, &version, &header.bytes,
+        std::sscanf(copy.c_str(), header_format, &header.version, &header.bytes,
                     &header.extent_count, &header.checksum);
     if (fields < 1) {
         fail("{} is not a node file of ckpt", path);
     }
-    if (version != node_file_version) {
+    if (header.version > node_file_version ||
+        header.version < first_node_file_version) {
         fail("{} was written by {} version {} of the format; this program "
-             "reads version {}",
-             path, version > node_file_version ? "a newer" : "an older",
-             version, node_file_version);
+             "reads versions {} to {}",
+             path, header.version > node_file_version ? "a newer" : "an older",
+             header.version, first_node_file_version, node_file_version);
     }
     if (fields < 4 || header.text() != text) {
         fail("{}: its header is damaged", path);

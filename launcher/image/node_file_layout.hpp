@@ -18,7 +18,10 @@
 namespace ckpt
 {
 
-inline constexpr unsigned node_file_version = 1;
+/* A file has the lowest version that knows all that is in it. */
+inline constexpr unsigned first_node_file_version = 1;
+inline constexpr unsigned message_log_version = 2; /* message logs */
+inline constexpr unsigned node_file_version = message_log_version;
 
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;
@@ -32,6 +35,7 @@ struct Extent {
 /* What the header says: the extents' table is the end of the file; checksum
  * is XXH3-64 of all bytes that are neither header nor in an extent. */
 struct NodeFileHeader {
+    unsigned version = first_node_file_version;
     std::uint64_t bytes = 0; /* of the whole file */
     std::uint64_t extent_count = 0;
     std::uint64_t checksum = 0;
@@ -74,6 +78,11 @@ inline constexpr const char *summary = "summary";
 inline constexpr const char *references = "references";
 inline constexpr const char *chunks = "chunks";
 inline constexpr const char *memory = "memory";
+inline constexpr const char *message_log = "message_log";
+inline constexpr const char *message_log_chunks = "message_log_chunks";
+/* Attributes of message_log. */
+inline constexpr const char *messages = "messages";
+inline constexpr const char *bytes = "bytes";
 
 std::string rank_group(int rank);                   /* "rank3" */
 std::string memory_dataset(const ckpt_region &region); /* "7f0012340000" */

@@ -9,11 +9,10 @@
 #include "image/node_file_reader.hpp"
 
 #include "common/bytes.hpp"
-#include "common/checksum.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/parallel.hpp"
-#include "image/codec.hpp"
+#include "image/encoded_chunk.hpp"
 #include "image/hdf5_file_driver.hpp"
 #include "image/hdf5_objects.hpp"
 
@@ -40,12 +39,6 @@ constexpr std::size_t page_size = 4096;
 constexpr std::uint64_t largest_chunk = 1u << 30;
 constexpr std::size_t most_ranks = 1u << 20;
 constexpr std::size_t longest_attribute = 4096;
-
-/* Buffers of one thread, kept from chunk to chunk. */
-struct ChunkBuffers {
-    std::vector<std::byte> stored;
-    std::vector<std::byte> plain;
-};
 
 /* Copies pages that are not all zero. */
 void copy_data_pages(std::span<const std::byte> source,
@@ -230,11 +223,15 @@ void NodeFileReader::Impl::read_tables()
     driver.fd = fd.get();
     try {
         Hdf5Id access = make_driver_access(driver);
-        Hdf5Id file(require_hdf5(
-            H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()),
-            "HDF5 cannot open it"));
-        codec = read_text_attribute(file.get(), names::codec,
-                                    longest_attribute);
+        Hdf5Id file(
+            require_hdf5(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()),
+                         "HDF5 cannot open it"));
+        if (read_number_attribute(file.get(), names::format) !=
+            header.version) {
+            fail("it is not of version {} inside", header.version);
+        }
+        codec =
+            read_text_attribute(file.get(), names::codec, longest_attribute);
         chunk_size = read_number_attribute(file.get(), names::chunk_size);
         if (chunk_size == 0 || chunk_size % page_size != 0 ||
             chunk_size > largest_chunk) {
@@ -310,29 +307,9 @@ std::span<const std::byte>
 NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
                                  ChunkBuffers &buffers) const
 {
-    buffers.stored.resize(std::max<std::size_t>(buffers.stored.size(),
-                                                chunk.size));
-    std::span stored = std::span(buffers.stored).first(chunk.size);
-    int error =
-        read_exactly(fd.get(), stored.data(), stored.size(), chunk.offset);
-    if (error != 0) {
-        fail_errno(error, "cannot read {}", text_of(rank, chunk));
-    }
-    if (checksum_of(stored) != chunk.checksum) {
-        fail("{} is damaged: its checksum is wrong", text_of(rank, chunk));
-    }
-    if (chunk.filter_mask != 0) {
-        return stored;
-    }
-    std::size_t size = region_chunk_size(image(rank).regions[chunk.region],
-                                         chunk_size);
-    buffers.plain.resize(std::max(buffers.plain.size(), size));
-    std::span plain = std::span(buffers.plain).first(size);
-    std::string reason = decompress(stored, plain);
-    if (!reason.empty()) {
-        fail("{} is damaged: {}", text_of(rank, chunk), reason);
-    }
-    return plain;
+    std::uint64_t size =
+        region_chunk_size(image(rank).regions[chunk.region], chunk_size);
+    return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk));
 }
 
 /* Every byte of an extent must belong to a chunk, or no checksum covers it. */

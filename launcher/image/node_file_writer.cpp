@@ -14,6 +14,8 @@
 #include "image/connections.hpp"
 #include "image/hdf5_objects.hpp"
 #include "image/memory_datasets.hpp"
+#include "image/message_log_dataset.hpp"
+#include "image/message_log_file.hpp"
 #include "image/shared_objects.hpp"
 #include "image/store.hpp"
 
@@ -114,6 +116,7 @@ struct NodeFileWriter::Impl {
     void store_memory(const RemoteMemory &memory, const ChunkPlan &plan,
                       hid_t group, RankImage &image,
                       const std::function<void()> &captured);
+    void store_message_log(int rank, MessageLogFile &source);
     void close_hdf5();
     NodeFileHeader seal();
     void publish();
@@ -130,6 +133,7 @@ struct NodeFileWriter::Impl {
     Fd fd; /* open as long as the temporary file exists */
     DriverFile driver;
     Hdf5Id file;
+    unsigned version = first_node_file_version;
     std::vector<int> ranks;
     SharedObjects shared;
     Connections connections;
@@ -215,7 +219,6 @@ void NodeFileWriter::Impl::create_hdf5()
     file = Hdf5Id(require_hdf5(H5Fcreate(temporary_path.c_str(), H5F_ACC_TRUNC,
                                          creation.get(), access.get()),
                                what));
-    write_number_attribute(file.get(), names::format, node_file_version);
     write_number_attribute(file.get(), names::chunk_size, options.chunk_size);
     write_text_attribute(file.get(), names::software, PACKAGE_STRING);
     write_text_attribute(file.get(), names::host, host);
@@ -241,13 +244,43 @@ void NodeFileWriter::Impl::store_memory(const RemoteMemory &memory,
     });
 }
 
+void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
+{
+    std::uint64_t size =
+        message_log_chunk_size(source.bytes(), options.chunk_size);
+    std::vector<std::byte> plain(size), output(size);
+    Compressor compressor(options.codec);
+    Hdf5Id group;
+    std::optional<MessageLogDataset> dataset;
+    with_hdf5([&] {
+        group = open_group(file.get(), names::rank_group(rank));
+        dataset.emplace(group.get(), source.bytes(), size, options.codec,
+                        driver);
+    });
+    for (std::uint64_t i = 0; i * size < source.bytes(); i++) {
+        if (cancelled) {
+            fail("the checkpoint was cancelled");
+        }
+        source.read(plain);
+        EncodedChunk chunk = encode_chunk(plain, output, compressor);
+        with_hdf5([&] { dataset->store(i, chunk); });
+    }
+    std::uint64_t messages = source.finish();
+    MessageLog log;
+    with_hdf5([&] { log = dataset->finish(messages); });
+    version = message_log_version;
+    for (const ChunkRecord &chunk : log.chunks) {
+        extents.push_back({chunk.offset, chunk.size});
+    }
+}
+
 void NodeFileWriter::Impl::close_hdf5()
 {
     with_hdf5([this] {
         Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
         std::ranges::sort(ranks);
-        write_array(file.get(), names::ranks, type, ranks.size(),
-                    ranks.data());
+        write_array(file.get(), names::ranks, type, ranks.size(), ranks.data());
+        write_number_attribute(file.get(), names::format, version);
         driver.closing = true;
         require_hdf5(H5Fclose(file.get()), "cannot close the file");
         file.release();
@@ -261,6 +294,7 @@ NodeFileHeader NodeFileWriter::Impl::seal()
     check(::fstat(fd.get(), &status) < 0 ? errno : 0);
     merge_extents(extents);
     NodeFileHeader header;
+    header.version = version;
     auto end = static_cast<std::uint64_t>(status.st_size);
     header.extent_count = extents.size();
     header.bytes = end + extents.size() * sizeof(Extent);
@@ -368,6 +402,17 @@ CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
     }
     stats.seconds = watch.seconds();
     return stats;
+}
+
+void NodeFileWriter::add_message_log(int rank, const fs::path &log)
+{
+    MessageLogFile source(log);
+    if (std::ranges::find(impl_->ranks, rank) == impl_->ranks.end()) {
+        fail("rank {} has a message log but was not saved", rank);
+    }
+    if (source.bytes() > 0) {
+        impl_->store_message_log(rank, source);
+    }
 }
 
 Piece NodeFileWriter::commit()

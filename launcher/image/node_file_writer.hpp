@@ -68,13 +68,20 @@ class NodeFileWriter
     CaptureStats capture(pid_t pid, std::uint64_t snapshot,
                          const std::function<void()> &captured = {});
 
+    /*
+     * Puts the message log of a rank that was saved into the file, once. A log
+     * that is empty or not there leaves no trace. Throws Error as capture(),
+     * and for a log that is damaged.
+     */
+    void add_message_log(int rank, const std::filesystem::path &log);
+
     /* Closes the file, fsync, rename, fsync of the directory. */
     Piece commit();
 
     /* Removes the temporary file; harmless after commit(). */
     void abandon() noexcept;
 
-    /* Makes a capture() under way throw soon. From any thread. */
+    /* Makes a call under way, or yet to come, throw soon. From any thread. */
     void cancel() noexcept;
 
   private:

@@ -156,4 +156,10 @@ std::uint64_t region_chunk_size(const ckpt_region &region,
     return std::min(chunk_size, region.end - region.start);
 }
 
+std::uint64_t message_log_chunk_size(std::uint64_t bytes,
+                                     std::uint64_t chunk_size)
+{
+    return std::min(chunk_size, bytes);
+}
+
 } // namespace ckpt

@@ -28,6 +28,13 @@ struct ChunkRecord {
     std::uint32_t reserved;    /* 0 */
 };
 
+/* The messages that crossed the cut, as the `message_log` dataset has them. */
+struct MessageLog {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;         /* with their headers (message_log.hpp) */
+    std::vector<ChunkRecord> chunks; /* by index; region 0 */
+};
+
 struct RankImage {
     ckpt_snapshot snapshot = {};
     std::vector<ckpt_region> regions; /* by rising address */
@@ -37,6 +44,7 @@ struct RankImage {
     std::string summary; /* JSON */
     std::vector<FileReference> references; /* by rising region */
     std::vector<ChunkRecord> chunks;       /* by region, then index */
+    MessageLog message_log;
 
     const char *text(ckpt_string_t string) const { return &strings[string]; }
     std::uint64_t length(std::size_t region) const
@@ -65,5 +73,9 @@ void require_sane_image(const RankImage &image, const std::string &whose);
 /* Bytes of one chunk of a region: `chunk_size`, or the region if smaller. */
 std::uint64_t region_chunk_size(const ckpt_region &region,
                                 std::uint64_t chunk_size);
+
+/* The same of a message log. */
+std::uint64_t message_log_chunk_size(std::uint64_t bytes,
+                                     std::uint64_t chunk_size);
 
 } // namespace ckpt

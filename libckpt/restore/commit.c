@@ -27,7 +27,8 @@ extern const unsigned char ckpt_blob_image_end[];
 
 #define PAGE 4096u
 #define BLOB_STACK_SIZE 65536u
-/* Beyond one per region: the blob's area and the parts of the vDSO, twice. */
+/* Beyond one per region: the blob's area, the message log, and the parts of the
+ * vDSO, twice. */
 #define EXTRA_ENTRIES 24u
 
 /*
@@ -136,6 +137,18 @@ static int open_area(struct ckpt_restore *restore, char *const environment[],
 static void keep(struct area *area, uint64_t start, uint64_t end)
 {
     area->kept[area->args->kept_count++] = (struct ckpt_range){start, end};
+}
+
+/* The message log stays where it is, for the saved code to unmap. */
+static void keep_message_log(const struct ckpt_restore *restore,
+                             struct area *area)
+{
+    area->info->message_log = restore->message_log;
+    area->info->message_log_size = restore->message_log_size;
+    if (restore->message_log != 0) {
+        keep(area, restore->message_log,
+             restore->message_log + round_to_pages(restore->message_log_size));
+    }
 }
 
 static void move(struct area *area, uint64_t from, uint64_t to, uint64_t size)
@@ -498,6 +511,7 @@ int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
     area.info->retained_end = area.end;
     copy_environment(&area, environment);
     keep(&area, area.start, area.end);
+    keep_message_log(restore, &area);
     error = plan_vdso(restore, &area, failure);
     if (error == 0) {
         error = plan_regions(restore, &area, failure);

@@ -343,6 +343,22 @@ int ckpt_restore_map(struct ckpt_restore *restore, uint64_t size,
     return 0;
 }
 
+int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
+                             void **address_p, struct ckpt_failure *failure)
+{
+    int error;
+
+    if (restore->message_log != 0) {
+        return ckpt_fail(failure, -EEXIST, "there is a message log already");
+    }
+    error = ckpt_restore_map(restore, size, &restore->message_log, failure);
+    if (error == 0) {
+        restore->message_log_size = size;
+        *address_p = (void *)restore->message_log;
+    }
+    return error;
+}
+
 /* Opens the file of a region. The descriptor, -1 for other kinds, or -errno. */
 static int open_file(const struct ckpt_region *region, const char *path,
                      struct ckpt_failure *failure)
@@ -445,6 +461,9 @@ void ckpt_restore_close(struct ckpt_restore *restore)
             munmap((void *)restore->stages[i].address,
                    restore->regions[i].end - restore->regions[i].start);
         }
+    }
+    if (restore->message_log != 0) {
+        munmap((void *)restore->message_log, restore->message_log_size);
     }
     ckpt_restore_close_shared_files(restore);
     ckpt_space_close(&restore->space);

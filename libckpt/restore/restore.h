@@ -71,6 +71,16 @@ int ckpt_restore_make_system_v(const char *path, uint64_t inode, uint32_t mode,
 void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 
 /*
+ * Makes the memory of the image's message log, which resume() finds by its
+ * struct ckpt_resume_info: private, no part of the image. Once, if there is
+ * one. size: bytes, not 0. address_p: where it is and stays, zeroed, for the
+ * caller to fill. Returns 0 or -errno with the size in `failure`. Context:
+ * normal.
+ */
+int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
+                             void **address_p, struct ckpt_failure *failure);
+
+/*
  * Becomes the saved process: never returns on success. Once it has begun to
  * remove the calling program, an error is written to standard error and ends
  * the process with status 127. Descriptors have to be in place

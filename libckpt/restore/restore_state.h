@@ -39,6 +39,8 @@ struct ckpt_restore {
     struct ckpt_stage *stages; /* one per region */
     struct ckpt_shared_file *shared_files;
     size_t shared_file_count;
+    uint64_t message_log; /* its address, or 0 */
+    uint64_t message_log_size;
     struct ckpt_space space;
     struct ckpt_vdso_group vdso;
     /* Where the group would be if it took the saved vDSO's place; empty if

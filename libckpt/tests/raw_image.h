@@ -4,6 +4,8 @@
  * restore_subject (writes it) and restore_loader (reads it).
  *
  * struct raw_header | regions | files | strings | struct raw_page ...
+ *
+ * And the message log of a test: message number i has i * 1000 bytes i.
  */
 #ifndef CKPT_TESTS_RAW_IMAGE_H
 #define CKPT_TESTS_RAW_IMAGE_H

@@ -2,12 +2,14 @@
 /*
  * restore_loader.c - test program: becomes the process in a raw image.
  *
- *     restore_loader IMAGE [foreign-vdso]
+ *     restore_loader IMAGE [foreign-vdso] [log MESSAGES]
  *
  * foreign-vdso: pretends that the image comes from another kernel.
+ * log: gives the process a message log.
  */
 #include "raw_image.h"
 
+#include "ckpt/wire.h"
 #include "files/files.h"
 #include "restore/restore.h"
 
@@ -112,6 +114,52 @@ static const void *payload(void *argument, uint64_t address, uint64_t size)
     return NULL;
 }
 
+static uint64_t size_in_log(uint64_t message)
+{
+    return sizeof(struct ckpt_logged_message) + message * 1000;
+}
+
+static void make_message_log(struct ckpt_restore *restore, uint64_t messages)
+{
+    struct ckpt_failure failure;
+    uint64_t size = 0;
+    void *log;
+    char *at;
+
+    for (uint64_t i = 0; i < messages; i++) {
+        size += size_in_log(i);
+    }
+    if (ckpt_restore_message_log(restore, size, &log, &failure) != 0) {
+        fail("log", failure.text);
+    }
+    at = log;
+    for (uint64_t i = 0; i < messages; i++) {
+        struct ckpt_logged_message header = {
+            .magic = CKPT_LOGGED_MAGIC, .order = i, .size = i * 1000};
+
+        memcpy(at, &header, sizeof header);
+        memset(at + sizeof header, (int)i, header.size);
+        at += size_in_log(i);
+    }
+    if (ckpt_restore_message_log(restore, size, &log, &failure) != -EEXIST) {
+        fail("log", "there can be two");
+    }
+}
+
+static void make_options(struct image *image, struct ckpt_restore *restore,
+                         char **options)
+{
+    for (; *options != NULL; options++) {
+        if (strcmp(*options, "foreign-vdso") == 0) {
+            make_vdso_foreign(image);
+        } else if (strcmp(*options, "log") == 0 && options[1] != NULL) {
+            make_message_log(restore, strtoul(*++options, NULL, 10));
+        } else {
+            fail(*options, "unknown option");
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct ckpt_resume_info info = {.checkpoint = "test/1"};
@@ -121,7 +169,7 @@ int main(int argc, char **argv)
     struct image image;
 
     if (argc < 2) {
-        fail("usage", "restore_loader IMAGE [foreign-vdso]");
+        fail("usage", "restore_loader IMAGE [foreign-vdso] [log MESSAGES]");
     }
     open_image(&image, argv[1]);
     if (ckpt_restore_open(&image.header->snapshot, image.regions,
@@ -129,9 +177,7 @@ int main(int argc, char **argv)
         fail("open", failure.text);
     }
     stage(&image, restore);
-    if (argc > 2) {
-        make_vdso_foreign(&image);
-    }
+    make_options(&image, restore, argv + 2);
     umask((mode_t)image.header->snapshot.umask);
     files = (struct ckpt_saved_files){
         .files = image.files,

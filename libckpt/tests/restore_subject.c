@@ -6,11 +6,14 @@
  *     restore_subject IMAGE FILE ROUNDS [stop]
  *
  * Dies ROUNDS times by SIGKILL after writing IMAGE. Brought back each time by
- * restore_loader it ends with status 0 and "survived ROUNDS" on stdout.
+ * restore_loader it ends with status 0 and "survived ROUNDS" on stdout, and
+ * "logged MESSAGES" if it was given messages in logs (raw_image.h).
  * stop: writes only the address of its snapshot to IMAGE, in text, and stops,
  * for someone else to save and kill it.
  */
 #include "raw_image.h"
+
+#include "ckpt/wire.h"
 
 #include "base/arena.h"
 #include "files/files.h"
@@ -45,6 +48,7 @@
 enum { BLOCKS = 500, PAGE = 4096 };
 
 static volatile int round; /* restarts so far */
+static uint64_t logged;    /* messages in logs so far */
 static __thread int thread_local_value = 1234;
 static int zero_initialised[1 << 16]; /* .bss */
 static char resume_stack[1 << 16] __attribute__((aligned(16)));
@@ -364,6 +368,30 @@ static void check_kernel_state(void)
                  resume_info.retained_end - resume_info.retained_start) == 0);
 }
 
+/* Looks at the log as the plugin does, and gives it back. */
+static void check_message_log(void)
+{
+    const char *log = (const char *)resume_info.message_log;
+    uint64_t size = resume_info.message_log_size;
+    struct ckpt_logged_message message;
+    uint64_t number = 0;
+
+    CHECK((log == NULL) == (size == 0));
+    for (uint64_t at = 0; at < size; at += sizeof message + message.size) {
+        memcpy(&message, log + at, sizeof message);
+        CHECK(message.magic == CKPT_LOGGED_MAGIC);
+        CHECK(message.order == number && message.size == number * 1000);
+        for (uint64_t i = 0; i < message.size; i++) {
+            CHECK(log[at + sizeof message + i] == (char)number);
+        }
+        number++;
+    }
+    logged += number;
+    if (size != 0) {
+        CHECK(munmap((void *)log, size) == 0);
+    }
+}
+
 static void check_descriptors(void)
 {
     char text[16] = "";
@@ -411,8 +439,12 @@ int main(int argc, char **argv)
         ckpt_files_resume();
         check_memory();
         check_kernel_state();
+        check_message_log();
         check_descriptors();
     }
     printf("survived %d\n", round);
+    if (logged != 0) {
+        printf("logged %lu\n", logged);
+    }
     return 0;
 }

@@ -376,7 +376,7 @@ class Processes : public testing::Test
 
     /* Dies and comes back `rounds` times. */
     void survive(int rounds, const std::vector<std::string> &options,
-                 bool random_addresses)
+                 bool random_addresses, const std::string &more = "")
     {
         const std::string count = std::to_string(rounds);
         Ending ending =
@@ -393,7 +393,7 @@ class Processes : public testing::Test
             ending = run(words, random_addresses);
         }
         ASSERT_EQ(ending.status, 0) << ending.output;
-        ASSERT_EQ(ending.output, "survived " + count + "\n");
+        ASSERT_EQ(ending.output, "survived " + count + "\n" + more);
     }
 
     std::string directory;
@@ -415,6 +415,13 @@ TEST_F(Processes, EveryAddressCollides)
 {
     survive(2, {}, false);
     survive(2, {"foreign-vdso"}, false);
+}
+
+TEST_F(Processes, AMessageLogComesAlong)
+{
+    survive(2, {"log", "1"}, true, "logged 2\n");
+    survive(3, {"log", "100"}, true, "logged 300\n");
+    survive(2, {"foreign-vdso", "log", "100"}, false, "logged 200\n");
 }
 
 TEST_F(Processes, TwentyLayouts)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * encoded_chunk.cpp - compresses and checksums chunks, and checks what is read.
+ */
+#include "config.h"
+#include "image/encoded_chunk.hpp"
+
+#include "common/bytes.hpp"
+#include "common/checksum.hpp"
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include <algorithm>
+
+namespace ckpt
+{
+
+EncodedChunk encode_chunk(std::span<const std::byte> chunk,
+                          std::span<std::byte> output, Compressor &compressor)
+{
+    EncodedChunk encoded;
+    if (is_all_zero(chunk)) {
+        return encoded;
+    }
+    std::size_t size = compressor.compress(chunk, output);
+    encoded.filter_mask = size == 0 ? 1 : 0;
+    encoded.bytes = size == 0 ? chunk : output.first(size);
+    encoded.checksum = checksum_of(encoded.bytes);
+    return encoded;
+}
+
+std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
+                                        std::size_t size, ChunkBuffers &buffers,
+                                        const std::string &text)
+{
+    buffers.stored.resize(
+        std::max<std::size_t>(buffers.stored.size(), chunk.size));
+    std::span stored = std::span(buffers.stored).first(chunk.size);
+    int error = read_exactly(fd, stored.data(), stored.size(), chunk.offset);
+    if (error != 0) {
+        fail_errno(error, "cannot read {}", text);
+    }
+    if (checksum_of(stored) != chunk.checksum) {
+        fail("{} is damaged: its checksum is wrong", text);
+    }
+    if (chunk.filter_mask != 0) {
+        return stored;
+    }
+    buffers.plain.resize(std::max(buffers.plain.size(), size));
+    std::span plain = std::span(buffers.plain).first(size);
+    std::string reason = decompress(stored, plain);
+    if (!reason.empty()) {
+        fail("{} is damaged: {}", text, reason);
+    }
+    return plain;
+}
+
+} // namespace ckpt

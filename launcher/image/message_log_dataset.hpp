@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message_log_dataset.hpp - the message log in the group of its rank: a
+ * dataset of chunks with attributes, and the table of these chunks.
+ *
+ * All throw Error; the caller holds a Hdf5Lock.
+ */
+#pragma once
+
+#include "image/chunked_dataset.hpp"
+#include "image/rank_image.hpp"
+
+#include <cstdint>
+
+namespace ckpt
+{
+
+/* Writes one, of at least one byte. */
+class MessageLogDataset
+{
+  public:
+    MessageLogDataset(hid_t rank_group, std::uint64_t bytes,
+                      std::uint64_t chunk_size, Codec codec,
+                      const DriverFile &driver);
+
+    /* Writes a chunk unless it is all zero, in order of `index`. */
+    void store(std::uint64_t index, const EncodedChunk &chunk);
+
+    /* After the last chunk: what the reader finds. */
+    MessageLog finish(std::uint64_t messages);
+
+  private:
+    const hid_t rank_group_;
+    const std::uint64_t chunk_size_;
+    const Codec codec_;
+    const DriverFile &driver_;
+    Hdf5Id dataset_;
+    MessageLog log_;
+};
+
+/* The description of a rank's log; an empty one if it has none. Its chunks are
+ * yet to be checked. */
+MessageLog read_message_log(hid_t rank_group);
+
+} // namespace ckpt
