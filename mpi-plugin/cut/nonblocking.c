@@ -206,6 +206,9 @@ static int launch(const struct ckpt_nonblocking *given, MPI_Request request,
     if (call == NULL) {
         return MPI_ERR_NO_MEM;
     }
+    if (call->twin != NULL) { /* a restart may lie between its making and here */
+        ckpt_communicator_twin_rebind(call->twin);
+    }
     code = start(call, lower);
     if (code == MPI_SUCCESS) {
         request->nonblocking = call;
