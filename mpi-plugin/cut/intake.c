@@ -123,47 +123,119 @@ void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry)
     }
 }
 
-/* The next message of the new colour from a peer that is complete: 1 if there is
- * one, matched if that is asked for. */
-static int find_new(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                    MPI_Status *status, int *code)
+/* The first message of the new colour, from peers that are complete, that a
+ * receive or probe would take: 1 if there is one. */
+static int find_new(MPI_Request request, MPI_Status *status)
 {
-    const int first = source == MPI_ANY_SOURCE ? 0 : source;
-    const int last = source == MPI_ANY_SOURCE ? comm->peers - 1 : source;
-    int flag = 0;
+    MPI_Comm comm = request->communicator;
+    const int any = request->peer == MPI_ANY_SOURCE;
+    const int last = any ? comm->peers - 1 : request->peer;
+    int flag = 0, code = MPI_SUCCESS;
 
-    *code = MPI_SUCCESS;
-    for (int peer = first; peer <= last && !flag; peer++) {
-        if (!ckpt_epoch_complete(comm, peer)) {
-            continue;
-        }
-        if (message != NULL) {
-            CKPT_CALL(*code, Improbe, peer, tag, CKPT_CHANNEL(comm), &flag,
-                      message, status);
-        } else {
-            CKPT_CALL(*code, Iprobe, peer, tag, CKPT_CHANNEL(comm), &flag,
-                      status);
+    for (int peer = any ? 0 : last; peer <= last && !flag; peer++) {
+        if (ckpt_epoch_complete(comm, peer)) {
+            CKPT_CALL(code, Iprobe, peer, request->tag, CKPT_CHANNEL(comm),
+                      &flag, status);
         }
     }
-    return flag;
+    return code == MPI_SUCCESS && flag;
+}
+
+/* The first of the held receives up to `last` for which there is a message; or
+ * `last` itself, which may be a probe and not among them; or NULL. */
+static MPI_Request first_served(MPI_Request last, MPI_Status *status)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+
+    for (; handle != NULL && handle != &last->handle;
+         handle = ckpt_live_next(handle)) {
+        MPI_Request request = (MPI_Request)handle;
+
+        if (ckpt_request_is_held(request) && request->claimed == NULL &&
+            find_new(request, status)) {
+            return request;
+        }
+    }
+    return last != NULL && find_new(last, status) ? last : NULL;
+}
+
+/*
+ * The same, and the message would be the receive's if all of them were posted. One
+ * that comes while they are asked after in turn may belong to an earlier one, but
+ * it is there when they are asked again: it is the receive's if that finds no
+ * earlier one.
+ */
+static MPI_Request next_served(MPI_Request last, MPI_Status *status)
+{
+    MPI_Request found = first_served(last, status), earlier = NULL;
+    MPI_Status other;
+
+    while (found != NULL && found != earlier) {
+        earlier = first_served(found, &other);
+        if (earlier != found && earlier != NULL) {
+            found = earlier;
+            *status = other;
+            earlier = NULL;
+        }
+    }
+    return found;
+}
+
+/* Below there is a message with this source and tag: the first such is its own. */
+static void receive_new(MPI_Request request, const MPI_Status *found)
+{
+    MPI_Comm channel = CKPT_CHANNEL(request->communicator);
+    MPI_Message message;
+    MPI_Status ignored;
+    int code, flag;
+
+    CKPT_CALL(code, Improbe, found->MPI_SOURCE, found->MPI_TAG, channel, &flag,
+              &message, &ignored);
+    if (code == MPI_SUCCESS && flag) {
+        CKPT_CALL(code, Imrecv, request->buffer, request->count,
+                  CKPT_LOWER(request->datatype), &message,
+                  (MPI_Request *)&request->handle.lower);
+    }
+}
+
+static void receive_all_new(void)
+{
+    MPI_Status found;
+    MPI_Request request;
+
+    while ((request = next_served(NULL, &found)) != NULL) {
+        receive_new(request, &found);
+    }
 }
 
 int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Message *message, MPI_Status *status)
 {
-    int code;
+    struct ompi_request_t probe = {
+        .request_kind = CKPT_REQUEST_RECEIVE,
+        .communicator = comm,
+        .peer = source,
+        .tag = tag,
+    };
+    MPI_Status found;
+    int code = MPI_SUCCESS;
 
-    *flag = find_new(source, tag, comm, message, status, &code);
+    *flag = next_served(&probe, &found) == &probe;
+    if (*flag && message != NULL) {
+        CKPT_CALL(code, Improbe, found.MPI_SOURCE, found.MPI_TAG,
+                  CKPT_CHANNEL(comm), flag, message, status);
+    } else if (*flag && status != MPI_STATUS_IGNORE) {
+        found.MPI_ERROR = status->MPI_ERROR;
+        *status = found;
+    }
     return code;
 }
 
+/* Gives a held receive the first message of the queue that it matches. */
 static void match(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
     struct ckpt_log_entry *entry = request->claimed;
-    MPI_Message message;
-    MPI_Status ignored;
-    int code;
 
     if (entry == NULL) {
         entry = ckpt_log_match(comm, request->peer, request->tag);
@@ -173,11 +245,6 @@ static void match(MPI_Request request)
     }
     if (entry != NULL) {
         ckpt_intake_claim(request, entry);
-    } else if (find_new(request->peer, request->tag, comm, &message, &ignored,
-                        &code)) {
-        CKPT_CALL(code, Imrecv, request->buffer, request->count,
-                  CKPT_LOWER(request->datatype), &message,
-                  (MPI_Request *)&request->handle.lower);
     }
 }
 
@@ -214,6 +281,7 @@ int ckpt_intake_turn(void)
 
     test_arriving();
     each_receive(match_if_held);
+    receive_all_new();
     return error;
 }
 
@@ -300,17 +368,33 @@ static int take_matched(void)
     return error;
 }
 
+/* The last first: a message that comes meanwhile must not find a later receive
+ * posted and an earlier one not. */
+static void take_back_all(void)
+{
+    struct ckpt_handle *handle = ckpt_live_last(CKPT_REQUEST), *previous;
+
+    for (; handle != NULL; handle = previous) {
+        MPI_Request request = (MPI_Request)handle;
+
+        previous = ckpt_live_previous(handle);
+        if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete) {
+            take_back(request);
+        }
+    }
+}
+
 int ckpt_intake_begin(void)
 {
     is_cut = 0;
-    each_receive(take_back);
+    take_back_all();
     return take_matched();
 }
 
 void ckpt_intake_begin_late(void)
 {
     is_cut = 1;
-    each_receive(take_back);
+    take_back_all();
 }
 
 /* The bytes of a message that has been received into the application's buffer,

@@ -123,6 +123,18 @@ struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle)
     return handle->next == &live[handle->kind] ? NULL : handle->next;
 }
 
+struct ckpt_handle *ckpt_live_last(enum ckpt_kind kind)
+{
+    struct ckpt_handle *head = live_head(kind);
+
+    return head->previous == head ? NULL : head->previous;
+}
+
+struct ckpt_handle *ckpt_live_previous(const struct ckpt_handle *handle)
+{
+    return handle->previous == &live[handle->kind] ? NULL : handle->previous;
+}
+
 /*
  * An operation asks for its datatype without the lock of runtime/lane.h, which
  * it must not wait for inside the lower half. So the lists have a lock of their

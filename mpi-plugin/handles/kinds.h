@@ -51,6 +51,8 @@ void ckpt_communicator_destroy(MPI_Comm communicator);
 
 /* The live lists (handles.c). */
 struct ckpt_handle *ckpt_live_next(const struct ckpt_handle *handle);
+struct ckpt_handle *ckpt_live_last(enum ckpt_kind kind);
+struct ckpt_handle *ckpt_live_previous(const struct ckpt_handle *handle);
 void ckpt_handle_link(struct ckpt_handle *handle);
 void ckpt_handle_unlink(struct ckpt_handle *handle);
 
