@@ -95,6 +95,9 @@ std::string rank_text(const Json &rank)
         text += fmt::format(", {} ({})", text_of(thread["tid"]),
                             text_of(thread["name"]));
     }
+    text += fmt::format("\nlogged: {} messages that crossed the cut, {}",
+                        text_of(rank["logged_messages"]),
+                        format_bytes(rank["logged_bytes"]));
     return text + fmt::format("\nMPI: {}", json_text(rank["mpi"]));
 }
 
@@ -144,9 +147,9 @@ class InspectCommand : public Command
                    list_text(ranks,
                              {"rank", "pid", "memory_bytes", "stored_bytes",
                               "region_count", "thread_count", "file_count",
-                              "executable"},
+                              "logged_messages", "logged_bytes", "executable"},
                              {"RANK", "PID", "MEMORY", "STORED", "REGIONS",
-                              "THREADS", "FILES", "PROGRAM"}));
+                              "THREADS", "FILES", "LOGGED", "LOG", "PROGRAM"}));
     }
 
     void show_rank(const Checkpoint &checkpoint) const

@@ -188,6 +188,9 @@ Json view_of_rank(const RankImage &image)
     for (const ChunkRecord &chunk : image.chunks) {
         stored += chunk.size;
     }
+    for (const ChunkRecord &chunk : image.message_log.chunks) {
+        stored += chunk.size;
+    }
     const ckpt_snapshot &snapshot = image.snapshot;
     return {{"rank", snapshot.rank},
             {"pid", snapshot.pid},
@@ -196,7 +199,9 @@ Json view_of_rank(const RankImage &image)
             {"stored_bytes", stored},
             {"region_count", image.regions.size()},
             {"thread_count", image.threads.size() + 1},
-            {"file_count", image.files.size()}};
+            {"file_count", image.files.size()},
+            {"logged_messages", image.message_log.messages},
+            {"logged_bytes", image.message_log.bytes}};
 }
 
 Json detailed_view_of_rank(const RankImage &image)

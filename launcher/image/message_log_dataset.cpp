@@ -44,7 +44,7 @@ MessageLog MessageLogDataset::finish(std::uint64_t messages)
     return std::move(log_);
 }
 
-MessageLog read_message_log(hid_t rank_group)
+MessageLog describe_message_log(hid_t rank_group)
 {
     MessageLog log;
     if (!has_member(rank_group, names::message_log)) {

@@ -40,6 +40,6 @@ class MessageLogDataset
 
 /* The description of a rank's log; an empty one if it has none. Its chunks are
  * yet to be checked. */
-MessageLog read_message_log(hid_t rank_group);
+MessageLog describe_message_log(hid_t rank_group);
 
 } // namespace ckpt

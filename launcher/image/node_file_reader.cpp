@@ -15,6 +15,8 @@
 #include "image/encoded_chunk.hpp"
 #include "image/hdf5_file_driver.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/message_log_content.hpp"
+#include "image/message_log_dataset.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -59,19 +61,15 @@ void require_sane_chunks(const RankImage &image, std::uint64_t chunk_size,
 {
     const ChunkRecord *last = nullptr;
     for (const ChunkRecord &chunk : image.chunks) {
-        bool sane = chunk.region < image.regions.size() &&
-                    (last == nullptr ||
-                     std::pair(last->region, last->index) <
-                         std::pair(chunk.region, chunk.index)) &&
-                    chunk.filter_mask <= 1;
+        bool sane =
+            chunk.region < image.regions.size() &&
+            (last == nullptr || std::pair(last->region, last->index) <
+                                    std::pair(chunk.region, chunk.index));
         if (sane) {
             const ckpt_region &region = image.regions[chunk.region];
-            std::uint64_t size = region_chunk_size(region, chunk_size);
-            sane = chunk.index <= (region.end - region.start - 1) / size &&
-                   chunk.size > 0 && chunk.size <= size &&
-                   (chunk.filter_mask == 0 || chunk.size == size) &&
-                   chunk.offset <= file_bytes &&
-                   chunk.size <= file_bytes - chunk.offset &&
+            sane = is_sane_chunk(chunk, region.end - region.start,
+                                 region_chunk_size(region, chunk_size),
+                                 file_bytes) &&
                    image.reference(chunk.region) == nullptr;
         }
         if (!sane) {
@@ -114,6 +112,7 @@ struct NodeFileReader::Impl {
     const RankImage &image(int rank) const;
     std::span<const std::byte> load_chunk(int rank, const ChunkRecord &chunk,
                                           ChunkBuffers &buffers) const;
+    MessageLogContent message_log(int rank) const;
     void require_no_stray_bytes() const;
 
     const std::string path;
@@ -251,6 +250,7 @@ void NodeFileReader::Impl::read_tables()
                 !images.emplace(rank, std::move(image)).second) {
                 fail("{} is not the rank it should be", whose);
             }
+            message_log(rank); /* it is possible */
         }
     } catch (const Error &error) {
         fail("{} is damaged: {}", path, error.what());
@@ -280,6 +280,7 @@ RankImage NodeFileReader::Impl::read_rank(hid_t group,
     image.references =
         read_records<FileReference>(group, names::references, most_regions);
     image.chunks = read_records<ChunkRecord>(group, names::chunks, SIZE_MAX);
+    image.message_log = describe_message_log(group);
     require_sane_image(image, whose);
     require_sane_references(image, whose);
     require_sane_chunks(image, chunk_size, header.bytes, whose);
@@ -312,12 +313,21 @@ NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
     return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk));
 }
 
+MessageLogContent NodeFileReader::Impl::message_log(int rank) const
+{
+    return {fd.get(), header.bytes, image(rank).message_log, chunk_size,
+            fmt::format("the message log of rank {} in {}", rank, path)};
+}
+
 /* Every byte of an extent must belong to a chunk, or no checksum covers it. */
 void NodeFileReader::Impl::require_no_stray_bytes() const
 {
     std::vector<Extent> covered;
     for (const auto &[rank, image] : images) {
         for (const ChunkRecord &chunk : image.chunks) {
+            covered.push_back({chunk.offset, chunk.size});
+        }
+        for (const ChunkRecord &chunk : image.message_log.chunks) {
             covered.push_back({chunk.offset, chunk.size});
         }
     }
@@ -389,6 +399,12 @@ void NodeFileReader::read_region(int rank, std::size_t region,
     });
 }
 
+void NodeFileReader::read_message_log(int rank,
+                                      std::span<std::byte> destination) const
+{
+    impl_->message_log(rank).read(destination, impl_->threads);
+}
+
 void NodeFileReader::verify(
     const std::function<void(std::uint64_t, std::uint64_t)> &progress) const
 {
@@ -400,17 +416,26 @@ void NodeFileReader::verify(
             work.emplace_back(rank, &chunk);
             total += chunk.size;
         }
+        for (const ChunkRecord &chunk : image.message_log.chunks) {
+            total += chunk.size;
+        }
     }
     std::mutex mutex;
     std::uint64_t done = 0;
+    auto report = [&](std::uint64_t bytes) {
+        if (progress) {
+            std::lock_guard lock(mutex);
+            done += bytes;
+            progress(done, total);
+        }
+    };
     parallel_for(work.size(), impl_->threads, [&](std::size_t i) {
         thread_local ChunkBuffers buffers;
         impl_->load_chunk(work[i].first, *work[i].second, buffers);
-        if (progress) {
-            std::lock_guard lock(mutex);
-            done += work[i].second->size;
-            progress(done, total);
-        }
+        report(work[i].second->size);
+    });
+    parallel_for(impl_->ranks.size(), impl_->threads, [&](std::size_t i) {
+        impl_->message_log(impl_->ranks[i]).verify(report);
     });
 }
 

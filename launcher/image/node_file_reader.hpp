@@ -53,7 +53,12 @@ class NodeFileReader
     void read_region(int rank, std::size_t region,
                      std::span<std::byte> destination) const;
 
-    /* Reads every chunk of every rank. `progress` gets bytes done and in all. */
+    /* Puts a rank's message log at `destination`, which must have its size and
+     * be all zero. Chunks and messages are checked. */
+    void read_message_log(int rank, std::span<std::byte> destination) const;
+
+    /* Reads every chunk of every rank. `progress` gets bytes done and in all.
+     */
     void verify(const std::function<void(std::uint64_t, std::uint64_t)>
                     &progress = {}) const;
 

@@ -156,6 +156,16 @@ std::uint64_t region_chunk_size(const ckpt_region &region,
     return std::min(chunk_size, region.end - region.start);
 }
 
+bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
+                   std::uint64_t chunk_size, std::uint64_t file_bytes)
+{
+    return chunk.index <= (length - 1) / chunk_size && chunk.size > 0 &&
+           chunk.size <= chunk_size && chunk.filter_mask <= 1 &&
+           (chunk.filter_mask == 0 || chunk.size == chunk_size) &&
+           chunk.offset <= file_bytes &&
+           chunk.size <= file_bytes - chunk.offset;
+}
+
 std::uint64_t message_log_chunk_size(std::uint64_t bytes,
                                      std::uint64_t chunk_size)
 {

@@ -74,7 +74,12 @@ void require_sane_image(const RankImage &image, const std::string &whose);
 std::uint64_t region_chunk_size(const ckpt_region &region,
                                 std::uint64_t chunk_size);
 
-/* The same of a message log. */
+/* Whether a chunk of something that has `length` bytes (not 0), in chunks of
+ * `chunk_size`, can be in a file of `file_bytes`. */
+bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
+                   std::uint64_t chunk_size, std::uint64_t file_bytes);
+
+/* Bytes of one chunk of a message log of `bytes`. */
 std::uint64_t message_log_chunk_size(std::uint64_t bytes,
                                      std::uint64_t chunk_size);
 

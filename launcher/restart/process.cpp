@@ -146,6 +146,21 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
                       region.end - region.start};
         reader.read_region(rank, i, staged_[i]);
     }
+    load_message_log(reader, rank);
+}
+
+void Process::load_message_log(const NodeFileReader &reader, int rank)
+{
+    const std::uint64_t size = image_.message_log.bytes;
+    void *address = nullptr;
+    ckpt_failure failure;
+    if (size == 0) {
+        return;
+    }
+    require_success(
+        ckpt_restore_message_log(restore_.get(), size, &address, &failure),
+        failure);
+    reader.read_message_log(rank, {static_cast<std::byte *>(address), size});
 }
 
 const ckpt_socket &Process::socket_of(const ckpt_file &file) const

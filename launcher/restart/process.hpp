@@ -34,7 +34,8 @@ class Process
      */
     explicit Process(const RankImage &image);
 
-    /* Reads all memory into staging areas and checks the mapped files. */
+    /* Reads all memory into staging areas and the message log into memory of
+     * its own, and checks the mapped files. */
     void load_memory(const NodeFileReader &reader, int rank);
 
     /* What the rank shares with other ranks of its piece. */
@@ -59,6 +60,7 @@ class Process
                             std::uint64_t restart_started);
 
   private:
+    void load_message_log(const NodeFileReader &reader, int rank);
     void make_own_objects() const;
     void give(std::uint64_t inode, const std::string &path, const Fd &fd);
     const ckpt_socket &socket_of(const ckpt_file &file) const;

@@ -9,6 +9,7 @@
 #include "common/files.hpp"
 #include "image/node_file_writer.hpp"
 #include "tests/cli_fixture.hpp"
+#include "tests/logged_messages.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -185,6 +186,9 @@ class RealImage : public CliTest
         directory_ = store_.begin_checkpoint("real", 1);
         NodeFileWriter writer(directory_, "a", {});
         writer.capture(child.pid(), child.snapshot());
+        std::ofstream(directory_ / "log") << message_log(12);
+        writer.add_message_log(0, directory_ / "log");
+        fs::remove(directory_ / "log");
         record.pieces = {writer.commit()};
         record.write(directory_);
     }
@@ -222,9 +226,14 @@ TEST_F(RealImage, IsInspected)
 
     auto all = nlohmann::json::parse(ckpt_says({"inspect", "--json"}).out);
     EXPECT_EQ(all["ranks"][0]["file_count"], 1);
+    EXPECT_EQ(all["ranks"][0]["logged_messages"], 12);
+    EXPECT_EQ(all["ranks"][0]["logged_bytes"], message_log(12).size());
 
     outcome = ckpt_says({"inspect", "--rank", "0"});
     EXPECT_NE(outcome.out.find("/data/input"), std::string::npos)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find("logged: 12 messages that crossed the cut, "),
+              std::string::npos)
         << outcome.out;
     auto rank = nlohmann::json::parse(
         ckpt_says({"inspect", "--rank", "0", "--json"}).out);

@@ -11,6 +11,7 @@
 
 #include "common/files.hpp"
 #include "tests/child_process.hpp"
+#include "tests/logged_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,8 @@ using namespace ckpt::test;
 namespace
 {
 
-/* A saved process with two content regions, and the file's bytes. */
+/* A saved process with two content regions and a message log, and the file's
+ * bytes. */
 class Damage : public testing::Test
 {
   protected:
@@ -46,6 +48,8 @@ class Damage : public testing::Test
         });
         NodeFileWriter writer(scratch_.path(), "n1", {});
         writer.capture(child.pid(), child.snapshot());
+        std::ofstream(scratch_ / "log", std::ios::binary) << message_log(100);
+        writer.add_message_log(0, scratch_ / "log");
         path_ = scratch_ / writer.commit().file;
         std::ifstream file(path_, std::ios::binary);
         bytes_.assign(std::istreambuf_iterator<char>(file), {});
@@ -56,6 +60,32 @@ class Damage : public testing::Test
     {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
         return error_of([&] { NodeFileReader(path_).verify(); });
+    }
+
+    /* Of a file in which the record of a chunk was changed before it was
+     * sealed. */
+    std::string
+    verdict_with_record(ChunkRecord record,
+                        const std::function<void(ChunkRecord &)> &change)
+    {
+        std::string changed = bytes_;
+        std::string_view before(reinterpret_cast<const char *>(&record),
+                                sizeof(record));
+        std::size_t table = changed.find(before);
+        EXPECT_NE(table, std::string::npos);
+        change(record);
+        std::memcpy(&changed[table], &record, sizeof(record));
+        NodeFileHeader header =
+            NodeFileHeader::parse(changed.substr(0, header_size), path_);
+        std::vector<Extent> extents(header.extent_count);
+        std::memcpy(extents.data(), &changed[header.extents_offset()],
+                    extents.size() * sizeof(Extent));
+        std::ofstream(path_, std::ios::binary | std::ios::trunc) << changed;
+        Fd fd = open_file(path_, O_RDONLY, 0, "file");
+        header.checksum =
+            checksum_outside(fd.get(), header.bytes, extents, path_);
+        changed.replace(0, header_size, header.text());
+        return verdict(changed);
     }
 
     ScratchDirectory scratch_;
@@ -143,34 +173,10 @@ TEST_F(Damage, ChunkIsNamed)
 /* Damage that no checksum tells, because it was made before the checksum. */
 TEST_F(Damage, HostileTablesAreRefused)
 {
-    struct Change {
-        const char *what;
-        std::function<void(std::string &, const ChunkRecord &)> apply;
-    };
     NodeFileReader reader(path_);
-    std::vector<ChunkRecord> chunks = reader.rank(0).chunks;
-    std::string_view record(reinterpret_cast<const char *>(&chunks[0]),
-                            sizeof(chunks[0]));
-    std::size_t table = bytes_.find(record);
-    ASSERT_NE(table, std::string::npos);
-
+    const ChunkRecord chunk = reader.rank(0).chunks[0];
     auto with_record = [&](const std::function<void(ChunkRecord &)> &change) {
-        std::string changed = bytes_;
-        ChunkRecord own = chunks[0];
-        change(own);
-        std::memcpy(&changed[table], &own, sizeof(own));
-        /* Seal it again, as the writer does. */
-        NodeFileHeader header =
-            NodeFileHeader::parse(changed.substr(0, header_size), path_);
-        std::vector<Extent> extents(header.extent_count);
-        std::memcpy(extents.data(), &changed[header.extents_offset()],
-                    extents.size() * sizeof(Extent));
-        std::ofstream(path_, std::ios::binary | std::ios::trunc) << changed;
-        Fd fd = open_file(path_, O_RDONLY, 0, "file");
-        header.checksum =
-            checksum_outside(fd.get(), header.bytes, extents, path_);
-        changed.replace(0, header_size, header.text());
-        return verdict(changed);
+        return verdict_with_record(chunk, change);
     };
     EXPECT_EQ(with_record([](ChunkRecord &) {}), "");
     const std::function<void(ChunkRecord &)> changes[] = {
@@ -189,13 +195,51 @@ TEST_F(Damage, HostileTablesAreRefused)
     }
 }
 
+TEST_F(Damage, HostileTablesOfLogsAreRefused)
+{
+    NodeFileReader reader(path_);
+    const ChunkRecord chunk = reader.rank(0).message_log.chunks.at(0);
+    auto with_record = [&](const std::function<void(ChunkRecord &)> &change) {
+        return verdict_with_record(chunk, change);
+    };
+    EXPECT_EQ(with_record([](ChunkRecord &) {}), "");
+    const std::function<void(ChunkRecord &)> changes[] = {
+        [](ChunkRecord &own) { own.region = 1; },
+        [](ChunkRecord &own) { own.index = 1; },
+        [](ChunkRecord &own) { own.offset = ~0ull; },
+        [](ChunkRecord &own) { own.size = 0; },
+        [](ChunkRecord &own) { own.size = ~0u; },
+        [](ChunkRecord &own) { own.filter_mask ^= 1; },
+        [](ChunkRecord &own) { own.offset += 8; },
+        [](ChunkRecord &own) { own.checksum++; },
+    };
+    for (const auto &change : changes) {
+        EXPECT_NE(with_record(change), "") << &change - changes;
+    }
+}
+
+TEST_F(Damage, ChunkOfALogIsNamed)
+{
+    NodeFileReader reader(path_);
+    const MessageLog &log = reader.rank(0).message_log;
+    std::string changed = bytes_;
+    changed[log.chunks.at(0).offset + 5] ^= 4;
+    EXPECT_EQ(verdict(changed),
+              fmt::format("the message log of rank 0 in {}, chunk 0 is "
+                          "damaged: its checksum is wrong",
+                          path_));
+    std::vector<std::byte> bytes(log.bytes);
+    EXPECT_TRUE(contains(error_of([&] { reader.read_message_log(0, bytes); }),
+                         "its checksum is wrong"));
+}
+
 TEST_F(Damage, OtherVersionsAndFilesAreRefused)
 {
     std::string newer = bytes_;
-    newer[newer.find("format 1") + 7] = '9';
+    newer[newer.find("format 2") + 7] = '9';
     EXPECT_TRUE(contains(verdict(newer), "newer version 9"));
     std::string older = bytes_;
-    older[older.find("format 1") + 7] = '0';
+    older[older.find("format 2") + 7] = '0';
     EXPECT_TRUE(contains(verdict(older), "older version 0"));
     EXPECT_TRUE(contains(verdict(std::string(2000, 'x')),
                          "is not a node file"));
@@ -289,5 +333,6 @@ TEST_F(Damage, Hdf5ToolsReadTheFile)
     EXPECT_TRUE(contains(dump, "/proc/self/exe") ||
                 contains(dump, "\"protection\""))
         << dump;
+    EXPECT_TRUE(contains(listing, "/rank0/message_log")) << listing;
     EXPECT_TRUE(contains(output_of("h5dump -A " + path_), "zstd:1"));
 }

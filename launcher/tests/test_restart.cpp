@@ -6,8 +6,10 @@
 #include "config.h"
 
 #include "image/manifest.hpp"
+#include "image/message_log.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/remote_memory.hpp"
+#include "tests/logged_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -141,6 +143,7 @@ class Restart : public testing::Test
         ckpt::NodeFileWriter writer(checkpoint, "here", options);
         writer.survey(child.pid, address);
         writer.capture(child.pid, address);
+        writer.add_message_log(0, ckpt::message_log_path(checkpoint, 0));
         ckpt::Manifest manifest;
         manifest.job = "test";
         manifest.number = 1;
@@ -192,6 +195,29 @@ TEST_F(Restart, ThreeTimesInARow)
     Ending ending = finish(child);
     EXPECT_EQ(ending.status, 0);
     EXPECT_EQ(ending.output, "survived 3\n");
+}
+
+/* restore_subject looks at the content (libckpt/tests/raw_image.h). */
+TEST_F(Restart, GivesTheMessageLogToTheProcess)
+{
+    std::string log;
+    for (std::uint64_t i = 0; i < 300; i++) {
+        log += ckpt::test::logged_message(
+            i, std::string(i * 1000, static_cast<char>(i)));
+    }
+    Child child = start_subject(3);
+    for (int i = 0; i < 3; i++) {
+        fs::path path = ckpt::message_log_path(checkpoint, 0);
+        fs::remove(path);
+        if (i != 1) { /* the second time there is none */
+            std::ofstream(path, std::ios::binary) << log;
+        }
+        ASSERT_NO_FATAL_FAILURE(save_and_kill(child)) << "round " << i;
+        child = restart();
+    }
+    Ending ending = finish(child);
+    EXPECT_EQ(ending.status, 0);
+    EXPECT_EQ(ending.output, "survived 3\nlogged 600\n");
 }
 
 TEST_F(Restart, WithoutTheWorkingDirectory)

@@ -72,10 +72,10 @@ void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 
 /*
  * Makes the memory of the image's message log, which resume() finds by its
- * struct ckpt_resume_info: private, no part of the image. Once, if there is
- * one. size: bytes, not 0. address_p: where it is and stays, zeroed, for the
- * caller to fill. Returns 0 or -errno with the size in `failure`. Context:
- * normal.
+ * struct ckpt_resume_info: private, no part of the image. At most once.
+ * size: bytes, not 0.
+ * address_p: where it is and stays, zeroed, for the caller to fill.
+ * Returns 0 or -errno with the size in `failure`. Context: normal.
  */
 int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
                              void **address_p, struct ckpt_failure *failure);

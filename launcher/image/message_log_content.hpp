@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message_log_content.hpp - the bytes of a message log in a node file; chunks
+ * and messages are checked as they are read.
+ */
+#pragma once
+
+#include "image/rank_image.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace ckpt
+{
+
+/* All throw Error. */
+class MessageLogContent
+{
+  public:
+    /* fd: the node file, of `file_bytes`; chunk_size: as it has it; whose:
+     * begins the text of an error. fd and log must outlive this. Throws if the
+     * description of the log is impossible. */
+    MessageLogContent(int fd, std::uint64_t file_bytes, const MessageLog &log,
+                      std::uint64_t chunk_size, std::string whose);
+
+    /* Puts the log at `destination`, which has its size and is all zero. */
+    void read(std::span<std::byte> destination, unsigned threads) const;
+
+    /* Reads it chunk by chunk; `progress` gets the size of each one. */
+    void verify(const std::function<void(std::uint64_t)> &progress) const;
+
+  private:
+    void require_sane(std::uint64_t file_bytes) const;
+    void require_count(std::uint64_t messages) const;
+    std::string text_of(const ChunkRecord &chunk) const;
+
+    const int fd_;
+    const MessageLog &log_;
+    const std::uint64_t chunk_size_; /* of this log */
+    const std::string whose_;
+};
+
+} // namespace ckpt
