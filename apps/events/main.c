@@ -32,7 +32,7 @@
 #define MOST_IN_ACT    (2 * world_size + 8) /* operations of a rank */
 #define MOST_UNDUE     24 /* messages that nobody waits for, on their way */
 #define ACTS_PER_CALL  32 /* in which all hear whether to go on */
-#define CALLS_PER_LINE 8  /* of progress output */
+#define CALLS_PER_LINE 2  /* of progress output */
 
 static uint64_t seed;
 static volatile uint64_t result; /* of computation */
@@ -49,19 +49,20 @@ static uint64_t draw_own(uint64_t act, uint64_t what)
     return mix4(seed, act, what, (uint64_t)world_rank + 1);
 }
 
-enum question { /* what is drawn for an act; several of the last two */
-                KIND,
-                WHO,
-                WHOM,
-                HOW_MANY,
-                WHICH,
-                WAY,
-                LENGTH,
-                PAUSE,
-                LOOK,
-                COMPLETE,
-                MESSAGE = 100,
-                INVITED = 10000
+/* What is drawn for an act; several of the last two. */
+enum question {
+    KIND,
+    WHO,
+    WHOM,
+    HOW_MANY,
+    WHICH,
+    WAY,
+    LENGTH,
+    PAUSE,
+    LOOK,
+    COMPLETE,
+    MESSAGE = 100,
+    INVITED = 10000
 };
 
 /* Most messages are short; others are about as long as what a library sends at

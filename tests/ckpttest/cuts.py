@@ -21,6 +21,7 @@ from .lab import Lab
 LONGEST_PAUSE = 0.2  # seconds before a checkpoint
 FIRST_CUTS = 6  # at most, of a job that was not restarted
 LATER_CUTS = 2  # at most, of one that was
+KEPT = 1000  # all of a run
 SHOWN = 12  # errors in a message
 
 
@@ -36,7 +37,8 @@ class Run:
     """A random program, its checkpoints, and theirs."""
 
     def __init__(self, directory, ranks, seed, protocol):
-        self.lab = Lab(directory, CKPT_NAME="cuts", CKPT_PROTOCOL=protocol)
+        settings = {"CKPT_KEEP": KEPT, "CKPT_PROTOCOL": protocol}
+        self.lab = Lab(directory, CKPT_NAME="cuts", **settings)
         self.stop = self.lab.directory / "stop"
         self.ranks = ranks
         self.program = programs.events(seed, self.stop, ranks)
