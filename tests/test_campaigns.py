@@ -14,6 +14,7 @@ def test_cuts(tmp_path):
     totals = cuts.run_cuts(tmp_path, 12, SEED)
     assert totals["cuts"] == 12
     assert totals["messages across the cuts"] > 0
+    assert totals["moved cuts found wrong"] > 0
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -137,7 +137,7 @@ def test_received_before_and_in_the_channel_all_the_same():
     story.receive(message)
     cut = story.cut()
     story.receive(message)
-    doubled, order = story.errors(cut)
+    order, doubled = story.errors(cut)
     assert doubled.endswith(
         "sent before the cut, received before and after the cut"
     )
@@ -150,7 +150,7 @@ def test_twice_in_the_channel():
     cut = story.cut()
     story.receive(message)
     story.receive(message)
-    doubled, _ = story.errors(cut)
+    _, doubled = story.errors(cut)
     assert doubled.endswith("received after and after the cut")
 
 
@@ -228,7 +228,8 @@ def test_root_behind_the_others():
     story.leave(0, [clock], source=0)
     story.enter(1, source=0)
     story.leave(1, [clock], source=0)
-    assert any("rank 0 has not sent it" in error for error in story.errors([0, 2]))
+    errors = story.errors([0, 2])
+    assert any("rank 0 has not sent it" in error for error in errors)
 
 
 def test_collective_that_a_member_does_not_leave():
@@ -259,9 +260,9 @@ def test_events_that_were_not_put_back():
 
 
 def is_closed(logs, cut):
-    """The definition of a consistent cut, by sets: another way to the answer."""
+    """The definition of a consistent cut: another way to the answer."""
     past = {
-        (rank, place) for rank, count in enumerate(cut) for place in range(count)
+        (rank, place) for rank in range(len(cut)) for place in range(cut[rank])
     }
     sends = {
         (rank, event.peer, event.number): (rank, place)

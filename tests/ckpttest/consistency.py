@@ -58,17 +58,21 @@ def _when(places, position):
 
 def delivery_errors(cut, traffic):
     """Messages that were not sent once and received once. The history ends when
-    nothing is under way."""
-    errors = []
+    nothing is under way; if it was broken off, what had not come by then is
+    among these, so they are behind the others."""
+    errors, missing = [], []
     for message in sorted(traffic.sent.keys() | traffic.received.keys()):
         sent = traffic.sent.get(message, [])
         received = traffic.received.get(message, [])
-        if (len(sent), len(received)) != (1, 1):
-            errors.append(
-                f"{message}: sent {_when(sent, cut[message.sender])}, received "
-                f"{_when(received, cut[message.receiver])}"
-            )
-    return errors
+        text = (
+            f"{message}: sent {_when(sent, cut[message.sender])}, received "
+            f"{_when(received, cut[message.receiver])}"
+        )
+        if len(sent) == 1 and not received:
+            missing.append(text)
+        elif (len(sent), len(received)) != (1, 1):
+            errors.append(text)
+    return errors + missing
 
 
 def damage_errors(history):
@@ -110,11 +114,11 @@ def _causes(history, traffic, rank, event):
         message = message_of(rank, event)
         return [(message.sender, p) for p in traffic.sent.get(message, [])[:1]]
     if event.kind == LEFT:
-        places = (
-            (source, traffic.entered.get((event.comm, event.number, source)))
+        return [
+            (source, traffic.entered[event.comm, event.number, source])
             for source in _sources(event, rank, len(history))
-        )
-        return [(source, place) for source, place in places if place is not None]
+            if (event.comm, event.number, source) in traffic.entered
+        ]
     return []
 
 
@@ -147,8 +151,8 @@ def cut_errors(history, cut, traffic):
     """Events before the cut with a cause that is not: by messages and
     collectives, and as the clocks say."""
     direct = [
-        f"{_name(rank, event)}: rank {rank} has received it before the cut, rank "
-        f"{source} has not sent it before"
+        f"{_name(rank, event)}: rank {rank} has received it before the cut, "
+        f"rank {source} has not sent it before"
         for rank, log in enumerate(history)
         for event in log[: cut[rank]]
         for source, cause in _causes(history, traffic, rank, event)
@@ -189,11 +193,11 @@ def judge(history, cut):
     traffic = traffic_of(history)
     return [
         *cut_errors(history, cut, traffic),
-        *delivery_errors(cut, traffic),
-        *collective_errors(traffic, len(history)),
         *damage_errors(history),
         *order_errors(history),
         *clock_errors(history, traffic),
+        *delivery_errors(cut, traffic),
+        *collective_errors(traffic, len(history)),
     ]
 
 

@@ -70,23 +70,35 @@ def record_size(ranks):
 
 
 def parse_log(data, ranks):
-    """The events in the bytes of a log."""
+    """The events in the bytes of a log; a kill may leave part of one more."""
     head = len(Event._fields) - 1
+    record = _record(ranks)
+    whole = data[: len(data) - len(data) % record.size]
     return [
         Event(*words[:head], words[head:])
-        for words in _record(ranks).iter_unpack(data)
+        for words in record.iter_unpack(whole)
     ]
+
+
+def count_until(moment, logs):
+    """How many events each log (bytes) has from before a moment (ns)."""
+    return [
+        sum(event.time < moment for event in parse_log(log, len(logs)))
+        for log in logs
+    ]
+
+
+def _path(directory, rank):
+    return Path(directory) / f"events.{rank}"
 
 
 def read_logs(directory, ranks):
     """The bytes of all logs."""
-    return [
-        (Path(directory) / f"events.{rank}").read_bytes()
-        for rank in range(ranks)
-    ]
+    paths = [_path(directory, rank) for rank in range(ranks)]
+    return [path.read_bytes() if path.exists() else b"" for path in paths]
 
 
 def write_logs(directory, logs):
     """Puts the bytes of all logs back."""
     for rank, data in enumerate(logs):
-        (Path(directory) / f"events.{rank}").write_bytes(data)
+        _path(directory, rank).write_bytes(data)
