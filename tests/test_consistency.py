@@ -15,6 +15,7 @@ from ckpttest.events import (
     RECEIVED,
     SENT,
     Event,
+    count_until,
     members_of,
     parse_log,
     record_size,
@@ -323,11 +324,13 @@ def test_moved_cuts_of_a_random_history(random_story):
 
 
 def test_log_as_written():
-    """The layout of apps/events/log.h."""
+    """The layout of apps/events/log.h; the last record is broken off."""
     event = Event(7, 6, 5, RECEIVED, -1, 2, 3, 0, 300, (8, 9))
     data = struct.pack("=3QI3i2I2Q", *event[:-1], *event.clock)
     assert record_size(2) == len(data) == 64
-    assert parse_log(data * 2, 2) == [event, event]
+    assert parse_log(data * 2 + data[:63], 2) == [event, event]
+    assert count_until(7, [data, data * 2]) == [0, 0]
+    assert count_until(8, [data, data * 2]) == [1, 2]
 
 
 def test_members():

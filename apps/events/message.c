@@ -2,11 +2,6 @@
 /* message.c - see message.h. */
 #include "message.h"
 
-#include "pending.h"
-
-#define LARGEST  (1 << 17) /* bytes of a message */
-#define STANDING 3         /* receives in the pool */
-
 struct header {
     uint64_t number;
     int32_t from, to, comm, tag;
@@ -18,7 +13,6 @@ struct header {
 static uint64_t sent[COMMUNICATORS][MAX_RANKS][TAGS];
 static uint64_t received[COMMUNICATORS];
 static uint64_t posted; /* receives */
-static struct operation pool[STANDING];
 
 static uint64_t content_of(const struct header *header)
 {
@@ -32,7 +26,7 @@ static struct header *compose(struct envelope to)
     size_t bytes = sizeof(struct header) + (size_t)to.extra;
     struct header *header = malloc(bytes);
 
-    CHECK(header != NULL && bytes <= LARGEST);
+    CHECK(header != NULL && bytes <= LARGEST_MESSAGE);
     *header = (struct header){
         .number = sent[to.comm][to.peer][to.tag]++,
         .from = world_rank,
@@ -64,9 +58,7 @@ static int is_as_sent(const struct header *header, enum communicator comm,
                      content_of(header));
 }
 
-/* Logs a message that has arrived. */
-static void note_receipt(const struct operation *receive,
-                         const MPI_Status *status)
+void message_note(const struct operation *receive, const MPI_Status *status)
 {
     const struct header *header = receive->data;
     int bytes, good;
@@ -129,13 +121,13 @@ void message_send(struct envelope to, enum send_way way, uint64_t due)
     free(header);
 }
 
-static struct operation new_receive(enum communicator comm, uint64_t due)
+struct operation message_to_come(enum communicator comm, uint64_t due)
 {
     struct operation operation = {.due = due, .comm = comm};
 
-    operation.data = malloc(LARGEST);
+    operation.data = malloc(LARGEST_MESSAGE);
     CHECK(operation.data != NULL);
-    operation.done = note_receipt;
+    operation.done = message_note;
     operation.order = ++posted;
     return operation;
 }
@@ -170,19 +162,18 @@ static MPI_Message probe(struct envelope from, enum receive_way way,
     return message;
 }
 
-/* Receives what a probe has found. */
-static void receive_found(struct operation *receive, MPI_Message message,
-                          const MPI_Status *found)
+void message_fetch(struct operation *receive, MPI_Message message,
+                   const MPI_Status *found)
 {
     MPI_Status status;
 
     if (message == MPI_MESSAGE_NULL) {
-        MPI_Recv(receive->data, LARGEST, MPI_BYTE, found->MPI_SOURCE,
+        MPI_Recv(receive->data, LARGEST_MESSAGE, MPI_BYTE, found->MPI_SOURCE,
                  found->MPI_TAG, comms[receive->comm], &status);
     } else {
-        MPI_Mrecv(receive->data, LARGEST, MPI_BYTE, &message, &status);
+        MPI_Mrecv(receive->data, LARGEST_MESSAGE, MPI_BYTE, &message, &status);
     }
-    note_receipt(receive, &status);
+    message_note(receive, &status);
     free(receive->data);
 }
 
@@ -191,19 +182,20 @@ static void receive_probed(struct envelope from, enum receive_way way,
 {
     MPI_Status found;
     MPI_Message message = probe(from, way, &found);
-    struct operation receive = new_receive(from.comm, due);
+    struct operation receive = message_to_come(from.comm, due);
 
     if (way == IMRECV) {
-        MPI_Imrecv(receive.data, LARGEST, MPI_BYTE, &message, &receive.request);
+        MPI_Imrecv(receive.data, LARGEST_MESSAGE, MPI_BYTE, &message,
+                   &receive.request);
         pending_add(&receive);
     } else {
-        receive_found(&receive, message, &found);
+        message_fetch(&receive, message, &found);
     }
 }
 
-static void post(struct operation *receive, struct envelope from)
+void message_post(struct operation *receive, struct envelope from)
 {
-    MPI_Irecv(receive->data, LARGEST, MPI_BYTE,
+    MPI_Irecv(receive->data, LARGEST_MESSAGE, MPI_BYTE,
               rank_within(from.comm, from.peer), from.tag, comms[from.comm],
               &receive->request);
 }
@@ -217,20 +209,20 @@ void message_receive(struct envelope from, enum receive_way way, uint64_t due)
         receive_probed(from, way, due);
         return;
     }
-    receive = new_receive(from.comm, due);
+    receive = message_to_come(from.comm, due);
     if (way == RECV) {
-        MPI_Recv(receive.data, LARGEST, MPI_BYTE,
+        MPI_Recv(receive.data, LARGEST_MESSAGE, MPI_BYTE,
                  rank_within(from.comm, from.peer), from.tag, comms[from.comm],
                  &status);
     } else {
-        post(&receive, from);
+        message_post(&receive, from);
         if (way == IRECV) {
             pending_add(&receive);
             return;
         }
         test_until_complete(&receive.request, &status);
     }
-    note_receipt(&receive, &status);
+    message_note(&receive, &status);
     free(receive.data);
 }
 
@@ -247,70 +239,4 @@ uint64_t messages_sent(enum communicator comm, int to)
 uint64_t messages_received(enum communicator comm)
 {
     return received[comm];
-}
-
-int message_take(enum communicator comm, uint64_t random)
-{
-    MPI_Message message = MPI_MESSAGE_NULL;
-    struct operation receive;
-    MPI_Status found;
-    int is_there;
-
-    if (random % 2 == 0) {
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[comm], &is_there, &found);
-    } else {
-        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[comm], &is_there,
-                    &message, &found);
-    }
-    if (is_there) {
-        receive = new_receive(comm, 0);
-        receive_found(&receive, message, &found);
-    }
-    return is_there;
-}
-
-static void pool_post(struct operation *receive)
-{
-    *receive = new_receive(POOL, NEVER);
-    post(receive, (struct envelope){.peer = MPI_ANY_SOURCE,
-                                    .comm = POOL,
-                                    .tag = MPI_ANY_TAG});
-}
-
-void pool_open(void)
-{
-    for (int i = 0; i < STANDING; i++) {
-        pool_post(&pool[i]);
-    }
-}
-
-void pool_test(void)
-{
-    for (int i = 0; i < STANDING; i++) {
-        MPI_Status status;
-        int complete;
-
-        MPI_Test(&pool[i].request, &complete, &status);
-        if (complete) {
-            note_receipt(&pool[i], &status);
-            free(pool[i].data);
-            pool_post(&pool[i]);
-        }
-    }
-}
-
-void pool_close(void)
-{
-    for (int i = 0; i < STANDING; i++) {
-        MPI_Status status;
-        int withdrawn;
-
-        MPI_Cancel(&pool[i].request);
-        MPI_Wait(&pool[i].request, &status);
-        MPI_Test_cancelled(&status, &withdrawn);
-        if (!withdrawn) {
-            note_receipt(&pool[i], &status);
-        }
-        free(pool[i].data);
-    }
 }

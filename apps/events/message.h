@@ -7,9 +7,10 @@
 #ifndef EVENTS_MESSAGE_H
 #define EVENTS_MESSAGE_H
 
-#include "communicators.h"
+#include "pending.h"
 
-#define TAGS 4
+#define TAGS            4
+#define LARGEST_MESSAGE (1 << 17) /* bytes */
 
 struct envelope {
     int peer; /* in MPI_COMM_WORLD, or MPI_ANY_SOURCE */
@@ -44,13 +45,18 @@ uint64_t messages_sent(enum communicator comm, int to);
 /* What this rank has received on a communicator. */
 uint64_t messages_received(enum communicator comm);
 
-/* Receives one message that nobody expects, if there is one; nonzero if so. */
-int message_take(enum communicator comm, uint64_t random);
+/* What receives are made of: */
 
-/* Standing receives from anybody on POOL: begins them; takes note of those that
- * are complete and begins them again; withdraws them. */
-void pool_open(void);
-void pool_test(void);
-void pool_close(void);
+/* One that is about to be posted, with room for any message. */
+struct operation message_to_come(enum communicator comm, uint64_t due);
+void message_post(struct operation *receive, struct envelope from);
+
+/* Receives what a probe has found; message is MPI_MESSAGE_NULL if it was not
+ * matched. Frees the buffer. */
+void message_fetch(struct operation *receive, MPI_Message message,
+                   const MPI_Status *found);
+
+/* Logs a message that is complete. */
+void message_note(const struct operation *receive, const MPI_Status *status);
 
 #endif
