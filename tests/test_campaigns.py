@@ -5,9 +5,16 @@ import random
 
 import pytest
 
-from ckpttest import cycles, endurance, programs, realprograms
+from ckpttest import cuts, cycles, endurance, programs, realprograms
 
 SEED = random.randrange(1000000)  # a failing test shows it
+
+
+def test_cuts(tmp_path):
+    totals = cuts.run_cuts(tmp_path, 12, SEED)
+    assert totals["cuts"] == 12
+    assert totals["messages across the cuts"] > 0
+    assert totals["moved cuts found wrong"] > 0
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -2,11 +2,13 @@
 """Jobs on several nodes: one agent and one image file for each."""
 
 import json
+import shutil
+import time
 from pathlib import Path
 
 import pytest
 
-from ckpttest import cluster, probes, programs
+from ckpttest import cluster, consistency, cuts, events, probes, programs
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="no network namespaces for this user"
@@ -102,3 +104,44 @@ def test_shared_memory_needs_one_node(lab, tmp_path):
     job = lab.restart(options=["--host", "n1:1,n2:1", *lab.options[2:]])
     assert job.finish() != 0
     assert any("must be on one node" in line for line in job.lines), job.lines
+
+
+def test_cuts(tmp_path):
+    totals = cuts.run_cuts(tmp_path, 4, time.time_ns(), ranks=(3, 3), nodes=2)
+    assert totals["cuts"] == 4
+
+
+def mix(older, newer, rank):
+    """Puts a rank, alone on its node, as it was at another checkpoint."""
+    path = newer / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    old = json.loads((older / "manifest.json").read_text("utf-8"))["pieces"]
+    for piece in manifest["pieces"]:
+        if piece["ranks"] == [rank]:
+            piece.update(next(p for p in old if p["host"] == piece["host"]))
+            shutil.copy(older / piece["file"], newer / piece["file"])
+    path.write_text(json.dumps(manifest), "utf-8")
+
+
+def test_inconsistent_checkpoint(lab):
+    """What judges cuts is shown a checkpoint that is made of two."""
+    stop = lab.directory / "stop"
+    program = programs.events(1, stop)
+    job = lab.start(program)
+    job.wait_for(program.progress)
+    older = lab.checkpoint(job)
+    job.wait_for(program.progress, count=10)
+    newer = lab.checkpoint(job)
+    stop.touch()
+    job.succeed()
+    mix(Path(older["path"]), Path(newer["path"]), 0)
+    logs = before = events.read_logs(lab.work, 2)
+    began = time.monotonic_ns()
+    job = lab.restart(newer["name"])
+    while any(log == old for log, old in zip(logs, before)):
+        assert job.run_on(0.05)
+        logs = events.read_logs(lab.work, 2)
+    history = [events.parse_log(log, 2) for log in logs]
+    cut = events.count_until(began, logs)
+    errors = consistency.judge(history, cut)
+    assert any("at its cut rank 1 knows" in error for error in errors), errors

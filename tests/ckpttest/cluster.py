@@ -126,9 +126,9 @@ class Cluster:
             _ip("link", "del", self.bridge)
         shutil.rmtree(self.run)
 
-    def lab(self, directory):
+    def lab(self, directory, **more):
         """A lab whose commands run on the first node, and whose jobs have a
-        rank on each."""
+        rank on each. more: settings of ckpt for the jobs."""
         settings = {
             "CKPT_RUN_DIR": self.run / "here/ckpt",
             "OMPI_MCA_plm": "rsh",
@@ -136,11 +136,13 @@ class Cluster:
             "OMPI_MCA_btl": "tcp,self,vader",
             "OMPI_MCA_btl_tcp_if_include": "eth0",
             "OMPI_MCA_oob_tcp_if_include": "eth0",
+            **more,
         }
         lab = ClusterLab(directory, **settings)
         lab.enter = [self.enter, self.names[0]]
         lab.options = ["--host", ",".join(f"{name}:1" for name in self.names)]
-        lab.options += ["-x", "CKPT_DIR", "-x", "CKPT_RUN_DIR"]
+        for name in ("CKPT_DIR", "CKPT_RUN_DIR", *more):
+            lab.options += ["-x", name]
         return lab
 
 

@@ -110,6 +110,12 @@ def nonblocking(rounds, ranks=3, seed=1):
     return Program("nonblocking collectives", argv, ranks)
 
 
+def events(seed, stop_file, ranks=2):
+    """A random program that logs its events; about 0.5 ms an act."""
+    argv = [APPS / "events/events", seed, stop_file]
+    return Program("events", argv, ranks)
+
+
 def memory(megabytes, steps, ranks=2, pause_us=0):
     """Much memory, strided messages and collectives."""
     return Program(

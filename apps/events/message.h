@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message.h - sending and receiving in all the ways that MPI has; each message
+ * carries its number in its channel and its sender's clock, each event is
+ * logged.
+ */
+#ifndef EVENTS_MESSAGE_H
+#define EVENTS_MESSAGE_H
+
+#include "pending.h"
+
+#define TAGS            4
+#define LARGEST_MESSAGE (1 << 17) /* bytes */
+
+struct envelope {
+    int peer; /* in MPI_COMM_WORLD, or MPI_ANY_SOURCE */
+    enum communicator comm;
+    int tag;   /* or MPI_ANY_TAG */
+    int extra; /* of a message to be sent: bytes beyond its header */
+};
+
+enum send_way { SEND, SSEND, ISEND, ISSEND, ISEND_TESTED, SEND_WAYS };
+
+enum receive_way {
+    RECV,
+    IRECV,
+    IRECV_TESTED,
+    PROBE,
+    MPROBE,
+    IPROBE,
+    IMPROBE,
+    IMRECV,
+    RECEIVE_WAYS
+};
+
+/* Sends; ISEND and ISSEND are waited for before act `due`. */
+void message_send(struct envelope to, enum send_way way, uint64_t due);
+
+/* Receives; IRECV and IMRECV are waited for before act `due`. */
+void message_receive(struct envelope from, enum receive_way way, uint64_t due);
+
+/* What each rank has in the end sent to another on a communicator. */
+uint64_t messages_sent(enum communicator comm, int to);
+
+/* What this rank has received on a communicator. */
+uint64_t messages_received(enum communicator comm);
+
+/* What receives are made of: */
+
+/* One that is about to be posted, with room for any message. */
+struct operation message_to_come(enum communicator comm, uint64_t due);
+void message_post(struct operation *receive, struct envelope from);
+
+/* Receives what a probe has found; message is MPI_MESSAGE_NULL if it was not
+ * matched. Frees the buffer. */
+void message_fetch(struct operation *receive, MPI_Message message,
+                   const MPI_Status *found);
+
+/* Logs a message that is complete. */
+void message_note(const struct operation *receive, const MPI_Status *status);
+
+#endif

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cuts.py - takes checkpoints of random programs at random moments, and has
+each cut judged by what the restarted ranks then do.
+
+The program is apps/events, which logs its events into files. A restart puts the
+files back to what they were at the cut of each rank, and the program goes on
+writing: so the events of before the restart are those before the cut. Some of
+the restarted jobs are saved again before they end, and so on.
+"""
+
+import contextlib
+import random
+import subprocess
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from . import consistency, events, programs
+from .cluster import Cluster
+from .job import JobError
+from .lab import Lab
+
+LONGEST_PAUSE = 0.2  # seconds before a checkpoint
+FIRST_CUTS = 6  # at most, of a job that was not restarted
+LATER_CUTS = 2  # at most, of one that was
+KEPT = 1000  # all of a run
+
+# By what messages travel on a node, and how long those sent unasked may be.
+_TCP = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
+_VADER = {"OMPI_MCA_btl": "vader,self"}
+NETWORKS = [
+    _VADER,
+    {**_VADER, "OMPI_MCA_btl_vader_eager_limit": "500"},
+    _TCP,
+    {**_TCP, "OMPI_MCA_btl_tcp_eager_limit": "500"},
+]
+BETWEEN_NODES = [{}]
+SHOWN = 12  # errors in a message
+
+
+@dataclass
+class Saved:
+    """A checkpoint that is still to be judged."""
+
+    name: str
+    logs: list  # what the saved job had logged when it ended
+
+
+class Run:
+    """A random program, its checkpoints, and theirs."""
+
+    def __init__(self, lab, networks, ranks, seed):
+        self.lab = lab
+        self.networks = networks
+        self.stop = self.lab.directory / "stop"
+        self.ranks = ranks
+        self.program = programs.events(seed, self.stop, ranks)
+        self.chance = random.Random(seed)
+        self.counts = Counter()
+        self.unjudged = []
+
+    def save(self, job, times):
+        """Checkpoints at random moments; their names."""
+        names = []
+        for _ in range(times):
+            assert job.run_on(self.chance.uniform(0, LONGEST_PAUSE)), "it ended"
+            names.append(self.lab.checkpoint(job)["name"])
+        return names
+
+    def go_on(self, job, times):
+        """Saves a job a number of times and has it end; its logs, and what went
+        wrong: a lost message looks like a job that stands still."""
+        names, trouble = [], []
+        try:
+            if times > 0:
+                job.wait_for(self.program.progress)
+                names = self.save(job, times)
+            self.stop.touch()
+            programs.ok_line(job.succeed(), self.lab.work)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            job.kill()
+            trouble.append(str(JobError(job, error)))
+        logs = events.read_logs(self.lab.work, self.ranks)
+        self.unjudged += [Saved(name, logs) for name in names]
+        return logs, trouble
+
+    def first(self, most):
+        """The program from its beginning, with up to `most` checkpoints."""
+        network = self.chance.choice(self.networks)
+        job = self.lab.start(self.program, **network)
+        logs, trouble = self.go_on(job, min(most, FIRST_CUTS))
+        self.judge("first run", logs, [0] * self.ranks, trouble)
+        self.counts["runs"] += 1
+
+    def again(self, most):
+        """Restarts an unjudged checkpoint and judges it; the restarted job has
+        up to `most` checkpoints itself."""
+        saved = self.unjudged.pop(self.chance.randrange(len(self.unjudged)))
+        times = max(0, min(most, self.chance.choice([0, 0, 1, LATER_CUTS])))
+        network = self.chance.choice(self.networks)
+        events.write_logs(self.lab.work, saved.logs)
+        if times > 0:
+            self.stop.unlink()
+        began = time.monotonic_ns()
+        job = self.lab.restart(saved.name, **network)
+        logs, trouble = self.go_on(job, times)
+        cut = events.count_until(began, logs)
+        trouble += self.changes(saved.logs, logs, cut)
+        history = self.judge(f"checkpoint {saved.name}", logs, cut, trouble)
+        self.counts["cuts"] += 1
+        self.count(history, cut)
+
+    def changes(self, before, after, cut):
+        """Logs that a restart has not put back to what they were at the cut."""
+        size = events.record_size(self.ranks)
+        return [
+            f"rank {rank}: its log is another before the cut"
+            for rank, events_before in enumerate(cut)
+            if before[rank][: events_before * size]
+            != after[rank][: events_before * size]
+        ]
+
+    def judge(self, what, logs, cut, trouble):
+        """Raises if anything is wrong with a run that went on from a cut; its
+        history."""
+        history = [events.parse_log(log, self.ranks) for log in logs]
+        errors = consistency.judge(history, cut)
+        if errors or trouble:
+            more = [f"and {len(errors) - SHOWN} more"] * (len(errors) > SHOWN)
+            text = "\n    ".join([*errors[:SHOWN], *more, *trouble])
+            raise AssertionError(f"{what}, cut {cut}:\n    {text}")
+        self.counts["events"] += sum(map(len, history))
+        return history
+
+    def count(self, history, cut):
+        """What crosses a right cut; and whether a wrong one would have been
+        found, which it mostly becomes when a rank goes to its end."""
+        messages, collectives = consistency.crossing(history, cut)
+        self.counts["messages across the cuts"] += messages
+        self.counts["cuts with messages across"] += messages > 0
+        self.counts["collectives across the cuts"] += collectives
+        rank = self.chance.randrange(self.ranks)
+        moved = [*cut[:rank], len(history[rank]), *cut[rank + 1 :]]
+        traffic = consistency.traffic_of(history)
+        wrong = consistency.cut_errors(history, moved, traffic)
+        self.counts["moved cuts found wrong"] += bool(wrong)
+
+
+@contextlib.contextmanager
+def _labs(directory, nodes, settings):
+    """What makes a lab of so many nodes, and the networks that it has."""
+    if nodes == 1:
+        yield lambda place: Lab(place, **settings), NETWORKS
+        return
+    cluster = Cluster(directory / "cluster", nodes)
+    try:
+        yield lambda place: cluster.lab(place, **settings), BETWEEN_NODES
+    finally:
+        cluster.close()
+
+
+def run_cuts(
+    directory, cuts, seed, *, ranks=(2, 4), nodes=1, protocol="sns", show=print
+):
+    """Judges that many cuts of random programs on ranks[0] to ranks[1] ranks;
+    what was counted. Raises at the first that is wrong."""
+    settings = {
+        "CKPT_NAME": "cuts",
+        "CKPT_KEEP": KEPT,
+        "CKPT_PROTOCOL": protocol,
+    }
+    totals = Counter()
+    chance = random.Random(seed)
+    with _labs(directory, nodes, settings) as (make_lab, networks):
+        while totals["cuts"] < cuts:
+            place = directory / f"run{totals['runs']}"
+            number = chance.randrange(2**30)
+            run = Run(make_lab(place), networks, chance.randint(*ranks), number)
+            totals += judge_run(run, cuts - totals["cuts"])
+            subprocess.run(["rm", "-rf", place], check=True)
+            show(f"{totals['cuts']} cuts: {dict(totals)}")
+    return totals
+
+
+def judge_run(run, most):
+    """Judges up to `most` cuts of a run and of what it becomes; the counts."""
+    try:
+        run.first(most)
+        while run.unjudged:
+            known = run.counts["cuts"] + len(run.unjudged)
+            run.again(min(most, 3 * FIRST_CUTS) - known)
+    except Exception as error:
+        argv = " ".join(map(str, run.program.argv))
+        raise AssertionError(f"{argv} on {run.ranks} ranks: {error}") from error
+    finally:
+        run.lab.close()
+    return run.counts
