@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <utility>
 
 namespace ckpt
@@ -38,6 +39,17 @@ SyncAndStop::Options machine_options(const Settings &settings)
     options.timeout =
         std::chrono::duration_cast<SyncAndStop::Duration>(settings.timeout);
     return options;
+}
+
+/* What the trace is good for is not worth a checkpoint. */
+void write_trace(const CheckpointTrace &trace,
+                 const std::filesystem::path &directory)
+{
+    try {
+        trace.write(directory);
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
 }
 
 /* A word that can be part of a job's name. */
@@ -220,6 +232,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now)
     attempt_ = {};
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
+    trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     machine_.request(++epoch_, kill, now);
     perform();
 }
@@ -298,7 +311,17 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
 
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
-    machine_.message(rank, message, steady_clock::now());
+    Time now = steady_clock::now();
+    bool of_attempt =
+        machine_.phase() != Phase::idle && message.epoch == epoch_;
+
+    if (of_attempt) {
+        trace_.answered(rank, message, now);
+    }
+    machine_.message(rank, message, now);
+    if (of_attempt) {
+        trace_.stands_still(rank, machine_.stands_still(rank), now);
+    }
     perform();
 }
 
@@ -333,7 +356,12 @@ void Coordinator::node_gone(Node &node)
 
 void Coordinator::captured(int rank)
 {
-    machine_.captured(rank, steady_clock::now());
+    Time now = steady_clock::now();
+
+    if (machine_.phase() == Phase::write) {
+        trace_.captured(rank, now);
+    }
+    machine_.captured(rank, now);
     perform();
     tell_progress(true);
 }
@@ -343,6 +371,7 @@ void Coordinator::written(const Piece &piece, std::uint64_t memory)
     if (machine_.phase() != Phase::write) {
         return;
     }
+    trace_.written(piece.host, steady_clock::now());
     attempt_.pieces.push_back(piece);
     attempt_.memory += memory;
     if (attempt_.pieces.size() == attempt_.writing.size()) {
@@ -362,6 +391,27 @@ void Coordinator::undone(Node &node)
     if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
         remove_attempt();
     }
+}
+
+/* Those that have ranks, and which. */
+std::vector<TraceNode> Coordinator::nodes_to_trace() const
+{
+    std::vector<TraceNode> nodes;
+    std::map<const Node *, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
+        if (is_new) {
+            nodes.emplace_back().host = where_[rank]->host();
+        }
+        auto &runs = nodes[entry->second].ranks;
+        if (!runs.empty() && runs.back().second == rank - 1) {
+            runs.back().second = rank;
+        } else {
+            runs.emplace_back(rank, rank);
+        }
+    }
+    return nodes;
 }
 
 /* ---- Pages ----------------------------------------------------------------- */
@@ -396,9 +446,7 @@ void Coordinator::perform()
                 node->set_expected(set->rank, set->expected);
             }
         } else if (auto *send = std::get_if<action::Send>(&next)) {
-            if (Node *node = where_[send->rank]) {
-                node->send(*send, machine_.epoch());
-            }
+            perform(*send);
         } else if (auto *capture = std::get_if<action::Capture>(&next)) {
             perform(*capture);
         } else if (auto *commit = std::get_if<action::Commit>(&next)) {
@@ -418,6 +466,16 @@ void Coordinator::perform()
     }
     if (machine_.phase() != told_phase_) {
         tell_progress(true);
+    }
+}
+
+void Coordinator::perform(const action::Send &order)
+{
+    if (Node *node = where_[order.rank]) {
+        node->send(order, machine_.epoch());
+        Time now = steady_clock::now();
+        trace_.ordered(order, now);
+        trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
     }
 }
 
@@ -487,7 +545,12 @@ Manifest Coordinator::manifest() const
 
 void Coordinator::perform(const action::Commit &)
 {
-    worker_.run([this, manifest = manifest(), directory = attempt_.directory] {
+    trace_.commit(steady_clock::now());
+    auto trace = std::make_shared<CheckpointTrace>(
+        trace_.finish(job_, attempt_.number));
+    worker_.run([this, manifest = manifest(), trace,
+                 directory = attempt_.directory] {
+        write_trace(*trace, directory);
         try {
             fault_kill("agent-before-manifest");
             manifest.write(directory);

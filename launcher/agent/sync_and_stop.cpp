@@ -160,6 +160,11 @@ const char *SyncAndStop::state_name(int rank) const
     return places[r.place <= CKPT_PLACE_WAIT ? r.place : 0];
 }
 
+bool SyncAndStop::stands_still(int rank) const
+{
+    return ranks_.at(rank).still_since.has_value();
+}
+
 /* ---- Common to all phases ---------------------------------------------- */
 
 void SyncAndStop::enter(Phase phase, Time now)

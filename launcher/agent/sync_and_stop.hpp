@@ -142,6 +142,7 @@ class SyncAndStop
     double elapsed(Time now) const; /* seconds since the request */
     int ranks_done() const; /* through with the present phase */
     const char *state_name(int rank) const;
+    bool stands_still(int rank) const; /* as far as it has told */
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
 
