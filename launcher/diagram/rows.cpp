@@ -39,11 +39,17 @@ drawn_ranks(const CheckpointTrace &trace,
     return ranks;
 }
 
+/* Does not cut through a character of UTF-8. */
 std::string short_host(const std::string &host)
 {
-    return host.size() <= longest_host
-               ? host
-               : host.substr(0, longest_host - 2) + "..";
+    if (host.size() <= longest_host) {
+        return host;
+    }
+    std::size_t end = longest_host - 2;
+    while (end > 0 && (static_cast<unsigned char>(host[end]) & 0xc0) == 0x80) {
+        end--;
+    }
+    return host.substr(0, end) + "..";
 }
 
 } // namespace

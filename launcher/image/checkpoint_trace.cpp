@@ -188,6 +188,18 @@ void get_index(const JsonFields &fields, const char *member, std::size_t limit,
     }
 }
 
+/* Leaves an unknown time as it is. */
+void get_time(const JsonFields &fields, const char *member, std::int64_t &time)
+{
+    constexpr std::int64_t longest = 100'000'000'000'000'000; /* 3 years */
+
+    fields.get_if_there(member, time);
+    if (time != unknown_time && (time < -longest || time > longest)) {
+        fail("{}: field '{}' is {}, which is no time of a checkpoint",
+             fields.name(), member, time);
+    }
+}
+
 TraceEvent parse_event(const JsonFields &fields, const CheckpointTrace &trace)
 {
     TraceEvent event;
@@ -199,8 +211,8 @@ TraceEvent parse_event(const JsonFields &fields, const CheckpointTrace &trace)
     std::size_t limit = kind.of_nodes
                             ? trace.nodes.size()
                             : static_cast<std::size_t>(trace.rank_count);
-    fields.get_if_there("at", event.at);
-    fields.get_if_there("arrived", event.arrived);
+    get_time(fields, "at", event.at);
+    get_time(fields, "arrived", event.arrived);
     if (event.time() == unknown_time) {
         fail("{}: it has no time", fields.name());
     }

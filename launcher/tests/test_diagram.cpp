@@ -196,6 +196,16 @@ TEST(Rows, HaveNodeAndItsOnlyRankTogether)
     EXPECT_EQ(rows.of_rank(2)->label, "node2, rank 2");
 }
 
+TEST(Rows, ShortenLongNamesBetweenCharacters)
+{
+    CheckpointTrace trace = made_by_hand(2, 1);
+    trace.nodes[0].host = "a-host-with-a-very-long-name";
+    trace.nodes[1].host = "a-host-with-a\u00e4\u00e4\u00e4";
+    Rows rows(trace, rank_histories(trace));
+    EXPECT_EQ(rows.of_rank(0)->label, "a-host-with-a-.., rank 0");
+    EXPECT_EQ(rows.of_rank(1)->label, "a-host-with-a.., rank 1");
+}
+
 TEST(Rows, ThinOutManyRanks)
 {
     CheckpointTrace trace = made_by_hand(1000, 1000);

@@ -320,6 +320,9 @@ TEST(TraceFile, IsCheckedWhenRead)
     EXPECT_NE(error_after("\"commit\",\"at\"", "\"commit\",\"x\"")
                   .find("it has no time"),
               std::string::npos);
+    EXPECT_NE(error_after("\"at\":10,", "\"at\":123456789012345678,")
+                  .find("no time of a checkpoint"),
+              std::string::npos);
     EXPECT_NE(error_after("\"every\":1", "\"every\":0").find("impossible"),
               std::string::npos);
 }
