@@ -9,6 +9,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "image/message_log.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <utility>
 
 namespace ckpt
@@ -40,6 +42,17 @@ SyncAndStop::Options machine_options(const Settings &settings)
     options.timeout =
         std::chrono::duration_cast<SyncAndStop::Duration>(settings.timeout);
     return options;
+}
+
+/* What the trace is good for is not worth a checkpoint. */
+void write_trace(const CheckpointTrace &trace,
+                 const std::filesystem::path &directory)
+{
+    try {
+        trace.write(directory);
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
 }
 
 /* A word that can be part of a job's name. */
@@ -222,6 +235,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now, bool moving)
     attempt_ = {};
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
+    trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     machine_.request(++epoch_, kill, now, moving);
     perform();
 }
@@ -308,7 +322,17 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
 
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
-    machine_.message(rank, message, steady_clock::now());
+    Time now = steady_clock::now();
+    bool of_attempt =
+        machine_.phase() != Phase::idle && message.epoch == epoch_;
+
+    if (of_attempt) {
+        trace_.answered(rank, message, now);
+    }
+    machine_.message(rank, message, now);
+    if (of_attempt) {
+        trace_.stands_still(rank, machine_.stands_still(rank), now);
+    }
     perform();
 }
 
@@ -343,7 +367,12 @@ void Coordinator::node_gone(Node &node)
 
 void Coordinator::captured(int rank)
 {
-    machine_.captured(rank, steady_clock::now());
+    Time now = steady_clock::now();
+
+    if (machine_.phase() == Phase::write) {
+        trace_.captured(rank, now);
+    }
+    machine_.captured(rank, now);
     perform();
     tell_progress(true);
 }
@@ -353,6 +382,7 @@ void Coordinator::written(const Piece &piece, std::uint64_t memory)
     if (machine_.phase() != Phase::write) {
         return;
     }
+    trace_.written(piece.host, steady_clock::now());
     attempt_.pieces.push_back(piece);
     attempt_.memory += memory;
     if (attempt_.pieces.size() == attempt_.writing.size()) {
@@ -372,6 +402,27 @@ void Coordinator::undone(Node &node)
     if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
         remove_attempt();
     }
+}
+
+/* Those that have ranks, and which. */
+std::vector<TraceNode> Coordinator::nodes_to_trace() const
+{
+    std::vector<TraceNode> nodes;
+    std::map<const Node *, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
+        if (is_new) {
+            nodes.emplace_back().host = where_[rank]->host();
+        }
+        auto &runs = nodes[entry->second].ranks;
+        if (!runs.empty() && runs.back().second == rank - 1) {
+            runs.back().second = rank;
+        } else {
+            runs.emplace_back(rank, rank);
+        }
+    }
+    return nodes;
 }
 
 /* ---- Pages ----------------------------------------------------------------- */
@@ -406,7 +457,7 @@ void Coordinator::perform()
                 node->set_expected(set->rank, set->expected);
             }
         } else if (auto *send = std::get_if<action::Send>(&next)) {
-            order(*send);
+            perform(*send);
         } else if (std::holds_alternative<action::OpenPieces>(next)) {
             perform(action::OpenPieces{});
         } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
@@ -434,6 +485,21 @@ void Coordinator::perform()
     }
     if (machine_.phase() != told_phase_) {
         tell_progress(true);
+    }
+}
+
+void Coordinator::perform(const action::Send &given)
+{
+    action::Send order = given;
+
+    if (order.type == CKPT_MSG_CUT) { /* where the rank writes its log */
+        order.text = message_log_path(attempt_.directory, order.rank);
+    }
+    if (Node *node = where_[order.rank]) {
+        node->send(order, machine_.epoch());
+        Time now = steady_clock::now();
+        trace_.ordered(order, now);
+        trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
     }
 }
 
@@ -474,17 +540,6 @@ void Coordinator::write_pieces(
         if (attempt_.writing.count(node) != 0) {
             node->capture(attempt_.directory, snapshots);
         }
-    }
-}
-
-/* Where a rank writes the messages that cross the cut. */
-void Coordinator::order(action::Send order)
-{
-    if (order.type == CKPT_MSG_CUT) {
-        order.text = attempt_.directory / fmt::format("rank-{}.log", order.rank);
-    }
-    if (Node *node = where_[order.rank]) {
-        node->send(order, machine_.epoch());
     }
 }
 
@@ -555,6 +610,7 @@ Manifest Coordinator::manifest() const
     manifest.timings.stop = times.stop;
     manifest.timings.drain = times.drain;
     manifest.timings.capture = times.capture;
+    manifest.protocol = machine_.protocol();
     manifest.codec = settings_.codec.text();
     manifest.software = PACKAGE_STRING;
     return manifest;
@@ -562,7 +618,13 @@ Manifest Coordinator::manifest() const
 
 void Coordinator::perform(const action::Commit &)
 {
-    worker_.run([this, manifest = manifest(), directory = attempt_.directory] {
+    trace_.set_protocol(machine_.protocol());
+    trace_.commit(steady_clock::now());
+    auto trace = std::make_shared<CheckpointTrace>(
+        trace_.finish(job_, attempt_.number));
+    worker_.run([this, manifest = manifest(), trace,
+                 directory = attempt_.directory] {
+        write_trace(*trace, directory);
         try {
             fault_kill("agent-before-manifest");
             manifest.write(directory);
@@ -650,6 +712,9 @@ void Coordinator::perform(const action::Finish &finish)
         result.path = attempt_.directory;
         result.memory_bytes = attempt_.memory;
         result.rank_count = machine_.rank_count();
+        result.protocol = machine_.protocol();
+        result.logged_messages = machine_.logged().messages;
+        result.logged_bytes = machine_.logged().bytes;
         result.timings = timings();
         reply.event = "result";
         reply.result = last_ = result;

@@ -10,6 +10,7 @@
 #include "agent/node.hpp"
 #include "agent/settings.hpp"
 #include "agent/sync_and_stop.hpp"
+#include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
 
@@ -83,6 +84,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::uint64_t sent(int from, int to) const override;
     std::uint64_t received(int to, int from) const override;
 
+    std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool open_store();
     bool wants_moving() const;
@@ -91,11 +93,11 @@ class Coordinator : public NodeEvents, private RankPages
     void start(std::vector<Waiting> clients, Time now, bool moving);
     void start_waiting();
     void perform();
+    void perform(const action::Send &order);
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
     void open_pieces();
-    void order(action::Send order);
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Finish &finish);
@@ -116,6 +118,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::optional<Store> store_;
     std::vector<Node *> where_; /* by rank; null: not here */
     SyncAndStop machine_;
+    TraceRecorder trace_; /* of the attempt under way */
 
     std::uint64_t epoch_;
     Attempt attempt_;

@@ -31,6 +31,7 @@ bool SyncAndStop::may_move() const
 void SyncAndStop::open(Time now)
 {
     times_.request_to_stop = seconds(now - requested_at_);
+    moved_ = true;
     enter(Phase::open, now);
     actions_.push_back(action::OpenPieces{});
 }

@@ -158,6 +158,11 @@ const char *SyncAndStop::state_name(int rank) const
     return places[r.place <= CKPT_PLACE_WAIT ? r.place : 0];
 }
 
+bool SyncAndStop::stands_still(int rank) const
+{
+    return ranks_.at(rank).still_since.has_value();
+}
+
 /* ---- Common to all phases ---------------------------------------------- */
 
 void SyncAndStop::enter(Phase phase, Time now)
@@ -237,7 +242,7 @@ void SyncAndStop::request(std::uint64_t epoch, bool kill, Time now, bool moving)
     kill_ = kill;
     left_early_ = false;
     moving_ = moving && !kill;
-    closing_ = may_retry_ = false;
+    moved_ = closing_ = may_retry_ = false;
     log_ = {};
     targets_.clear();
     fingerprint_.clear();

@@ -179,9 +179,12 @@ class SyncAndStop
     double elapsed(Time now) const; /* seconds since the request */
     int ranks_done() const; /* through with the present phase */
     const char *state_name(int rank) const;
+    bool stands_still(int rank) const; /* as far as it has told */
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
     const Logged &logged() const { return log_; }
+    /* How the last cut was agreed on. */
+    const char *protocol() const { return moved_ ? "cl" : "sns"; }
     /* Ranks run on while the checkpoint is taken. */
     bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
 
@@ -287,6 +290,7 @@ class SyncAndStop
     bool left_early_ = false; /* a rank left its collective after STOPPED */
     int times_saved_ = 0;     /* since the last DRAIN */
     bool moving_ = false;     /* nobody is to stand still */
+    bool moved_ = false;      /* and nobody does */
     bool closing_ = false;    /* CLOSE was sent */
     bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
     Logged log_;

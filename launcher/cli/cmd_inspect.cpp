@@ -64,6 +64,7 @@ std::string manifest_text(const Manifest &manifest)
     for (const auto &[name, value] : launch.facts) {
         text += fmt::format("fact         {}: {}\n", name, value);
     }
+    text += fmt::format("protocol     {}\n", manifest.protocol);
     text += fmt::format(
         "times        {} to stop all, {} stopped, {} draining, {} capturing\n",
         format_seconds(timings.request_to_stop), format_seconds(timings.stop),

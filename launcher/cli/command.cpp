@@ -31,6 +31,8 @@ constexpr Entry entries[] = {
     {"list", "List the checkpoints of a directory", make_list_command},
     {"status", "Show what jobs are doing", make_status_command},
     {"inspect", "Show what a checkpoint holds", make_inspect_command},
+    {"trace", "Show or draw what happened during a checkpoint",
+     make_trace_command},
     {"verify", "Read a checkpoint and compare all checksums",
      make_verify_command},
     {"gc", "Remove old and unfinished checkpoints", make_gc_command},

@@ -73,6 +73,7 @@ std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_restart_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_status_command();
+std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_verify_command();
 

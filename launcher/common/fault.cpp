@@ -29,6 +29,7 @@ constexpr std::string_view known_faults[] = {
     "image-during-capture",    /* the writer dies before it reads a chunk */
     "image-before-rename",     /* the writer dies, temporary file complete */
     "image-after-rename",      /* the writer dies, manifest not yet written */
+    "trace-write-enospc",      /* a write to a trace finds no space */
     "text-file-before-rename", /* dies, temporary manifest or job file whole */
     "agent-before-manifest",   /* the agent dies, all pieces written */
     "agent-during-capture",    /* the agent dies while it reads a rank */

@@ -104,6 +104,20 @@ void write_text_file_atomically(const fs::path &path, std::string_view text,
     sync_directory(directory_of(path));
 }
 
+void write_text_file(const fs::path &path, std::string_view text,
+                     std::string_view what)
+{
+    ::unlink(path.c_str());
+    Fd fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
+    TemporaryFile unfinished(path);
+    int error = write_exactly(fd.get(), text.data(), text.size(), 0);
+
+    if (error != 0) {
+        fail_errno(error, "cannot write {} {}", what, path.string());
+    }
+    unfinished.keep();
+}
+
 void sync_directory(const fs::path &directory)
 {
     Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");

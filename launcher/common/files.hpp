@@ -34,6 +34,12 @@ std::string read_text_file(const std::filesystem::path &path,
 void write_text_file_atomically(const std::filesystem::path &path,
                                 std::string_view text, std::string_view what);
 
+/* Makes the file `path` of mode 0600 with this text, or replaces it; for what
+ * may be lost in a crash: nothing waits for the disk. After an error there is
+ * no such file. */
+void write_text_file(const std::filesystem::path &path, std::string_view text,
+                     std::string_view what);
+
 /* fsync of a directory, so that a rename in it survives a crash. */
 void sync_directory(const std::filesystem::path &directory);
 

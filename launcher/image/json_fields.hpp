@@ -51,6 +51,14 @@ class JsonFields
         }
     }
 
+    /* Leaves `value` as it is if the object has no such field. */
+    template <typename T> void get_if_there(const char *field, T &value) const
+    {
+        if (json_.contains(field)) {
+            get(field, value);
+        }
+    }
+
     JsonFields object(const char *field) const
     {
         return JsonFields(find(field), name_ + ": " + field);

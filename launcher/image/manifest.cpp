@@ -163,6 +163,7 @@ std::string Manifest::text() const
                  {"epoch", epoch},
                  {"hosts", hosts},
                  {"rank_count", rank_count},
+                 {"protocol", protocol},
                  {"codec", codec},
                  {"pieces", Json::array()},
                  {"launch", launch_json(launch)},
@@ -194,6 +195,7 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     fields.get("epoch", manifest.epoch);
     fields.get("hosts", manifest.hosts);
     fields.get("rank_count", manifest.rank_count);
+    fields.get_if_there("protocol", manifest.protocol);
     fields.get("codec", manifest.codec);
     try {
         manifest.created = parse_time(created);

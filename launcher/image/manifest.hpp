@@ -56,6 +56,7 @@ struct Manifest {
     std::vector<Piece> pieces;
     Launch launch;
     Timings timings;
+    std::string protocol = "sns"; /* or "cl": how the cut was agreed on */
     std::string codec;
     std::string software; /* our own version */
 

@@ -6,10 +6,13 @@
 #include "agent/launch_facts.hpp"
 #include "agent/listener.hpp"
 #include "agent/peer_address.hpp"
+#include "image/checkpoint_trace.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/store.hpp"
 #include "tests/fake_job.hpp"
 #include "tests/fake_rank.hpp"
+
+#include "ckpt/wire.h"
 
 #include <gtest/gtest.h>
 
@@ -186,6 +189,55 @@ TEST(Agent, AFullDiskFailsTheCheckpointOnly)
     ASSERT_EQ(reply.event, "result") << reply.error;
     job.end();
     expect_consistent(store.resolve("fake"), 2);
+}
+
+TEST(Agent, TracesEachCheckpoint)
+{
+    FakeJob job;
+    job.start_on_two_nodes(4);
+    job.await_phase("running"); /* also behind the other agent */
+    ASSERT_EQ(job.ask("checkpoint").event, "result");
+    ASSERT_EQ(job.ask("checkpoint").event, "result");
+    Store store(job.directory());
+    job.end();
+    for (const Checkpoint &checkpoint : store.checkpoints("fake")) {
+        CheckpointTrace trace = CheckpointTrace::load(checkpoint.directory);
+        EXPECT_EQ(trace.number, checkpoint.number);
+        EXPECT_EQ(trace.protocol, "sns");
+        ASSERT_EQ(trace.nodes.size(), 2u);
+        EXPECT_EQ(trace.node_of(2), trace.node_of(0));
+        EXPECT_NE(trace.node_of(1), trace.node_of(0));
+        for (ckpt_message_type type :
+             {CKPT_MSG_REQUEST, CKPT_MSG_STOP, CKPT_MSG_SAVE, CKPT_MSG_READY,
+              CKPT_MSG_RESUME}) {
+            EXPECT_EQ(trace.totals.of(type), 4u) << message_format(type)->name;
+        }
+        std::map<TraceKind, int> counts;
+        for (const TraceEvent &event : trace.events) {
+            counts[event.kind]++;
+        }
+        EXPECT_EQ(counts[TraceKind::cut], 4);
+        EXPECT_EQ(counts[TraceKind::captured], 4);
+        EXPECT_GE(counts[TraceKind::stopped], 4);
+        EXPECT_EQ(counts[TraceKind::resumed], counts[TraceKind::stopped]);
+        EXPECT_EQ(counts[TraceKind::written], 2);
+        EXPECT_EQ(trace.events.front().type, CKPT_MSG_REQUEST);
+        EXPECT_EQ(trace.events.back().kind, TraceKind::commit);
+        EXPECT_EQ(trace.left_out, 0u);
+    }
+}
+
+TEST(Agent, ATraceThatCannotBeWrittenHarmsNoCheckpoint)
+{
+    FakeJob job;
+    job.set("CKPT_FAULT", "trace-write-enospc");
+    job.start(2);
+    control::Reply reply = job.ask("checkpoint");
+    ASSERT_EQ(reply.event, "result") << reply.error;
+    EXPECT_FALSE(fs::exists(fs::path(reply.result.path) / trace_name));
+    Store store(job.directory());
+    job.end();
+    expect_consistent(store.resolve("fake/1"), 2);
 }
 
 class KilledAgent : public testing::TestWithParam<const char *>

@@ -204,6 +204,13 @@ TEST_F(RealImage, IsVerified)
     EXPECT_EQ(ckpt_says({"verify", directory_}).exit_code, exit_done);
 }
 
+TEST_F(RealImage, IsGoodWhateverItsTraceIs)
+{
+    std::ofstream(directory_ / "trace.json") << "nonsense";
+    EXPECT_EQ(ckpt_says({"trace"}).exit_code, exit_failed);
+    EXPECT_EQ(ckpt_says({"verify"}).exit_code, exit_done);
+}
+
 TEST_F(RealImage, AFlippedByteIsFound)
 {
     fs::path piece = directory_ / "node-a.h5";

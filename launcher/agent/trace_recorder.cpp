@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace_recorder.cpp - keeps what happens during one checkpoint, within bounds.
+ */
+#include "config.h"
+#include "agent/trace_recorder.hpp"
+
+#include "common/durations.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::nanoseconds;
+
+bool is_between_ranks(TraceKind kind)
+{
+    return kind == TraceKind::marker || kind == TraceKind::logged;
+}
+
+bool is_of_nodes(TraceKind kind)
+{
+    return kind == TraceKind::sweep || kind == TraceKind::written ||
+           kind == TraceKind::commit;
+}
+
+/* What is told twice, by sender and receiver, and is named by these. */
+bool has_halves(TraceKind kind)
+{
+    return kind == TraceKind::marker || kind == TraceKind::sweep;
+}
+
+std::tuple<TraceKind, int, int, std::uint64_t> name_of(const TraceEvent &event)
+{
+    bool sweep = event.kind == TraceKind::sweep;
+    return {event.kind, event.from, event.to, sweep ? event.value : 0};
+}
+
+/* One was told by the sender, the other by the receiver. */
+bool are_halves(const TraceEvent &one, const TraceEvent &other)
+{
+    auto is_sent = [](const TraceEvent &event) {
+        return event.arrived == unknown_time;
+    };
+    auto is_arrived = [](const TraceEvent &event) {
+        return event.at == unknown_time;
+    };
+    return name_of(one) == name_of(other) &&
+           ((is_sent(one) && is_arrived(other)) ||
+            (is_arrived(one) && is_sent(other)));
+}
+
+/* Kinds that are counted apart when the most frequent one is looked for. */
+std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
+{
+    return {event.kind, event.type};
+}
+
+} // namespace
+
+TraceRecorder::TraceRecorder(std::size_t limit) : limit_(limit)
+{
+    assert(limit >= 2);
+}
+
+void TraceRecorder::begin(std::string_view protocol, int rank_count,
+                          std::vector<TraceNode> nodes, Time now)
+{
+    trace_ = {};
+    trace_.protocol = protocol;
+    trace_.rank_count = rank_count;
+    trace_.nodes = std::move(nodes);
+    trace_.requested = now_nanoseconds();
+    requested_ = now;
+    still_.assign(static_cast<std::size_t>(rank_count), 0);
+    last_ready_.assign(static_cast<std::size_t>(rank_count), unknown_time);
+}
+
+void TraceRecorder::set_sides(std::vector<std::uint32_t> sides)
+{
+    trace_.sides = std::move(sides);
+}
+
+std::int64_t TraceRecorder::since_request(Time time) const
+{
+    return nanoseconds(time - requested_).count();
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+void TraceRecorder::ordered(const action::Send &order, Time now)
+{
+    TraceEvent event;
+
+    event.kind = TraceKind::order;
+    event.type = static_cast<std::uint16_t>(order.type);
+    event.to = order.rank;
+    event.at = since_request(now);
+    event.value = order.argument;
+    add(event);
+}
+
+void TraceRecorder::answered(int rank, const ckpt_message &message, Time now)
+{
+    TraceEvent event;
+
+    event.kind = TraceKind::answer;
+    event.type = static_cast<std::uint16_t>(message.type);
+    event.from = rank;
+    event.at = since_request(now);
+    event.value = message.arg[0];
+    if (message.type == CKPT_MSG_REPORT || message.type == CKPT_MSG_STOPPED) {
+        event.more = message.arg[3];
+    } else if (message.type == CKPT_MSG_READY) {
+        event.value = message.arg[2]; /* the first is an address */
+        last_ready_.at(static_cast<std::size_t>(rank)) = event.at;
+    } else {
+        event.more = message.arg[1];
+    }
+    if (message_format(event.type) != nullptr) {
+        add(event);
+    }
+}
+
+void TraceRecorder::stands_still(int rank, bool still, Time now)
+{
+    char &before = still_.at(static_cast<std::size_t>(rank));
+
+    if ((before != 0) != still) {
+        before = still ? 1 : 0;
+        TraceEvent event;
+        event.kind = still ? TraceKind::stopped : TraceKind::resumed;
+        event.from = rank;
+        event.at = since_request(now);
+        add(event);
+    }
+}
+
+void TraceRecorder::captured(int rank, Time now)
+{
+    std::int64_t &cut = last_ready_.at(static_cast<std::size_t>(rank));
+    TraceEvent event;
+
+    event.from = rank;
+    if (cut != unknown_time) {
+        event.kind = TraceKind::cut;
+        event.at = std::exchange(cut, unknown_time);
+        add(event);
+    }
+    event.kind = TraceKind::captured;
+    event.at = since_request(now);
+    add(event);
+}
+
+void TraceRecorder::written(const std::string &host, Time now)
+{
+    auto node = std::ranges::find(trace_.nodes, host, &TraceNode::host);
+
+    if (node != trace_.nodes.end()) {
+        TraceEvent event;
+        event.kind = TraceKind::written;
+        event.from = static_cast<int>(node - trace_.nodes.begin());
+        event.at = since_request(now);
+        add(event);
+    }
+}
+
+void TraceRecorder::commit(Time now)
+{
+    TraceEvent event;
+
+    event.kind = TraceKind::commit;
+    event.at = since_request(now);
+    add(event);
+}
+
+void TraceRecorder::seen_on(int node, TraceEvent event)
+{
+    std::int64_t shift =
+        trace_.nodes.at(static_cast<std::size_t>(node)).clock_offset -
+        nanoseconds(requested_.time_since_epoch()).count();
+
+    for (std::int64_t *time : {&event.at, &event.arrived}) {
+        if (*time != unknown_time) {
+            *time += shift;
+        }
+    }
+    if (event.kind == TraceKind::cut) { /* better than when READY came */
+        last_ready_.at(static_cast<std::size_t>(event.from)) = unknown_time;
+    }
+    add(event);
+}
+
+/* ---- Bounds -------------------------------------------------------------- */
+
+/* What is sent is counted at its sender, what is logged where it arrived. */
+void TraceRecorder::count(const TraceEvent &event)
+{
+    TraceTotals &totals = trace_.totals;
+    bool sent = event.at != unknown_time;
+
+    switch (event.kind) {
+    case TraceKind::order:
+    case TraceKind::answer:
+        totals.messages[event.type]++;
+        break;
+    case TraceKind::marker:
+        totals.markers += sent && !event.first_use ? 1 : 0;
+        totals.first_use_markers += sent && event.first_use ? 1 : 0;
+        break;
+    case TraceKind::sweep:
+        totals.sweep += sent ? 1 : 0;
+        break;
+    case TraceKind::logged:
+        totals.logged++;
+        totals.logged_bytes += event.value;
+        break;
+    default:
+        break;
+    }
+}
+
+bool TraceRecorder::is_kept(const TraceEvent &event) const
+{
+    if (is_of_nodes(event.kind)) {
+        return true;
+    }
+    auto kept = [this](int rank) { return rank % trace_.every == 0; };
+    if (is_between_ranks(event.kind)) {
+        return kept(event.from) && kept(event.to);
+    }
+    return kept(std::max(event.from, event.to)); /* the other one is -1 */
+}
+
+void TraceRecorder::add(const TraceEvent &event)
+{
+    count(event);
+    while (is_kept(event) && trace_.events.size() >= limit_) {
+        make_room();
+    }
+    if (is_kept(event)) {
+        trace_.events.push_back(event);
+    } else {
+        trace_.left_out++;
+    }
+}
+
+void TraceRecorder::make_room()
+{
+    std::size_t before = trace_.events.size();
+
+    if (trace_.rank_count / trace_.every >= 2 * most_drawn_ranks) {
+        thin_ranks();
+    } else {
+        drop_most_frequent();
+    }
+    trace_.left_out += before - trace_.events.size();
+}
+
+void TraceRecorder::thin_ranks()
+{
+    trace_.every *= 2;
+    std::erase_if(trace_.events, [this](const TraceEvent &event) {
+        return !is_kept(event);
+    });
+}
+
+/* The first half of them in the table, which is the older one. */
+void TraceRecorder::drop_most_frequent()
+{
+    std::map<std::pair<TraceKind, std::uint16_t>, std::size_t> counts;
+
+    for (const TraceEvent &event : trace_.events) {
+        counts[sort_of(event)]++;
+    }
+    auto most = std::ranges::max_element(
+        counts, {}, [](const auto &entry) { return entry.second; });
+    std::size_t left = (most->second + 1) / 2;
+    std::erase_if(trace_.events, [&](const TraceEvent &event) {
+        return left > 0 && sort_of(event) == most->first && left-- > 0;
+    });
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+/* What was told by both ends, with one time each, becomes one event. */
+void TraceRecorder::join_halves()
+{
+    std::vector<TraceEvent> &events = trace_.events;
+    auto halves = std::stable_partition(
+        events.begin(), events.end(),
+        [](const TraceEvent &event) { return !has_halves(event.kind); });
+    std::ranges::stable_sort(halves, events.end(), {}, name_of);
+
+    auto kept = halves;
+    for (auto next = halves; next != events.end(); ++next) {
+        if (kept == halves || !are_halves(*std::prev(kept), *next)) {
+            *kept++ = *next;
+        } else if (next->at == unknown_time) {
+            std::prev(kept)->arrived = next->arrived;
+        } else { /* the sender's, which has the count */
+            std::int64_t arrived = std::prev(kept)->arrived;
+            *std::prev(kept) = *next;
+            std::prev(kept)->arrived = arrived;
+        }
+    }
+    events.erase(kept, events.end());
+}
+
+CheckpointTrace TraceRecorder::finish(const std::string &job,
+                                      std::uint64_t number)
+{
+    trace_.job = job;
+    trace_.number = number;
+    join_halves();
+    std::ranges::stable_sort(trace_.events, {}, &TraceEvent::time);
+    return std::exchange(trace_, {});
+}
+
+} // namespace ckpt

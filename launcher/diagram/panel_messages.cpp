@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * panel_messages.cpp - the messages of a checkpoint: of the coordinator and to
+ * it, markers, sweep messages, and messages that crossed the cut.
+ */
+#include "config.h"
+#include "diagram/panel.hpp"
+
+#include "diagram/style.hpp"
+
+#include <algorithm>
+
+namespace ckpt::diagram
+{
+
+namespace
+{
+
+/* Thinner where there are many. */
+Stroke weighted(Stroke stroke, const Rows &rows)
+{
+    constexpr double enough_room = 24;
+    stroke.width *= std::clamp(rows.spacing() / enough_room, 0.45, 1.0);
+    return stroke;
+}
+
+} // namespace
+
+void Panel::draw_messages()
+{
+    for (const TraceEvent &event : scene_.trace.events) {
+        switch (event.kind) {
+        case TraceKind::order:
+        case TraceKind::answer:
+            draw_control(event);
+            break;
+        case TraceKind::marker:
+        case TraceKind::sweep:
+            draw_between(event);
+            break;
+        case TraceKind::logged:
+            draw_logged(event);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Only the coordinator has told a time: so they go straight up or down. */
+void Panel::draw_control(const TraceEvent &event)
+{
+    bool is_order = event.kind == TraceKind::order;
+    const Row *row = scene_.rows.of_rank(is_order ? event.to : event.from);
+    if (row == nullptr) {
+        return;
+    }
+    Point end = at(*row, event.at);
+    if (scene_.rows.rank_count() <= most_ranks_with_arrows) {
+        Point start{end.x, first_row_};
+        if (is_order) {
+            svg_.arrow(start, end, style::order);
+        } else {
+            svg_.arrow(end, start, style::answer, false);
+        }
+        return;
+    }
+    double size = std::min(4.0, scene_.rows.spacing() * 0.3);
+    double away = is_order ? -1.6 * size : 1.6 * size;
+    constexpr Stroke outline{style::order.colour, 0.7, ""};
+    svg_.polygon({end,
+                  {end.x + size / 2, end.y + away},
+                  {end.x - size / 2, end.y + away}},
+                 is_order ? style::order.colour : "#ffffff", &outline);
+}
+
+void Panel::draw_between(const TraceEvent &event)
+{
+    auto [from, to] = scene_.ends_of(event);
+    if (from == nullptr) {
+        return;
+    }
+    std::int64_t sent = event.time();
+    std::int64_t arrived =
+        event.arrived == unknown_time ? sent : event.arrived;
+    Stroke stroke = event.kind == TraceKind::sweep ? style::sweep(event.value)
+                    : event.first_use              ? style::first_use
+                                                   : style::marker;
+    svg_.arrow(at(*from, sent), at(*to, arrived),
+               weighted(stroke, scene_.rows), !event.first_use);
+}
+
+/* If its sender has not told when, from the latest time at which it was. */
+void Panel::draw_logged(const TraceEvent &event)
+{
+    auto [from, to] = scene_.ends_of(event);
+    if (from == nullptr || event.arrived == unknown_time) {
+        return;
+    }
+    std::int64_t sent = event.at;
+    if (sent == unknown_time) {
+        const RankHistory *sender = scene_.of_rank(event.from);
+        sent = sender == nullptr || sender->cut == unknown_time
+                   ? event.arrived
+                   : std::min(sender->cut, event.arrived);
+    }
+    Point end = at(*to, event.arrived);
+    svg_.arrow(at(*from, sent), end,
+               weighted(event.at == unknown_time ? style::logged_unsent
+                                                 : style::logged,
+                        scene_.rows));
+    double half = style::log_half_side;
+    svg_.rectangle({end.x - half, end.y - half}, 2 * half, 2 * half,
+                   style::logged_colour);
+}
+
+} // namespace ckpt::diagram

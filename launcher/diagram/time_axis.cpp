@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * time_axis.cpp - a stretch of time along a horizontal line.
+ */
+#include "config.h"
+#include "diagram/time_axis.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <cstring>
+
+namespace ckpt::diagram
+{
+
+namespace
+{
+
+constexpr std::int64_t most_ticks = 10;
+constexpr std::int64_t millisecond = 1'000'000;
+constexpr std::int64_t second = 1'000'000'000;
+
+/* The shortest of 1, 2, 5, 10, 20, ... that divides `span` often enough. */
+std::int64_t step_for(std::int64_t span)
+{
+    for (std::int64_t power = 1;; power *= 10) {
+        for (std::int64_t factor : {1, 2, 5}) {
+            if (span / (factor * power) <= most_ticks) {
+                return factor * power;
+            }
+        }
+    }
+}
+
+/* As many decimals as the step has. */
+std::string label_of(std::int64_t time, std::int64_t step, std::int64_t unit)
+{
+    int decimals = 0;
+    for (std::int64_t size = unit; size > step && size > 1; size /= 10) {
+        decimals++;
+    }
+    return fmt::format("{:.{}f}",
+                       static_cast<double>(time) / static_cast<double>(unit),
+                       decimals);
+}
+
+} // namespace
+
+TimeAxis::TimeAxis(std::int64_t from, std::int64_t to, double left,
+                   double right)
+    : from_(from), to_(to), left_(left), right_(right)
+{
+    assert(from < to);
+}
+
+double TimeAxis::x(std::int64_t time) const
+{
+    return left_ + (right_ - left_) * static_cast<double>(time - from_) /
+                       static_cast<double>(to_ - from_);
+}
+
+const char *TimeAxis::unit() const
+{
+    return to_ >= 10 * second ? "s" : "ms";
+}
+
+std::vector<TimeAxis::Tick> TimeAxis::ticks() const
+{
+    std::int64_t step = step_for(to_ - from_);
+    std::int64_t size = std::strcmp(unit(), "s") == 0 ? second : millisecond;
+    std::int64_t first = from_ / step * step; /* towards 0 */
+    std::vector<Tick> ticks;
+
+    for (std::int64_t time = first; time <= to_; time += step) {
+        if (time >= from_) {
+            ticks.push_back({time, label_of(time, step, size)});
+        }
+    }
+    return ticks;
+}
+
+} // namespace ckpt::diagram

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_trace.cpp - the record of a checkpoint: what the recorder keeps, in
+ * which bounds, and the file trace.json.
+ */
+#include "config.h"
+#include "agent/trace_recorder.hpp"
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::nanoseconds;
+
+/* The request, at no round number. */
+const TraceRecorder::Time start{nanoseconds(123'456'789)};
+
+TraceRecorder::Time at(std::int64_t time)
+{
+    return start + nanoseconds(time);
+}
+
+action::Send order(int rank, ckpt_message_type type)
+{
+    return {rank, type, false, 0, ""};
+}
+
+ckpt_message answer(ckpt_message_type type, std::uint64_t arg0 = 0,
+                    std::uint64_t arg1 = 0, std::uint64_t arg2 = 0,
+                    std::uint64_t arg3 = 0)
+{
+    ckpt_message message{};
+    message.type = type;
+    message.arg[0] = arg0;
+    message.arg[1] = arg1;
+    message.arg[2] = arg2;
+    message.arg[3] = arg3;
+    return message;
+}
+
+TraceEvent half_marker(int from, int to, std::int64_t sent,
+                       std::int64_t arrived, std::uint64_t count)
+{
+    TraceEvent event;
+    event.kind = TraceKind::marker;
+    event.from = from;
+    event.to = to;
+    event.at = sent;
+    event.arrived = arrived;
+    event.value = count;
+    return event;
+}
+
+std::vector<TraceNode> one_node(int rank_count)
+{
+    return {{"a", {{0, rank_count - 1}}, 0, 0}};
+}
+
+std::vector<TraceEvent> of_kind(const CheckpointTrace &trace, TraceKind kind)
+{
+    std::vector<TraceEvent> found;
+    std::ranges::copy_if(
+        trace.events, std::back_inserter(found),
+        [kind](const TraceEvent &event) { return event.kind == kind; });
+    return found;
+}
+
+/* One rank's part of Sync-and-Stop. */
+void save_rank(TraceRecorder &recorder, int rank, std::int64_t time)
+{
+    recorder.ordered(order(rank, CKPT_MSG_STOP), at(time));
+    recorder.answered(rank, answer(CKPT_MSG_STOPPED, CKPT_PLACE_WAIT, 0, 0, 1),
+                      at(time + 1));
+    recorder.stands_still(rank, true, at(time + 1));
+    recorder.answered(rank, answer(CKPT_MSG_READY, 0x7fff0000), at(time + 2));
+    recorder.answered(rank, answer(CKPT_MSG_READY, 0x7fff0000), at(time + 3));
+    recorder.stands_still(rank, true, at(time + 3));
+    recorder.captured(rank, at(time + 4));
+    recorder.ordered(order(rank, CKPT_MSG_RESUME), at(time + 5));
+    recorder.stands_still(rank, false, at(time + 5));
+}
+
+TEST(TraceRecorder, TakesTheLastReadyAsTheCut)
+{
+    TraceRecorder recorder;
+    recorder.begin("sns", 1, one_node(1), start);
+    save_rank(recorder, 0, 100);
+    CheckpointTrace trace = recorder.finish("job", 7);
+
+    auto cuts = of_kind(trace, TraceKind::cut);
+    ASSERT_EQ(cuts.size(), 1u);
+    EXPECT_EQ(cuts[0].from, 0);
+    EXPECT_EQ(cuts[0].at, 103);
+    EXPECT_EQ(of_kind(trace, TraceKind::captured).at(0).at, 104);
+    auto stopped = of_kind(trace, TraceKind::stopped);
+    ASSERT_EQ(stopped.size(), 1u) << "told twice";
+    EXPECT_EQ(stopped[0].at, 101);
+    EXPECT_EQ(of_kind(trace, TraceKind::resumed).at(0).at, 105);
+    EXPECT_EQ(trace.totals.of(CKPT_MSG_READY), 2u);
+    EXPECT_EQ(trace.totals.of(CKPT_MSG_STOP), 1u);
+    EXPECT_EQ(trace.totals.of(CKPT_MSG_DRAIN), 0u);
+    EXPECT_TRUE(std::ranges::is_sorted(trace.events, {}, &TraceEvent::time));
+}
+
+TEST(TraceRecorder, KeepsNoAddressAndNoOtherMessage)
+{
+    TraceRecorder recorder;
+    recorder.begin("cl", 1, one_node(1), start);
+    recorder.answered(0, answer(CKPT_MSG_READY, 0x7fff0000, 3, 12), at(1));
+    recorder.answered(0, answer(CKPT_MSG_HELLO, 1, 2), at(2));
+    CheckpointTrace trace = recorder.finish("job", 1);
+    ASSERT_EQ(trace.events.size(), 1u);
+    EXPECT_EQ(trace.events[0].value, 12u);
+}
+
+TEST(TraceRecorder, BringsTimesOfOtherNodesToItsOwnClock)
+{
+    constexpr std::int64_t offset = -5'000'000'000;
+    TraceRecorder recorder;
+    recorder.begin("cl", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, offset, 9}},
+                   start);
+    std::int64_t ours = start.time_since_epoch().count();
+
+    /* The receiver's half comes first, and does not know the count. */
+    recorder.seen_on(1, half_marker(0, 1, unknown_time, ours + 70 - offset, 0));
+    recorder.seen_on(0, half_marker(0, 1, ours + 50, unknown_time, 12));
+    recorder.seen_on(0, half_marker(1, 0, unknown_time, ours + 80, 3));
+    CheckpointTrace trace = recorder.finish("job", 1);
+
+    auto markers = of_kind(trace, TraceKind::marker);
+    ASSERT_EQ(markers.size(), 2u);
+    EXPECT_EQ(markers[0].at, 50);
+    EXPECT_EQ(markers[0].arrived, 70);
+    EXPECT_EQ(markers[0].value, 12u);
+    EXPECT_EQ(markers[1].at, unknown_time);
+    EXPECT_EQ(markers[1].arrived, 80);
+    EXPECT_EQ(trace.totals.markers, 1u) << "counted where it was sent";
+}
+
+TEST(TraceRecorder, PrefersTheCutThatTheRankTells)
+{
+    TraceRecorder recorder;
+    recorder.begin("cl", 1, one_node(1), start);
+    recorder.answered(0, answer(CKPT_MSG_READY), at(30));
+    TraceEvent cut;
+    cut.kind = TraceKind::cut;
+    cut.from = 0;
+    cut.at = start.time_since_epoch().count() + 20;
+    recorder.seen_on(0, cut);
+    recorder.captured(0, at(40));
+    auto cuts = of_kind(recorder.finish("job", 1), TraceKind::cut);
+    ASSERT_EQ(cuts.size(), 1u);
+    EXPECT_EQ(cuts[0].at, 20);
+}
+
+TEST(TraceRecorder, JoinsSweepMessagesOfEachDimension)
+{
+    TraceRecorder recorder;
+    recorder.begin("ns", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
+                   start);
+    recorder.set_sides({2});
+    for (std::uint64_t dimension = 0; dimension < 2; dimension++) {
+        for (std::int64_t time : {unknown_time, std::int64_t{1000}}) {
+            TraceEvent event = half_marker(
+                0, 1, time, time == unknown_time ? 2000 : unknown_time,
+                dimension);
+            event.kind = TraceKind::sweep;
+            recorder.seen_on(0, event);
+        }
+    }
+    CheckpointTrace trace = recorder.finish("job", 1);
+    EXPECT_EQ(of_kind(trace, TraceKind::sweep).size(), 2u);
+    EXPECT_EQ(trace.totals.sweep, 2u);
+    EXPECT_EQ(trace.sides, std::vector<std::uint32_t>{2});
+}
+
+TEST(TraceRecorder, KeepsWholeHistoriesOfFewerRanks)
+{
+    constexpr int count = 1000;
+    constexpr std::size_t each = 9; /* events of save_rank() */
+    TraceRecorder recorder(1200);   /* for 133 ranks */
+    recorder.begin("sns", count, one_node(count), start);
+    for (int rank = 0; rank < count; rank++) {
+        save_rank(recorder, rank, 10 * rank);
+    }
+    recorder.commit(at(10 * count));
+    CheckpointTrace trace = recorder.finish("job", 1);
+
+    EXPECT_EQ(trace.every, 8);
+    EXPECT_EQ(trace.events.size(), each * (count / 8) + 1);
+    EXPECT_EQ(trace.left_out, each * (count - count / 8));
+    for (int rank = 0; rank < count; rank += 8) {
+        EXPECT_EQ(std::ranges::count(of_kind(trace, TraceKind::cut), rank,
+                                     &TraceEvent::from),
+                  1);
+    }
+    EXPECT_EQ(trace.totals.of(CKPT_MSG_READY), 2u * count) << "all count";
+}
+
+TEST(TraceRecorder, DropsTheOlderHalfOfWhatIsMostFrequent)
+{
+    TraceRecorder recorder(10);
+    recorder.begin("sns", 2, one_node(2), start);
+    recorder.ordered(order(0, CKPT_MSG_REQUEST), at(0));
+    for (int i = 1; i <= 12; i++) {
+        recorder.ordered(order(0, CKPT_MSG_RUN), at(i));
+    }
+    recorder.commit(at(13));
+    CheckpointTrace trace = recorder.finish("job", 1);
+
+    EXPECT_EQ(trace.events.front().type, CKPT_MSG_REQUEST);
+    EXPECT_EQ(trace.events.back().kind, TraceKind::commit);
+    EXPECT_EQ(trace.events[1].at, 6) << "1 to 5 are the older half of 9";
+    EXPECT_EQ(trace.left_out, 5u);
+    EXPECT_EQ(trace.totals.of(CKPT_MSG_RUN), 12u);
+}
+
+/* ---- The file ------------------------------------------------------------ */
+
+CheckpointTrace example()
+{
+    TraceRecorder recorder;
+    recorder.begin("ns", 3,
+                   {{"a", {{0, 0}, {2, 2}}, 0, 0}, {"b", {{1, 1}}, 5, 6}},
+                   start);
+    recorder.set_sides({2});
+    save_rank(recorder, 2, 10);
+    TraceEvent event = half_marker(0, 1, 1'000'000'000, 1'000'000'900, 4);
+    event.first_use = true;
+    recorder.seen_on(0, event);
+    event.kind = TraceKind::sweep;
+    recorder.seen_on(1, event);
+    event.kind = TraceKind::logged;
+    event.at = unknown_time;
+    recorder.seen_on(1, event);
+    recorder.written("b", at(2'000'000'000));
+    recorder.commit(at(2'000'000'001));
+    return recorder.finish("job", 12);
+}
+
+TEST(TraceFile, KeepsEverything)
+{
+    test::ScratchDirectory scratch;
+    CheckpointTrace written = example();
+    written.write(scratch.path());
+    CheckpointTrace read = CheckpointTrace::load(scratch.path());
+
+    EXPECT_EQ(read.text(), written.text());
+    EXPECT_EQ(read.job, "job");
+    EXPECT_EQ(read.number, 12u);
+    EXPECT_EQ(read.protocol, "ns");
+    EXPECT_EQ(read.node_of(2), 0);
+    EXPECT_EQ(read.node_of(1), 1);
+    EXPECT_EQ(read.node_of(3), -1);
+    EXPECT_EQ(read.nodes[1].clock_offset, 5);
+    EXPECT_EQ(read.events.size(), written.events.size());
+    EXPECT_EQ(of_kind(read, TraceKind::logged).at(0).at, unknown_time);
+    EXPECT_TRUE(of_kind(read, TraceKind::marker).at(0).first_use);
+    struct stat status;
+    ASSERT_EQ(stat((scratch / "trace.json").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST(TraceFile, IsJsonWithNames)
+{
+    auto json = nlohmann::json::parse(example().text());
+    EXPECT_EQ(json["totals"]["messages"]["READY"], 2);
+    auto find = [&](const char *member, const char *value) {
+        return *std::ranges::find_if(json["events"], [&](const auto &event) {
+            return event.value(member, "") == value;
+        });
+    };
+    EXPECT_EQ(find("message", "STOPPED")["place"], CKPT_PLACE_WAIT);
+    EXPECT_EQ(find("message", "STOPPED")["holds"], 1);
+    EXPECT_EQ(find("kind", "marker")["count"], 4);
+    EXPECT_EQ(find("kind", "sweep")["dimension"], 4);
+    EXPECT_EQ(find("kind", "logged")["bytes"], 4);
+}
+
+/* What an error says if the text has `from` replaced by `to`. */
+std::string error_after(const std::string &from, const std::string &to)
+{
+    std::string text = example().text();
+    text.replace(text.find(from), from.size(), to);
+    try {
+        CheckpointTrace::parse(text, "trace x");
+    } catch (const Error &error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(TraceFile, IsCheckedWhenRead)
+{
+    EXPECT_EQ(error_after("\"format\":1", "\"format\":2"),
+              "trace x has version 2 of the format; this program reads "
+              "version 1");
+    EXPECT_NE(error_after("\"rank_count\":3", "\"rank_count\":2")
+                  .find("field 'to' is 2, but there are 2"),
+              std::string::npos);
+    EXPECT_NE(error_after("\"kind\":\"cut\"", "\"kind\":\"cat\"")
+                  .find("there is no kind of event 'cat'"),
+              std::string::npos);
+    EXPECT_NE(error_after("\"message\":\"STOP\"", "\"message\":\"HOP\"")
+                  .find("there is no message 'HOP'"),
+              std::string::npos);
+    EXPECT_NE(error_after("\"commit\",\"at\"", "\"commit\",\"x\"")
+                  .find("it has no time"),
+              std::string::npos);
+    EXPECT_NE(error_after("\"at\":10,", "\"at\":123456789012345678,")
+                  .find("no time of a checkpoint"),
+              std::string::npos);
+    EXPECT_NE(error_after("\"every\":1", "\"every\":0").find("impossible"),
+              std::string::npos);
+}
+
+TEST(TraceFile, ThatIsNotThereIsNotFound)
+{
+    test::ScratchDirectory scratch;
+    try {
+        CheckpointTrace::load(scratch.path());
+        FAIL();
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), ENOENT);
+    }
+}
+
+} // namespace
+
+} // namespace ckpt

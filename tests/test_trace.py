@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt trace`: what is recorded of a real checkpoint, and its picture."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+from ckpttest import programs
+
+RANKS = 4
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(lab):
+    """The directory of one checkpoint of a running job."""
+    program = programs.ring(100000, RANKS)
+    job = lab.start(program)
+    job.wait_for(program.progress)
+    path = Path(lab.checkpoint(job)["path"])
+    job.kill()
+    return path
+
+
+def test_trace(lab):
+    path = saved(lab)
+    trace = lab.ckpt_json("trace", path)
+    assert trace["rank_count"] == RANKS
+    assert trace["left_out"] == 0
+    events = trace["events"]
+    times = [event["at"] for event in events]
+    assert times == sorted(times)
+
+    kinds = Counter(event["kind"] for event in events)
+    assert kinds["cut"] == kinds["captured"] == RANKS
+    assert kinds["stopped"] == kinds["resumed"] >= RANKS
+    assert kinds["written"] == kinds["commit"] == 1
+    sent = trace["totals"]["messages"]
+    for name in ("STOP", "DRAINED", "SAVE", "READY"):  # the 4 n
+        assert sent[name] >= RANKS, sent
+
+    # Each rank stands still at its cut, and until its memory is read.
+    for rank in range(RANKS):
+        when = {}
+        for event in events:
+            if event.get("from") == rank:
+                when.setdefault(event["kind"], []).append(event["at"])
+        (cut,), (captured,) = when["cut"], when["captured"]
+        stops = list(zip(when["stopped"], when["resumed"]))
+        assert any(a <= cut < captured <= b for a, b in stops), when
+
+
+def test_diagram(lab):
+    path = saved(lab)
+    done = lab.ckpt("trace", path, "--svg", "cut.svg")
+    assert done.returncode == 0, done.stderr
+    root = ElementTree.parse(lab.work / "cut.svg").getroot()
+    assert root.tag == f"{SVG}svg"
+    words = [text.text for text in root.iter(f"{SVG}text")]
+    assert {f"rank {rank}" for rank in range(RANKS)} <= set(words)
+    assert "Sync-and-Stop" in words[0]
+    cuts = [line.get("points").split() for line in root.iter(f"{SVG}polyline")]
+    assert cuts and all(len(points) == RANKS + 2 for points in cuts)
+
+
+def test_a_checkpoint_needs_no_trace(lab):
+    path = saved(lab)
+    json.loads((path / "trace.json").read_text(encoding="utf-8"))
+    (path / "trace.json").unlink()
+    assert lab.ckpt("verify", path).returncode == 0
+    done = lab.ckpt("trace", path)
+    assert done.returncode == 3
+    assert "has no trace" in done.stderr
+    restarted = lab.restart(path)
+    restarted.wait_for(programs.ring(1).progress)
+    restarted.kill()
