@@ -171,11 +171,12 @@ RankSession *LocalNode::find(int rank) const
  * One for each checkpoint; the worker thread does what is asked for in order.
  */
 
-LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory)
+LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
+                                        const std::vector<int> &logging)
 {
     end_image();
     image_ = std::make_shared<NodeImage>(settings_.host, settings_.codec,
-                                         directory, identities_);
+                                         directory, logging, identities_);
     return image_;
 }
 
@@ -244,7 +245,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
             ranks.push_back({rank, session->pid(), snapshot});
         }
     }
-    begin_image(directory);
+    begin_image(directory, {});
     work([this, ranks](const Image &image) {
         tell_written(image, image->write(ranks, tell_captured(image)));
     });
@@ -257,7 +258,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
     for (auto &[rank, session] : ranks_) {
         ranks.push_back(rank);
     }
-    Image image = begin_image(directory);
+    Image image = begin_image(directory, ranks);
     try {
         make_private_directory(directory);
     } catch (const Error &error) {
@@ -266,7 +267,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
             events.failed(reason);
         });
     }
-    work([ranks](const Image &image) { image->open(ranks); });
+    work([](const Image &image) { image->open(); });
 }
 
 void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)

@@ -73,7 +73,8 @@ class LocalNode : public Node
     RankSession *find(int rank) const;
 
     using Image = std::shared_ptr<NodeImage>;
-    Image begin_image(const std::filesystem::path &directory);
+    Image begin_image(const std::filesystem::path &directory,
+                      const std::vector<int> &logging);
     void end_image();
     void work(std::function<void(const Image &)> task);
     void tell(const Image &image, std::function<void(NodeEvents &)> event);

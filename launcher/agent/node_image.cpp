@@ -17,9 +17,9 @@ namespace ckpt
 namespace fs = std::filesystem;
 
 NodeImage::NodeImage(std::string host, Codec codec, fs::path directory,
-                     FileIdentities &identities)
+                     std::vector<int> logging, FileIdentities &identities)
     : host_(std::move(host)), codec_(codec), directory_(std::move(directory)),
-      identities_(identities)
+      identities_(identities), logging_(std::move(logging))
 {
 }
 
@@ -37,13 +37,13 @@ void NodeImage::abandon() noexcept
     std::lock_guard lock(mutex_);
     cancelled_ = true;
     writer_.reset();
-    for (int rank : std::exchange(ranks_, {})) {
+    for (int rank : std::exchange(logging_, {})) {
         std::error_code ignored; /* the directory will be removed, too */
         fs::remove(message_log_path(directory_, rank), ignored);
     }
 }
 
-void NodeImage::make_file()
+void NodeImage::open()
 {
     WriterOptions options;
     options.codec = codec_;
@@ -74,7 +74,7 @@ NodeImage::Outcome NodeImage::finish()
 NodeImage::Outcome NodeImage::write(const std::vector<StoppedRank> &ranks,
                                     const Captured &captured)
 {
-    make_file();
+    open();
     for (const StoppedRank &rank : ranks) {
         writer_->survey(rank.pid, rank.snapshot);
     }
@@ -92,12 +92,6 @@ NodeImage::Outcome NodeImage::write(const std::vector<StoppedRank> &ranks,
         }
     }
     return finish();
-}
-
-void NodeImage::open(const std::vector<int> &ranks)
-{
-    ranks_ = ranks;
-    make_file();
 }
 
 void NodeImage::add(const StoppedRank &rank, const Captured &captured)
@@ -120,7 +114,7 @@ NodeImage::Outcome NodeImage::close(const std::vector<int> &logged)
         writer_->add_message_log(rank, log);
         fs::remove(log);
     }
-    ranks_.clear();
+    logging_.clear();
     return finish();
 }
 

@@ -41,9 +41,10 @@ class NodeImage
         std::uint64_t memory = 0; /* bytes mapped by the ranks */
     };
 
-    /* identities: of the agent's successive checkpoints; must outlive this. */
+    /* logging: the ranks whose message logs abandon() removes; identities: of
+     * the agent's successive checkpoints, must outlive this. */
     NodeImage(std::string host, Codec codec, std::filesystem::path directory,
-              FileIdentities &identities);
+              std::vector<int> logging, FileIdentities &identities);
     ~NodeImage()
     {
         abandon();
@@ -55,11 +56,11 @@ class NodeImage
                   const Captured &captured);
 
     /*
-     * The same rank by rank. open() makes the file, in which `ranks` may be;
-     * add() saves one, and throws if it cannot be saved alone; close() puts the
-     * message logs of `logged` into it and finishes it.
+     * The same rank by rank. open() makes the file; add() saves a rank, and
+     * throws if it cannot be saved alone; close() puts the message logs of
+     * `logged` into the file and finishes it.
      */
-    void open(const std::vector<int> &ranks);
+    void open();
     void add(const StoppedRank &rank, const Captured &captured);
     Outcome close(const std::vector<int> &logged);
 
@@ -76,14 +77,13 @@ class NodeImage
 
   private:
     void save(const StoppedRank &rank, const std::function<void()> &captured);
-    void make_file();
     Outcome finish();
 
     const std::string host_;
     const Codec codec_;
     const std::filesystem::path directory_;
     FileIdentities &identities_;
-    std::vector<int> ranks_; /* which may have message logs */
+    std::vector<int> logging_;
     std::uint64_t memory_ = 0;
     std::atomic<bool> cancelled_{false};
     std::mutex mutex_; /* of the pointer to the writer */
