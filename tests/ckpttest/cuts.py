@@ -35,6 +35,7 @@ NETWORKS = [
     {**_TCP, "OMPI_MCA_btl_tcp_eager_limit": "500"},
 ]
 BETWEEN_NODES = [{}]
+LAST_WORDS = 2  # seconds that mpirun has to say what became of a job
 SHOWN = 12  # errors in a message
 
 
@@ -78,6 +79,7 @@ class Run:
             self.stop.touch()
             programs.ok_line(job.succeed(), self.lab.work)
         except (AssertionError, subprocess.TimeoutExpired) as error:
+            job.run_on(LAST_WORDS)
             job.kill()
             trouble.append(str(JobError(job, error)))
         logs = events.read_logs(self.lab.work, self.ranks)
