@@ -18,8 +18,7 @@
  *   - Receives from anybody take what they get, so on WILD a rank gets messages
  *     only from those that it has invited, and invites when it has received all
  *     of before. (Else a message of a later act can take the receive of an
- *     earlier one, whose sender then waits for a receiver that may wait for
- * it.)
+ *     earlier one, and its sender and the receiver wait for each other.)
  *   - What is sent on POOL and PROBED belongs to no act of the receiver: it is
  *     received by the way, and neither end waits for it before the end.
  */

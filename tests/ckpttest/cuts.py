@@ -108,20 +108,13 @@ class Run:
         job = self.lab.restart(saved.name, **network)
         logs, trouble = self.go_on(job, times)
         cut = events.count_until(began, logs)
-        trouble += self.changes(saved.logs, logs, cut)
+        trouble += [
+            f"rank {rank}: its log is another before the cut"
+            for rank in events.unequal_until(cut, saved.logs, logs)
+        ]
         history = self.judge(f"checkpoint {saved.name}", logs, cut, trouble)
         self.counts["cuts"] += 1
         self.count(history, cut)
-
-    def changes(self, before, after, cut):
-        """Logs that a restart has not put back to what they were at the cut."""
-        size = events.record_size(self.ranks)
-        return [
-            f"rank {rank}: its log is another before the cut"
-            for rank, events_before in enumerate(cut)
-            if before[rank][: events_before * size]
-            != after[rank][: events_before * size]
-        ]
 
     def judge(self, what, logs, cut, trouble):
         """Raises if anything is wrong with a run that went on from a cut; its
