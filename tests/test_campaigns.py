@@ -10,9 +10,10 @@ from ckpttest import cuts, cycles, endurance, programs, realprograms
 SEED = random.randrange(1000000)  # a failing test shows it
 
 
-def test_cuts(tmp_path):
-    totals = cuts.run_cuts(tmp_path, 12, SEED)
-    assert totals["cuts"] == 12
+@pytest.mark.parametrize("protocol", cuts.PROTOCOLS)
+def test_cuts(tmp_path, protocol):
+    totals = cuts.run_cuts(tmp_path, 10, SEED, protocol=protocol)
+    assert totals["cuts"] == 10
     assert totals["messages across the cuts"] > 0
     assert totals["moved cuts found wrong"] > 0
 

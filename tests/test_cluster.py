@@ -2,6 +2,7 @@
 """Jobs on several nodes: one agent and one image file for each."""
 
 import json
+import random
 import shutil
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from ckpttest import cluster, consistency, cuts, events, probes, programs
+
+SEED = random.randrange(1000000)  # a failing test shows it
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="no network namespaces for this user"
@@ -106,8 +109,11 @@ def test_shared_memory_needs_one_node(lab, tmp_path):
     assert any("must be on one node" in line for line in job.lines), job.lines
 
 
-def test_cuts(tmp_path):
-    totals = cuts.run_cuts(tmp_path, 4, time.time_ns(), ranks=(3, 3), nodes=2)
+@pytest.mark.parametrize("protocol", cuts.PROTOCOLS)
+def test_cuts(tmp_path, protocol):
+    totals = cuts.run_cuts(
+        tmp_path, 4, SEED, ranks=(3, 3), nodes=2, protocol=protocol
+    )
     assert totals["cuts"] == 4
 
 

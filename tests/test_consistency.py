@@ -19,6 +19,7 @@ from ckpttest.events import (
     members_of,
     parse_log,
     record_size,
+    unequal_until,
 )
 
 
@@ -331,6 +332,13 @@ def test_log_as_written():
     assert parse_log(data * 2 + data[:63], 2) == [event, event]
     assert count_until(7, [data, data * 2]) == [0, 0]
     assert count_until(8, [data, data * 2]) == [1, 2]
+
+
+def test_logs_that_differ():
+    size = record_size(2)
+    log, other = bytes(3 * size), bytes(2 * size) + b"x" * size
+    assert unequal_until([2, 3], [log, log], [other, log]) == []
+    assert unequal_until([3, 3], [log, log], [other, log[:size]]) == [0, 1]
 
 
 def test_members():

@@ -9,17 +9,16 @@
  * passes over the rest. So the ranks are as far from each other as their
  * receives let them, and a checkpoint finds messages of all kinds under way.
  *
- * No deadlock, however little the library buffers: a rank never waits for an
- * act that comes later in the sequence. Take the earliest act that somebody
- * waits for: all who are involved have come to it, or will. Three things need
- * care for this to be true.
+ * No deadlock, however little the library buffers (nor if each send is made a
+ * synchronous one): a rank never waits for an act that comes later in the
+ * sequence. Take the earliest act that somebody waits for: all who are involved
+ * have come to it, or will. Three things need care for this to be true.
  *   - A receive gets the message that is meant for it: receives from a named
  *     rank are posted in the order of the acts, and messages do not overtake.
  *   - Receives from anybody take what they get, so on WILD a rank gets messages
  *     only from those that it has invited, and invites when it has received all
- *     of before. (Without, a message of a later act can take the receive of an
- *     earlier one, whose sender then waits, while the receiver may wait for
- * it.)
+ *     of before. (Else a message of a later act can take the receive of an
+ *     earlier one, and its sender and the receiver wait for each other.)
  *   - What is sent on POOL and PROBED belongs to no act of the receiver: it is
  *     received by the way, and neither end waits for it before the end.
  */

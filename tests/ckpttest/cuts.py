@@ -20,6 +20,7 @@ from .cluster import Cluster
 from .job import JobError
 from .lab import Lab
 
+PROTOCOLS = ["sns"]  # for CKPT_PROTOCOL
 LONGEST_PAUSE = 0.2  # seconds before a checkpoint
 FIRST_CUTS = 6  # at most, of a job that was not restarted
 LATER_CUTS = 2  # at most, of one that was
@@ -35,6 +36,7 @@ NETWORKS = [
     {**_TCP, "OMPI_MCA_btl_tcp_eager_limit": "500"},
 ]
 BETWEEN_NODES = [{}]
+LAST_WORDS = 2  # seconds that mpirun has to say what became of a job
 SHOWN = 12  # errors in a message
 
 
@@ -78,6 +80,7 @@ class Run:
             self.stop.touch()
             programs.ok_line(job.succeed(), self.lab.work)
         except (AssertionError, subprocess.TimeoutExpired) as error:
+            job.run_on(LAST_WORDS)
             job.kill()
             trouble.append(str(JobError(job, error)))
         logs = events.read_logs(self.lab.work, self.ranks)
@@ -105,20 +108,13 @@ class Run:
         job = self.lab.restart(saved.name, **network)
         logs, trouble = self.go_on(job, times)
         cut = events.count_until(began, logs)
-        trouble += self.changes(saved.logs, logs, cut)
+        trouble += [
+            f"rank {rank}: its log is another before the cut"
+            for rank in events.unequal_until(cut, saved.logs, logs)
+        ]
         history = self.judge(f"checkpoint {saved.name}", logs, cut, trouble)
         self.counts["cuts"] += 1
         self.count(history, cut)
-
-    def changes(self, before, after, cut):
-        """Logs that a restart has not put back to what they were at the cut."""
-        size = events.record_size(self.ranks)
-        return [
-            f"rank {rank}: its log is another before the cut"
-            for rank, events_before in enumerate(cut)
-            if before[rank][: events_before * size]
-            != after[rank][: events_before * size]
-        ]
 
     def judge(self, what, logs, cut, trouble):
         """Raises if anything is wrong with a run that went on from a cut; its

@@ -88,6 +88,16 @@ def count_until(moment, logs):
     ]
 
 
+def unequal_until(cut, before, after):
+    """The ranks whose logs (bytes) are not alike up to a cut."""
+    size = record_size(len(cut))
+    return [
+        rank
+        for rank, count in enumerate(cut)
+        if before[rank][: count * size] != after[rank][: count * size]
+    ]
+
+
 def _path(directory, rank):
     return Path(directory) / f"events.{rank}"
 
