@@ -187,7 +187,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         epoch_ = frame.at("epoch");
         if (message == CKPT_MSG_REQUEST || message == CKPT_MSG_RUN) {
             aligning_ = true;
-        } else if (message == CKPT_MSG_STOP || message == CKPT_MSG_RESUME) {
+        } else if (message == CKPT_MSG_STOP || message == CKPT_MSG_CUT ||
+                   message == CKPT_MSG_RESUME) {
             aligning_ = false;
         }
         local_.send(order, epoch_);

@@ -202,7 +202,7 @@ void LocalNode::work(std::function<void(const Image &)> task)
         try {
             task(image);
         } catch (const std::exception &error) {
-            image->abandon();
+            image->give_up(); /* ranks may still write their logs */
             tell(image, [reason = std::string(error.what())](auto &events) {
                 events.failed(reason);
             });

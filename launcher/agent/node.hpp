@@ -49,7 +49,7 @@ class Node
      * removes them, and tells written().
      * What goes wrong at any time, also when a rank shares memory with another
      * one and so cannot be saved alone, is told once as failed(); nothing more
-     * is told of the piece then.
+     * is told of the piece then. Logs stay until undo().
      */
     virtual void open_piece(const std::filesystem::path &directory) = 0;
     virtual void add_to_piece(int rank, std::uint64_t snapshot) = 0;

@@ -32,11 +32,16 @@ void NodeImage::cancel()
     }
 }
 
-void NodeImage::abandon() noexcept
+void NodeImage::give_up() noexcept
 {
     std::lock_guard lock(mutex_);
     cancelled_ = true;
     writer_.reset();
+}
+
+void NodeImage::abandon() noexcept
+{
+    give_up();
     for (int rank : std::exchange(logging_, {})) {
         std::error_code ignored; /* the directory will be removed, too */
         fs::remove(message_log_path(directory_, rank), ignored);

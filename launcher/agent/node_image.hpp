@@ -30,7 +30,7 @@ struct StoppedRank {
 };
 
 /* On the worker thread, if not said otherwise. What throws Error has to be
- * followed by abandon(). */
+ * followed by give_up(). */
 class NodeImage
 {
   public:
@@ -71,8 +71,10 @@ class NodeImage
         return cancelled_;
     }
 
-    /* Removes the file, unless it is finished, and the ranks' message logs.
-     * Nothing but cancelled() is useful then. */
+    /* Removes the file, unless it is finished. Nothing but cancelled() and
+     * abandon() is useful then. */
+    void give_up() noexcept;
+    /* Removes the ranks' message logs, too. */
     void abandon() noexcept;
 
   private:

@@ -17,6 +17,7 @@
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
 #include "image/shared_objects.hpp"
+#include "image/stopped_process.hpp"
 #include "image/store.hpp"
 
 #include <fcntl.h>
@@ -25,7 +26,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -40,40 +40,6 @@ namespace
 
 /* File space is handed out to small objects in blocks of this size. */
 constexpr hsize_t small_block = 64u << 10;
-
-/* Copies what the process says about itself; checks all of it. */
-RankImage read_description(const RemoteMemory &memory, std::uint64_t address,
-                           const std::string &whose)
-{
-    RankImage image;
-    image.snapshot = memory.read_object<ckpt_snapshot>(address);
-    const ckpt_snapshot &snapshot = image.snapshot;
-    require_sane_snapshot(snapshot, whose);
-    image.regions = memory.read_array<ckpt_region>(snapshot.regions,
-                                                   snapshot.region_count);
-    image.threads = memory.read_array<ckpt_thread>(snapshot.threads,
-                                                   snapshot.thread_count);
-    image.files =
-        memory.read_array<ckpt_file>(snapshot.files, snapshot.file_count);
-    image.strings =
-        memory.read_array<char>(snapshot.strings, snapshot.strings_size);
-    std::vector<char> summary =
-        memory.read_array<char>(snapshot.summary, snapshot.summary_size);
-    image.summary.assign(summary.begin(), std::ranges::find(summary, '\0'));
-    require_sane_image(image, whose);
-    return image;
-}
-
-/* The page map of a process that has ended looks empty, so only a process that
- * is still there, and still stopped, after everything was read was saved. */
-void require_unchanged(const RemoteMemory &memory, std::uint64_t address,
-                       const ckpt_snapshot &snapshot, const std::string &whose)
-{
-    auto now = memory.read_object<ckpt_snapshot>(address);
-    if (std::memcmp(&now, &snapshot, sizeof(now)) != 0) {
-        fail("{} went on while it was being saved", whose);
-    }
-}
 
 std::vector<FileReference> describe_files(const RankImage &image,
                                           const ChunkPlan &plan,

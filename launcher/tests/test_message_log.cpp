@@ -4,7 +4,9 @@
  * and comes back.
  */
 #include "config.h"
+#include "common/files.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/message_log_content.hpp"
 #include "image/message_log_file.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
@@ -14,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,6 +24,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -375,6 +379,56 @@ TEST_F(LogInImage, AFullDiskIsReported)
         error_of([&] { writer->add_message_log(0, log_path(0)); });
     ::unsetenv("CKPT_FAULT");
     EXPECT_EQ(text, "no space left in " + scratch_.path());
+}
+
+/* What no checksum tells, because it was written like that. */
+TEST_F(LogInImage, AWrongDescriptionIsRefused)
+{
+    write_file(log_path(0), message_log(100));
+    WriterOptions options;
+    options.chunk_size = 16 * page;
+    auto writer = this->writer(options);
+    writer->add_message_log(0, log_path(0));
+    std::string path = scratch_ / writer->commit().file;
+    Fd fd = open_file(path, O_RDONLY, 0, "node file");
+    const std::uint64_t file_bytes = std::filesystem::file_size(path);
+    const MessageLog right = NodeFileReader(path).rank(0).message_log;
+    ASSERT_GT(right.chunks.size(), 3u);
+
+    auto verdict = [&](const std::function<void(MessageLog &)> &change) {
+        MessageLog log = right;
+        change(log);
+        std::vector<std::byte> bytes(right.bytes);
+        std::string when_read, when_verified;
+        std::string when_opened = error_of([&] {
+            MessageLogContent content(fd.get(), file_bytes, log,
+                                      options.chunk_size, "the log");
+            when_read = error_of([&] { content.read(bytes, 2); });
+            when_verified = error_of([&] { content.verify([](auto) {}); });
+        });
+        EXPECT_EQ(when_read, when_verified);
+        return when_opened + when_verified;
+    };
+    EXPECT_EQ(verdict([](MessageLog &) {}), "");
+    EXPECT_EQ(verdict([](MessageLog &log) { log.messages++; }),
+              "the log is damaged: it has 100 messages, not 101");
+    EXPECT_TRUE(contains(verdict([](MessageLog &log) { log.messages = 0; }),
+                         "impossible number"));
+    EXPECT_TRUE(contains(
+        verdict([](MessageLog &log) { log.messages = log.bytes / header + 1; }),
+        "impossible number"));
+    EXPECT_TRUE(contains(
+        verdict([](MessageLog &log) { log.chunks.erase(log.chunks.begin()); }),
+        "no message at byte 0"));
+    for (const std::function<void(MessageLog &)> &change :
+         std::initializer_list<std::function<void(MessageLog &)>>{
+             [](MessageLog &log) { std::swap(log.chunks[0], log.chunks[1]); },
+             [](MessageLog &log) { log.chunks[1] = log.chunks[0]; },
+             [](MessageLog &log) { log.chunks.back().index++; },
+             [](MessageLog &log) { log.chunks[2].region = 1; },
+             [](MessageLog &log) { log.chunks[2].offset = ~0ull; }}) {
+        EXPECT_TRUE(contains(verdict(change), "impossible record"));
+    }
 }
 
 TEST_F(LogInImage, Hdf5ReadsTheSameBytes)

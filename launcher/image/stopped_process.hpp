@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stopped_process.hpp - what a stopped process says about itself, read from
+ * outside.
+ */
+#pragma once
+
+#include "image/rank_image.hpp"
+#include "image/remote_memory.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace ckpt
+{
+
+/* Copies the process's struct ckpt_snapshot at `address` and all that it points
+ * to. Throws Error, its text beginning with `whose`, unless all of it is sane.
+ */
+RankImage read_description(const RemoteMemory &memory, std::uint64_t address,
+                           const std::string &whose);
+
+/*
+ * After all has been read: throws unless the snapshot is still there. The page
+ * map of a process that has ended looks empty, so only one that is still there,
+ * and still stopped, was saved.
+ */
+void require_unchanged(const RemoteMemory &memory, std::uint64_t address,
+                       const ckpt_snapshot &snapshot, const std::string &whose);
+
+} // namespace ckpt

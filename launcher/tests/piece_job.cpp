@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * piece_job.cpp - an agent's node with ranks, and its coordinator.
+ */
+#include "config.h"
+#include "tests/piece_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+
+namespace ckpt::test
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr auto longest = std::chrono::seconds(20);
+
+/* In the child: says HELLO to the agent; the connection lives with it. */
+void join(const std::string &path, int rank)
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, path.c_str());
+    int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int page = memfd_create("page", MFD_CLOEXEC);
+    std::size_t size = CKPT_RANK_PAGE_SIZE(piece_ranks);
+    if (connect(socket, reinterpret_cast<sockaddr *>(&address),
+                sizeof address) != 0 ||
+        ftruncate(page, static_cast<off_t>(size)) != 0) {
+        _exit(1);
+    }
+    auto *own = static_cast<ckpt_rank_page *>(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0));
+    own->magic = CKPT_PAGE_MAGIC;
+    own->version = CKPT_WIRE_VERSION;
+    own->rank = static_cast<std::uint32_t>(rank);
+    own->rank_count = piece_ranks;
+
+    ckpt_message hello{};
+    hello.magic = CKPT_WIRE_MAGIC;
+    hello.version = CKPT_WIRE_VERSION;
+    hello.type = CKPT_MSG_HELLO;
+    const auto pid = static_cast<std::uint64_t>(getpid());
+    const std::uint64_t facts[] = {static_cast<std::uint64_t>(rank),
+                                   piece_ranks, pid, pid, SIGRTMIN};
+    std::ranges::copy(facts, hello.arg);
+    iovec vector = {&hello, sizeof hello};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof page)] = {};
+    msghdr header{};
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr *part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof page);
+    std::memcpy(CMSG_DATA(part), &page, sizeof page);
+    if (sendmsg(socket, &header, 0) != sizeof hello) {
+        _exit(1);
+    }
+}
+
+} // namespace
+
+Job::Job(Where where, const Prepare &prepare)
+{
+    settings_.host = "n1";
+    settings_.launch_namespace = "space";
+    local_.emplace(loop_, worker_, settings_,
+                   LocalNode::Hooks{[](auto &) { return ""; }, [](auto &) {}});
+    listener_ = std::make_unique<Listener>(
+        loop_, scratch / "socket", SOCK_SEQPACKET,
+        [this](Fd socket) { local_->accept(std::move(socket)); });
+    loop_.watch(worker_.descriptor(), EPOLLIN,
+                [this](std::uint32_t) { worker_.run_replies(); });
+    /* Before there is a connection that they would keep open. */
+    for (int rank = 0; rank < piece_ranks; rank++) {
+        ranks_.push_back(std::make_unique<ChildProcess>([&](Description &own) {
+            own.snapshot.rank = rank;
+            own.snapshot.rank_count = piece_ranks;
+            fill_random(own.map(mebibyte), static_cast<std::uint64_t>(rank));
+            if (prepare) {
+                prepare(own, rank);
+            }
+            join(scratch / "socket", rank);
+        }));
+    }
+    if (where == Where::here) {
+        local_->attach(&events);
+    } else {
+        peers_ = std::make_unique<PeerListener>(
+            loop_, scratch / "address", "space",
+            [this](std::unique_ptr<FrameStream> stream, const std::string &) {
+                remote_ = std::make_unique<RemoteNode>(std::move(stream), "n1",
+                                                       events, [] {});
+            });
+        link_ = std::make_unique<CoordinatorLink>(loop_, worker_, *local_,
+                                                  settings_, peers_->address());
+        await([this] { return remote_ != nullptr; });
+    }
+    await([this] { return events.here.size() == piece_ranks; });
+}
+
+Job::~Job()
+{
+    worker_.stop();
+    remote_.reset();
+    link_.reset();
+    local_.reset();
+}
+
+void Job::await(const std::function<bool()> &condition)
+{
+    const auto end = std::chrono::steady_clock::now() + longest;
+    while (!condition()) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= end) {
+            FAIL() << "told: " << fmt::format("{}", fmt::join(events.told, " "))
+                   << " " << events.last_reason;
+        }
+        loop_.turn(now + std::chrono::milliseconds(20));
+    }
+}
+
+/* Undone is told when all that was asked for before is over. */
+void Job::settle()
+{
+    const auto before = std::ranges::count(events.told, "undone");
+    node().undo();
+    await([&] { return std::ranges::count(events.told, "undone") > before; });
+}
+
+void Job::write_log(int rank, const std::string &bytes) const
+{
+    std::ofstream(log(rank), std::ios::binary) << bytes;
+}
+
+Words Job::files() const
+{
+    Words names;
+    for (const auto &entry : fs::directory_iterator(checkpoint())) {
+        names.push_back(entry.path().filename());
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+} // namespace ckpt::test

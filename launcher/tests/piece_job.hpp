@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * piece_job.hpp - an agent's node whose ranks are processes that stand still,
+ * for tests of pieces.
+ */
+#pragma once
+
+#include "agent/coordinator_link.hpp"
+#include "agent/listener.hpp"
+#include "agent/local_node.hpp"
+#include "agent/peer_listener.hpp"
+#include "agent/remote_node.hpp"
+#include "image/message_log.hpp"
+#include "tests/child_process.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ckpt::test
+{
+
+constexpr int piece_ranks = 3;
+
+using Words = std::vector<std::string>;
+
+/* What a node tells, in words. */
+class Events : public NodeEvents
+{
+  public:
+    void rank_here(Node &, int rank, int, pid_t) override
+    {
+        here.insert(rank);
+    }
+    void rank_said(int, const ckpt_message &) override {}
+    void rank_finished(int) override {}
+    void rank_gone(int rank) override
+    {
+        here.erase(rank);
+    }
+    void captured(int rank) override
+    {
+        told.push_back(fmt::format("{}", rank));
+    }
+    void written(const Piece &piece, std::uint64_t memory) override
+    {
+        told.push_back("written");
+        last_piece = piece;
+        last_memory = memory;
+    }
+    void failed(const std::string &reason) override
+    {
+        told.push_back("failed");
+        last_reason = reason;
+    }
+    void undone(Node &) override
+    {
+        told.push_back("undone");
+    }
+
+    std::set<int> here;
+    Words told; /* the number of a rank: it is captured */
+    Piece last_piece;
+    std::uint64_t last_memory = 0;
+    std::string last_reason;
+};
+
+enum class Where { here, elsewhere };
+
+/* An agent's node with stopped ranks; a coordinator beside it or behind TCP. */
+class Job
+{
+  public:
+    using Prepare = std::function<void(Description &, int rank)>;
+
+    explicit Job(Where where, const Prepare &prepare = {});
+    ~Job();
+
+    /* The coordinator's view. */
+    Node &node()
+    {
+        return remote_ ? static_cast<Node &>(*remote_) : *local_;
+    }
+    std::uint64_t snapshot(int rank) const
+    {
+        return ranks_[rank]->snapshot();
+    }
+    void add(int rank)
+    {
+        node().add_to_piece(rank, snapshot(rank));
+    }
+    ChildProcess &rank(int rank)
+    {
+        return *ranks_[rank];
+    }
+
+    /* Lets the agents work until this holds. */
+    void await(const std::function<bool()> &condition);
+    void await(const std::string &word)
+    {
+        await([&] { return std::ranges::count(events.told, word) > 0; });
+    }
+    /* Until all that was asked for is done. */
+    void settle();
+
+    std::filesystem::path checkpoint() const
+    {
+        return scratch / "ckpt/job/000001";
+    }
+    std::filesystem::path log(int rank) const
+    {
+        return message_log_path(checkpoint(), rank);
+    }
+    void write_log(int rank, const std::string &bytes) const;
+    /* Names in the directory of the checkpoint. */
+    Words files() const;
+
+    void lose_coordinator()
+    {
+        remote_.reset();
+    }
+    CoordinatorLink *link()
+    {
+        return link_.get();
+    }
+    WorkerThread &worker()
+    {
+        return worker_;
+    }
+
+    ScratchDirectory scratch;
+    Events events;
+
+  private:
+    EventLoop loop_;
+    WorkerThread worker_;
+    Settings settings_;
+    std::optional<LocalNode> local_;
+    std::unique_ptr<Listener> listener_;
+    std::unique_ptr<PeerListener> peers_;
+    std::unique_ptr<CoordinatorLink> link_;
+    std::unique_ptr<RemoteNode> remote_;
+    std::vector<std::unique_ptr<ChildProcess>> ranks_;
+};
+
+} // namespace ckpt::test
