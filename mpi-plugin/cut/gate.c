@@ -3,7 +3,10 @@
  * gate.c - where a rank comes to a stop by itself: before a collective that the
  * cut leaves to later, and in waits that may be in vain.
  */
+#include "cut/agent_link.h"
 #include "cut/collective.h"
+#include "cut/epoch.h"
+#include "cut/intake.h"
 #include "cut/report.h"
 #include "runtime/callback.h"
 #include "sys/syscall.h"
@@ -52,6 +55,15 @@ static void gate_of_thread(MPI_Comm communicator)
     ckpt_lane_unlock();
 }
 
+/* An open rank gives its receives their messages itself: not while it is inside. */
+static void wait_for_receives(void)
+{
+    while (ckpt_epoch_open && ckpt_intake_is_due() && ckpt_agent_connected()) {
+        (void)ckpt_agent_poll(1);
+        ckpt_service();
+    }
+}
+
 void ckpt_collective_gate(MPI_Comm communicator)
 {
     if (ckpt_multiple) {
@@ -67,6 +79,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
                           0, 1);
         ckpt_service();
     }
+    wait_for_receives();
 }
 
 void ckpt_wait_in_vain(void)

@@ -9,6 +9,7 @@
 #include "cut/collective.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
+#include "cut/intake.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
@@ -26,7 +27,8 @@ static uint64_t inside_flags(int in_callback)
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
         flags |= CKPT_INSIDE_CLOCKED;
         if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
-            ckpt_synchronous_pending == 0) {
+            ckpt_synchronous_pending == 0 &&
+            !(ckpt_checkpoint.moving && ckpt_intake_is_due())) {
             flags |= CKPT_INSIDE_REDO;
         }
     }

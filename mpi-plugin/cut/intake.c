@@ -275,6 +275,22 @@ static void match_if_held(MPI_Request request)
     }
 }
 
+int ckpt_intake_is_due(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+
+    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+        MPI_Request request = (MPI_Request)handle;
+
+        if (request->request_kind == CKPT_REQUEST_RECEIVE && !request->complete &&
+            (request->handle.lower == NULL || request->crossing ||
+             !ckpt_epoch_open)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int ckpt_intake_turn(void)
 {
     int error = take_all();

@@ -41,6 +41,10 @@ void ckpt_intake_cancel(MPI_Request request);
 /* A held receive is given the message of an entry, which need not be there yet. */
 void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry);
 
+/* 1 if a receive is pending. Inside a blocking call of the lower half nobody would
+ * give it its message, and the sender may have to wait for that. Context: any. */
+int ckpt_intake_is_due(void);
+
 /* A probe, of the new colour: as MPI_Iprobe or, with message != NULL,
  * MPI_Improbe do. MPI error code. */
 int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
