@@ -123,6 +123,7 @@ void SyncAndStop::examine_logs(Time now)
                     [](const Rank &rank) { return rank.resumed; })) {
         times_.capture = seconds(now - phase_began_);
         enter(Phase::log, now);
+        tell_counts();
     }
     if (phase_ != Phase::log || closing_) {
         return;
@@ -133,6 +134,20 @@ void SyncAndStop::examine_logs(Time now)
     }
     if (used == complete) {
         close_logs();
+    }
+}
+
+/* A rank that was cut inside a collective sends no markers before it has left, and
+ * others may have to know its counts in order to enter. */
+void SyncAndStop::tell_counts()
+{
+    for (int i = 0; i < rank_count(); i++) {
+        std::vector<std::uint64_t> expected;
+        for (int peer = 0; peer < rank_count(); peer++) {
+            expected.push_back(pages_.sent(peer, i));
+        }
+        actions_.push_back(action::SetExpected{i, std::move(expected)});
+        send(i, CKPT_MSG_COUNTS, true);
     }
 }
 

@@ -268,6 +268,7 @@ class SyncAndStop
     void captured_moving(int rank, Time now);
     void doom(std::string reason);
     void examine_logs(Time now);
+    void tell_counts();
     void close_logs();
     void kick(Time now);
 

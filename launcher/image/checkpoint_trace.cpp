@@ -44,6 +44,7 @@ constexpr MessageFormat messages[] = {
     {CKPT_MSG_RESUME, "RESUME", "given_up", nullptr},
     {CKPT_MSG_CUT, "CUT", nullptr, nullptr},
     {CKPT_MSG_KICK, "KICK", nullptr, nullptr},
+    {CKPT_MSG_COUNTS, "COUNTS", nullptr, nullptr},
     {CKPT_MSG_CLOSE, "CLOSE", "given_up", nullptr},
 };
 

@@ -182,6 +182,16 @@ static void receive_markers(void)
     }
 }
 
+void ckpt_epoch_counts(void)
+{
+    const struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
+
+    for (int i = 0; ckpt_epoch_open && i < MPI_COMM_WORLD->size; i++) {
+        peers[i].expected = counted[i].expected;
+        peers[i].has_told = 1;
+    }
+}
+
 static void tell_complete(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};

@@ -59,6 +59,10 @@ void ckpt_epoch_gate(void);
  * ckpt_begin and ckpt_end. */
 void ckpt_epoch_sent(MPI_Comm comm, int peer);
 
+/* COUNTS: what each peer has sent is in the rank page. Markers tell the same, but
+ * not those of a rank that was cut inside a collective. Context: any. */
+void ckpt_epoch_counts(void);
+
 /* CLOSE: answers LOGGED; a rank that is inside is open for itself until it
  * comes out. */
 void ckpt_epoch_close(int inside);

@@ -61,6 +61,9 @@ static void wait_for_receives(void)
     while (ckpt_epoch_open && ckpt_intake_is_due() && ckpt_agent_connected()) {
         (void)ckpt_agent_poll(1);
         ckpt_service();
+        ckpt_begin();
+        ckpt_intake_post();
+        ckpt_end_quietly();
     }
 }
 

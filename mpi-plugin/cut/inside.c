@@ -116,6 +116,9 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_CUT:
         cut_inside(message, flags);
         break;
+    case CKPT_MSG_COUNTS:
+        ckpt_epoch_counts();
+        break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(1);
         break;

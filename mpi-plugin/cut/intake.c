@@ -471,6 +471,35 @@ int ckpt_intake_end(void)
     return failed_code;
 }
 
+static int can_be_posted(MPI_Request request)
+{
+    MPI_Comm comm = request->communicator;
+    const int any = request->peer == MPI_ANY_SOURCE;
+    int complete = !request->crossing && request->claimed == NULL;
+
+    for (int i = 0; any && complete && i < comm->peers; i++) {
+        complete = ckpt_epoch_complete(comm, i);
+    }
+    return complete && (any || ckpt_epoch_complete(comm, request->peer));
+}
+
+void ckpt_intake_post(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
+    int possible = 1;
+
+    for (; handle != NULL && possible; handle = ckpt_live_next(handle)) {
+        MPI_Request request = (MPI_Request)handle;
+
+        possible = !(ckpt_request_is_held(request) || request->crossing) ||
+                   request->request_kind != CKPT_REQUEST_RECEIVE ||
+                   can_be_posted(request);
+    }
+    if (possible) {
+        (void)ckpt_intake_end();
+    }
+}
+
 int ckpt_intake_restarted(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);

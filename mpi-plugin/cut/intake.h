@@ -45,6 +45,10 @@ void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry);
  * give it its message, and the sender may have to wait for that. Context: any. */
 int ckpt_intake_is_due(void);
 
+/* Posts all held receives for messages of the new colour, if none of them can get
+ * one of the old colour any more. */
+void ckpt_intake_post(void);
+
 /* A probe, of the new colour: as MPI_Iprobe or, with message != NULL,
  * MPI_Improbe do. MPI error code. */
 int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,

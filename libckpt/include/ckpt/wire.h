@@ -91,6 +91,7 @@ enum ckpt_message_type {
                              do not move; arg[0]: enum ckpt_cut; text: path of the
                              file for the log */
     CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
+    CKPT_MSG_COUNTS = 42, /* all are cut: `expected` of all peers is in the page */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
