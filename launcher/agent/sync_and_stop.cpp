@@ -71,9 +71,15 @@ void SyncAndStop::hello(int rank)
 void SyncAndStop::goodbye(int rank, Time now)
 {
     ranks_.at(rank).presence = Presence::finished;
-    if (phase_ != Phase::idle && !ranks_[rank].captured) {
+    if (phase_ != Phase::idle && is_needed(ranks_[rank])) {
         give_up(fmt::format("rank {} has called MPI_Finalize", rank), now);
     }
+}
+
+/* One whose memory is copied is not, unless it has messages to log. */
+bool SyncAndStop::is_needed(const Rank &rank) const
+{
+    return !rank.captured || is_moving();
 }
 
 void SyncAndStop::gone(int rank, Time now)
@@ -82,8 +88,7 @@ void SyncAndStop::gone(int rank, Time now)
     bool finished = lost.presence == Presence::finished;
 
     lost.presence = finished ? Presence::finished : Presence::gone;
-    /* One whose memory is already copied is not needed any more. */
-    if (phase_ != Phase::idle && !finished && !lost.captured) {
+    if (phase_ != Phase::idle && !finished && is_needed(lost)) {
         give_up(fmt::format("rank {} has died", rank), now);
     }
 }

@@ -217,6 +217,7 @@ class SyncAndStop
     static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
 
+    bool is_needed(const Rank &rank) const;
     void enter(Phase phase, Time now);
     bool all_answered() const;
     void send(int rank, ckpt_message_type type, bool signal,
