@@ -2,6 +2,7 @@
 /*
  * completion.c - waiting for and testing requests (MPI 3.1, section 3.7).
  */
+#include "cut/epoch.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "runtime/callback.h"
@@ -136,7 +137,8 @@ static void wait_batch(int count, MPI_Request requests[])
         if (code == CKPT_INTERRUPTED) {
             break;
         }
-        if (request->request_kind == CKPT_REQUEST_COLLECTIVE || ckpt_multiple) {
+        if (request->request_kind == CKPT_REQUEST_COLLECTIVE || ckpt_multiple ||
+            ckpt_epoch_open) {
             ckpt_leave(upper); /* more to do; or the lock may be given up */
             ckpt_request_completed(request, &status, code);
             upper = ckpt_enter();
