@@ -62,7 +62,7 @@ static int savable(struct ckpt_failure *failure)
     struct ckpt_handle *handle = ckpt_first_unsavable();
     char site[200];
 
-    if (ckpt_epoch_open) { /* and nobody can tell when that is over */
+    if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* and nobody can tell when that is over */
         (void)ckpt_fail(failure, -EBUSY,
                         "an earlier checkpoint lost its agent in the middle");
         return 0;

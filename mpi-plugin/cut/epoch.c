@@ -241,6 +241,11 @@ void ckpt_epoch_turn(void)
     }
 }
 
+int ckpt_epoch_is_closing(void)
+{
+    return ckpt_epoch_open && answered;
+}
+
 void ckpt_epoch_close(int inside)
 {
     if (!ckpt_epoch_open) {

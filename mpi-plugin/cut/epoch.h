@@ -63,6 +63,9 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer);
  * not those of a rank that was cut inside a collective. Context: any. */
 void ckpt_epoch_counts(void);
 
+/* 1 if CLOSE came while this rank was inside, which it still is. */
+int ckpt_epoch_is_closing(void);
+
 /* CLOSE: answers LOGGED; a rank that is inside is open for itself until it
  * comes out. */
 void ckpt_epoch_close(int inside);

@@ -27,7 +27,7 @@ static uint64_t inside_flags(int in_callback)
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
         flags |= CKPT_INSIDE_CLOCKED;
         if (ckpt_collective.redo && !in_callback && ckpt_recipes_complete() &&
-            ckpt_synchronous_pending == 0 &&
+            ckpt_synchronous_pending == 0 && !ckpt_epoch_open &&
             !(ckpt_checkpoint.moving && ckpt_intake_is_due())) {
             flags |= CKPT_INSIDE_REDO;
         }
@@ -139,6 +139,9 @@ static void serve_inside(int in_callback)
     ckpt_pending = 1; /* the wrapper looks again when it comes out */
     while (got == 1 && ckpt_agent_connected()) {
         got = ckpt_agent_receive(&message, 0);
+        if (got == 1 && message.type == CKPT_MSG_REQUEST) {
+            ckpt_checkpoint.moving = message.arg[0] != 0; /* the flags ask */
+        }
         if (got == 1) {
             /* The flags anew each time: the targets may have changed. */
             ckpt_obey_inside(&message, inside_flags(in_callback));
