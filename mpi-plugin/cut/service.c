@@ -149,6 +149,9 @@ void ckpt_service(void)
         do {
             ckpt_checkpoint.kicked = 0;
             ckpt_pending = 0;
+            if (ckpt_epoch_is_closing()) { /* before the next one begins */
+                ckpt_epoch_turn();
+            }
             serve_messages();
             if (ckpt_epoch_open) {
                 ckpt_epoch_turn();
