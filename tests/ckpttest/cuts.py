@@ -66,7 +66,10 @@ class Run:
         names = []
         for _ in range(times):
             assert job.run_on(self.chance.uniform(0, LONGEST_PAUSE)), "it ended"
-            names.append(self.lab.checkpoint(job)["name"])
+            taken = self.lab.checkpoint(job)
+            self.counts[f"taken by {taken['protocol']}"] += 1
+            self.counts["messages logged"] += taken["logged_messages"]
+            names.append(taken["name"])
         return names
 
     def go_on(self, job, times):
