@@ -4,6 +4,8 @@
 
 #include "pending.h"
 
+int collective_always_blocking;
+
 static uint64_t entered[COMMUNICATORS];
 
 static void note(enum event_kind kind, const struct operation *operation,
@@ -54,6 +56,9 @@ void collective_all(enum communicator comm, enum collective_way way,
     MPI_Comm_size(comms[comm], &members);
     operation = enter(comm, -1, way == ALLGATHER ? members : 1);
     operation.due = due;
+    if (collective_always_blocking && way != ALLGATHER) {
+        way = ALLREDUCE;
+    }
     switch (way) {
     case ALLREDUCE:
         MPI_Allreduce(MPI_IN_PLACE, operation.data, world_size, MPI_UINT64_T,

@@ -17,4 +17,7 @@ void collective_all(enum communicator comm, enum collective_way way,
 /* All hear from the root, a rank of MPI_COMM_WORLD: the word that it gives. */
 uint64_t collective_from(enum communicator comm, int root, uint64_t word);
 
+/* There are no nonblocking ones. */
+extern int collective_always_blocking;
+
 #endif
