@@ -185,6 +185,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                            frame.at("signal"), frame.at("argument"),
                            frame.at("text")};
         epoch_ = frame.at("epoch");
+        cutting_ = message == CKPT_MSG_CUT ||
+                   (cutting_ && message != CKPT_MSG_REQUEST);
         if (message == CKPT_MSG_REQUEST || message == CKPT_MSG_RUN) {
             aligning_ = true;
         } else if (message == CKPT_MSG_STOP || message == CKPT_MSG_CUT ||
@@ -250,7 +252,9 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
     const bool has_left = message.type == CKPT_MSG_REPORT &&
                           message.arg[0] == CKPT_PLACE_FREE &&
                           message.arg[3] != 0;
-    if (message.type == CKPT_MSG_STOPPED || has_left) {
+    const bool is_cut = cutting_ && (message.type == CKPT_MSG_READY ||
+                                     message.type == CKPT_MSG_REFUSED);
+    if (message.type == CKPT_MSG_STOPPED || has_left || is_cut) {
         for (int peer = 0; peer < session.rank_count(); peer++) {
             frame["sent"].push_back(session.sent(peer));
             frame["received"].push_back(session.received(peer));

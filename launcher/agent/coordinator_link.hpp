@@ -58,6 +58,7 @@ class CoordinatorLink : private NodeEvents
     bool connecting_ = false;
     bool welcome_ = false;  /* the other side has shown its key */
     bool aligning_ = false; /* ranks run towards their targets */
+    bool cutting_ = false; /* ranks are told CUT: they answer with their counts */
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};
