@@ -36,11 +36,11 @@ constexpr auto progress_tick = std::chrono::milliseconds(100);
 constexpr auto periodic_retry = std::chrono::seconds(1);
 constexpr std::size_t longest_program_name = 100;
 
-SyncAndStop::Options machine_options(const Settings &settings)
+CutProtocol::Options machine_options(const Settings &settings)
 {
-    SyncAndStop::Options options;
+    CutProtocol::Options options;
     options.timeout =
-        std::chrono::duration_cast<SyncAndStop::Duration>(settings.timeout);
+        std::chrono::duration_cast<CutProtocol::Duration>(settings.timeout);
     return options;
 }
 
@@ -594,7 +594,7 @@ void Coordinator::perform(const action::ClosePieces &)
 Manifest Coordinator::manifest() const
 {
     Manifest manifest;
-    const SyncAndStop::Times &times = machine_.times();
+    const CutProtocol::Times &times = machine_.times();
 
     manifest.job = job_;
     manifest.number = attempt_.number;
@@ -680,7 +680,7 @@ void Coordinator::remove_attempt()
 
 control::Timings Coordinator::timings() const
 {
-    const SyncAndStop::Times &times = machine_.times();
+    const CutProtocol::Times &times = machine_.times();
     control::Timings timings;
 
     timings.request_to_stop = times.request_to_stop;

@@ -9,7 +9,7 @@
 #include "agent/launch_facts.hpp"
 #include "agent/node.hpp"
 #include "agent/settings.hpp"
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
@@ -27,7 +27,7 @@ using ClientId = std::uint64_t;
 class Coordinator : public NodeEvents, private RankPages
 {
   public:
-    using Time = SyncAndStop::Time;
+    using Time = CutProtocol::Time;
     using Answer = std::function<void(ClientId, const control::Reply &)>;
 
     /* Takes over the job: its directory, its job file. A directory that cannot
@@ -117,7 +117,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::string store_error_;
     std::optional<Store> store_;
     std::vector<Node *> where_; /* by rank; null: not here */
-    SyncAndStop machine_;
+    CutProtocol machine_;
     TraceRecorder trace_; /* of the attempt under way */
 
     std::uint64_t epoch_;

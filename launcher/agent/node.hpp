@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 #include "image/manifest.hpp"
 
 #include "ckpt/wire.h"

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 #include "image/checkpoint_trace.hpp"
 
 #include "ckpt/wire.h"

@@ -12,7 +12,7 @@
  * From the first cut on there is no way back: a checkpoint that is given up goes on
  * to the end of LOG, and only nothing is kept.
  */
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 
 #include <fmt/format.h>
 
@@ -21,14 +21,14 @@
 namespace ckpt
 {
 
-bool SyncAndStop::may_move() const
+bool CutProtocol::may_move() const
 {
     return moving_ && !kill_ &&
            std::all_of(ranks_.begin(), ranks_.end(),
                        [](const Rank &rank) { return rank.needs == 0; });
 }
 
-void SyncAndStop::open(Time now)
+void CutProtocol::open(Time now)
 {
     times_.request_to_stop = seconds(now - requested_at_);
     moved_ = true;
@@ -36,14 +36,14 @@ void SyncAndStop::open(Time now)
     actions_.push_back(action::OpenPieces{});
 }
 
-void SyncAndStop::opened(Time now)
+void CutProtocol::opened(Time now)
 {
     if (phase_ == Phase::open) {
         cut(now);
     }
 }
 
-void SyncAndStop::cut(Time now)
+void CutProtocol::cut(Time now)
 {
     enter(Phase::cut, now);
     for (int i = 0; i < rank_count(); i++) {
@@ -52,7 +52,7 @@ void SyncAndStop::cut(Time now)
 }
 
 /* A rank that has cut itself for good, with or without an image. */
-void SyncAndStop::on_cut(int rank, const ckpt_message &message, Time now)
+void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
 {
     Rank &sender = ranks_[rank];
 
@@ -77,14 +77,14 @@ void SyncAndStop::on_cut(int rank, const ckpt_message &message, Time now)
     examine_logs(now);
 }
 
-void SyncAndStop::release(Rank &rank, int number, Time now)
+void CutProtocol::release(Rank &rank, int number, Time now)
 {
     rank.resumed = true;
     let_go(rank, now);
     send(number, CKPT_MSG_RESUME, false, reason_.empty() ? 0 : 1, reason_);
 }
 
-void SyncAndStop::captured_moving(int rank, Time now)
+void CutProtocol::captured_moving(int rank, Time now)
 {
     ranks_[rank].captured = true;
     if (!ranks_[rank].resumed) {
@@ -94,14 +94,14 @@ void SyncAndStop::captured_moving(int rank, Time now)
 }
 
 /* Nothing will be kept; the ranks do not wait for it. */
-void SyncAndStop::doom(std::string reason)
+void CutProtocol::doom(std::string reason)
 {
     if (reason_.empty()) {
         reason_ = std::move(reason);
     }
 }
 
-void SyncAndStop::release_doomed(Time now)
+void CutProtocol::release_doomed(Time now)
 {
     for (int i = 0; i < rank_count(); i++) {
         if (ranks_[i].answered && !ranks_[i].resumed) {
@@ -111,7 +111,7 @@ void SyncAndStop::release_doomed(Time now)
 }
 
 /* Goes on when all have been cut, are running again, and have all they lack. */
-void SyncAndStop::examine_logs(Time now)
+void CutProtocol::examine_logs(Time now)
 {
     std::uint64_t used = 0, complete = 0;
 
@@ -139,7 +139,7 @@ void SyncAndStop::examine_logs(Time now)
 
 /* A rank that was cut inside a collective sends no markers before it has left, and
  * others may have to know its counts in order to enter. */
-void SyncAndStop::tell_counts()
+void CutProtocol::tell_counts()
 {
     for (int i = 0; i < rank_count(); i++) {
         std::vector<std::uint64_t> expected;
@@ -151,7 +151,7 @@ void SyncAndStop::tell_counts()
     }
 }
 
-void SyncAndStop::close_logs()
+void CutProtocol::close_logs()
 {
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
@@ -159,7 +159,7 @@ void SyncAndStop::close_logs()
     }
 }
 
-void SyncAndStop::on_complete(Rank &rank, const ckpt_message &message, Time now)
+void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
         rank.complete = message.arg[0];
@@ -167,7 +167,7 @@ void SyncAndStop::on_complete(Rank &rank, const ckpt_message &message, Time now)
     }
 }
 
-void SyncAndStop::on_logged(int rank, const ckpt_message &message, Time now)
+void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
 {
     if (phase_ != Phase::log || !closing_ || ranks_[rank].answered) {
         return;
@@ -194,7 +194,7 @@ void SyncAndStop::on_logged(int rank, const ckpt_message &message, Time now)
 
 /* Ranks that compute, or wait for something else, have to receive; and so have
  * those to send that have begun to. */
-void SyncAndStop::kick(Time now)
+void CutProtocol::kick(Time now)
 {
     if (now - last_kick_ < options_.kick) {
         return;

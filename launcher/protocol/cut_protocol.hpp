@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sync_and_stop.hpp - the coordinator of a Sync-and-Stop checkpoint, as a pure
- * state machine: what happened goes in, what is to be done comes out, and no
- * call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
- * sections 4 to 6).
+ * cut_protocol.hpp - how the ranks of a job agree on a consistent cut, as the
+ * coordinator's state machine: what happened goes in, what is to be done comes out,
+ * and no call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
+ * sections 4 to 6; docs/consistent-cuts.md).
  */
 #pragma once
+
+#include "protocol/actions.hpp"
 
 #include "ckpt/wire.h"
 
@@ -15,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace ckpt
@@ -49,69 +50,7 @@ class RankPages
     virtual std::uint64_t received(int to, int from) const = 0;
 };
 
-namespace action
-{
-/* Writes targets[slot] into the clocks of the rank's page. */
-struct SetTargets {
-    int rank;
-    std::vector<std::uint64_t> targets;
-};
-/* Writes expected[peer] into the rank's page. */
-struct SetExpected {
-    int rank;
-    std::vector<std::uint64_t> expected;
-};
-/* Sends a message of the present epoch and then, if `signal`, the checkpoint
- * signal to the rank's MPI thread. */
-struct Send {
-    int rank;
-    ckpt_message_type type;
-    bool signal;
-    std::uint64_t argument; /* arg[0] */
-    std::string text;
-};
-/* Saves all ranks; snapshots[rank] is the address of its ckpt_snapshot.
- * Answered by captured() for each rank and then written(), or by failed(). */
-struct Capture {
-    std::vector<std::uint64_t> snapshots;
-};
-/* Makes the checkpoint's directory and the files of its pieces, to which ranks are
- * added one by one. Answered by opened() or failed(). */
-struct OpenPieces {
-};
-/* Saves one rank. Answered by captured() or failed(). */
-struct AddToPiece {
-    int rank;
-    std::uint64_t snapshot;
-};
-/* All ranks are saved and all logs are there. Answered by written() or failed(). */
-struct ClosePieces {
-};
-/* Writes the manifest. Answered by committed() or failed(). */
-struct Commit {
-};
-/* Stops what Capture or Commit began and removes its files. Answered by
- * undone(). */
-struct Undo {
-};
-/* Ends all ranks. */
-struct Kill {
-};
-/* The checkpoint is over; `reason` says why there is none. retry: Sync-and-Stop
- * may well do. */
-struct Finish {
-    bool committed;
-    std::string reason;
-    bool retry = false;
-};
-} // namespace action
-
-using Action = std::variant<action::SetTargets, action::SetExpected,
-                            action::Send, action::Capture, action::OpenPieces,
-                            action::AddToPiece, action::ClosePieces, action::Commit,
-                            action::Undo, action::Kill, action::Finish>;
-
-class SyncAndStop
+class CutProtocol
 {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -143,7 +82,7 @@ class SyncAndStop
     };
 
     /* `pages` must outlive the machine. */
-    SyncAndStop(int rank_count, const RankPages &pages, Options options);
+    CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Events. Each may leave actions, to be taken and done in order. */
     void hello(int rank);
