@@ -13,6 +13,7 @@
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
+#include "protocol/cut_choice.hpp"
 
 #include <functional>
 #include <optional>
@@ -61,6 +62,8 @@ class Coordinator : public NodeEvents, private RankPages
     void captured(int rank) override;
     void written(const Piece &piece, std::uint64_t memory) override;
     void failed(const std::string &reason) override;
+    void sweep_opened(Node &node) override;
+    void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
 
   private:
@@ -69,13 +72,18 @@ class Coordinator : public NodeEvents, private RankPages
         bool kill;
     };
 
+    using Snapshots = std::map<Node *, std::map<int, std::uint64_t>>;
+
     /* Of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
+        std::set<Node *> opening;     /* their part in the sweep */
+        Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
+        Snapshots snapshots; /* of nodes that have not begun to write */
         std::uint64_t memory = 0;
         control::Result result;
     };
@@ -87,10 +95,15 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool open_store();
-    bool wants_moving() const;
+    CutPlan cut_plan() const;
+    std::vector<int> lanes() const;
+    std::vector<Node *> nodes() const;
+    SweepPlan sweep_plan() const;
+    void open_sweeps();
+    void finish_opening();
     std::string rank_socket() const;
     void write_job_state(const char *state);
-    void start(std::vector<Waiting> clients, Time now, bool moving);
+    void start(std::vector<Waiting> clients, Time now, CutPlan plan);
     void start_waiting();
     void perform();
     void perform(const action::Send &order);
@@ -101,7 +114,9 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Finish &finish);
-    void write_pieces(const std::map<Node *, std::map<int, std::uint64_t>> &);
+    void write_pieces(Snapshots snapshots);
+    void write_next_piece();
+    void learn();
     Manifest manifest() const;
     void remove_attempt();
     control::Timings timings() const;
@@ -118,6 +133,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::optional<Store> store_;
     std::vector<Node *> where_; /* by rank; null: not here */
     CutProtocol machine_;
+    CutChoice choice_;
+    SweepPlan told_plan_; /* to all nodes */
     TraceRecorder trace_; /* of the attempt under way */
 
     std::uint64_t epoch_;

@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "agent/sweep_plan.hpp"
 #include "image/manifest.hpp"
+#include "protocol/actions.hpp"
 
 #include "ckpt/wire.h"
 
@@ -28,6 +29,8 @@ class Node
     virtual ~Node() = default;
 
     virtual const std::string &host() const = 0;
+    /* Where agents of other nodes find its agent: PeerAddress::text(). */
+    virtual const std::string &address() const = 0;
 
     virtual void set_targets(int rank,
                              const std::vector<std::uint64_t> &targets) = 0;
@@ -54,6 +57,15 @@ class Node
     virtual void open_piece(const std::filesystem::path &directory) = 0;
     virtual void add_to_piece(int rank, std::uint64_t snapshot) = 0;
     virtual void close_piece(const std::vector<int> &ranks) = 0;
+
+    /*
+     * The node's part in the sweep of an epoch: opened before its ranks are told
+     * CUT, which tells sweep_opened() or sweep_failed(). When all its ranks have
+     * been cut it sweeps, and tells each how many messages have been sent to it
+     * (SWEPT). The plan comes first, and again when ranks have moved.
+     */
+    virtual void set_sweep_plan(const SweepPlan &plan) = 0;
+    virtual void open_sweep(std::uint64_t epoch) = 0;
 
     /* Stops capture(), or what was begun by open_piece(), and removes what it
      * wrote and the logs of its ranks; tells undone(), and nothing else of it
@@ -82,6 +94,8 @@ class NodeEvents
     /* memory: bytes mapped by the ranks in the piece */
     virtual void written(const Piece &piece, std::uint64_t memory) = 0;
     virtual void failed(const std::string &reason) = 0;
+    virtual void sweep_opened(Node &node) = 0;
+    virtual void sweep_failed(Node &node, const std::string &reason) = 0;
     virtual void undone(Node &node) = 0;
 };
 

@@ -32,6 +32,12 @@ const char *phase_name(Phase phase)
     return names[static_cast<int>(phase)];
 }
 
+const char *protocol_name(Protocol protocol)
+{
+    static const char *const names[] = {"sns", "cl", "ns"};
+    return names[static_cast<int>(protocol)];
+}
+
 CutProtocol::CutProtocol(int rank_count, const RankPages &pages,
                          Options options)
     : pages_(pages), options_(options), ranks_(rank_count)
@@ -222,15 +228,16 @@ void CutProtocol::set_place(Rank &rank, const ckpt_message &message, Time now)
     }
 }
 
-void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, bool moving)
+void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan)
 {
     assert(phase_ == Phase::idle && obstacle().empty());
 
     epoch_ = epoch;
     kill_ = kill;
     left_early_ = false;
-    moving_ = moving && !kill;
+    plan_ = std::move(plan);
     moved_ = closing_ = may_retry_ = false;
+    swept_ = true;
     log_ = {};
     targets_.clear();
     fingerprint_.clear();
@@ -244,7 +251,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, bool moving)
         /* The gate is closed for everything until the targets are known. */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
-        send(i, CKPT_MSG_REQUEST, true, moving_ ? 1 : 0);
+        send(i, CKPT_MSG_REQUEST, true, is_to_move() ? 1 : 0);
     }
 }
 
@@ -269,6 +276,9 @@ void CutProtocol::tick(Time now)
         align(now);
     } else if (phase_ == Phase::cut || phase_ == Phase::log) {
         kick(now);
+        if (phase_ == Phase::cut) {
+            pass_turns(now);
+        }
     }
 }
 
@@ -328,6 +338,9 @@ void CutProtocol::message(int rank, const ckpt_message &message, Time now)
 
 void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
 {
+    if (phase_ == Phase::cut && !rank.asked_at) {
+        set_place(rank, message, now); /* who waits comes first */
+    }
     if (phase_ >= Phase::open) {
         return;
     }

@@ -37,6 +37,20 @@ enum class Phase {
 };
 const char *phase_name(Phase phase);
 
+/* How a consistent cut is agreed on (Plank 1993, sections 2.4 to 2.6). */
+enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
+/* Its name for people and files: "sns", "cl", "ns". */
+const char *protocol_name(Protocol protocol);
+
+/* What a checkpoint is to be like. */
+struct CutPlan {
+    /* Sync-and-Stop, if a rank cannot be saved otherwise. */
+    Protocol protocol = Protocol::sync_and_stop;
+    /* By rank; ranks of a lane are cut one after the other, each when the one
+     * before has been saved. Empty: all at once. Not for Sync-and-Stop. */
+    std::vector<int> lanes;
+};
+
 /* The rank pages, as far as the coordinator must read them. For a rank of
  * another node it is what that node's agent told last. */
 class RankPages
@@ -63,6 +77,8 @@ class CutProtocol
         Duration long_patience = std::chrono::milliseconds(500);
         /* How often ranks are reminded that messages cross the cut. */
         Duration kick = std::chrono::milliseconds(10);
+        /* How long a rank may take to answer CUT while others of its lane wait. */
+        Duration turn = std::chrono::milliseconds(100);
     };
 
     /* Seconds, of the last checkpoint. */
@@ -88,10 +104,12 @@ class CutProtocol
     void hello(int rank);
     void goodbye(int rank, Time now);
     void gone(int rank, Time now);
-    /* If there is no obstacle. moving: by Chandy-Lamport, if the ranks allow it. */
-    void request(std::uint64_t epoch, bool kill, Time now, bool moving = false);
+    /* If there is no obstacle. */
+    void request(std::uint64_t epoch, bool kill, Time now, CutPlan plan = {});
     void message(int rank, const ckpt_message &message, Time now);
     void opened(Time now);
+    /* The agents cannot tell the ranks the counts of their messages. */
+    void sweep_failed();
     void captured(int rank, Time now);
     void written();
     void committed(Time now);
@@ -122,10 +140,20 @@ class CutProtocol
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
     const Logged &logged() const { return log_; }
+    /* Ranks that waited for others when the first one was cut. */
+    int waiting_at_cut() const { return waiting_at_cut_; }
     /* How the last cut was agreed on. */
-    const char *protocol() const { return moved_ ? "cl" : "sns"; }
+    Protocol protocol() const
+    {
+        return moved_ ? plan_.protocol : Protocol::sync_and_stop;
+    }
     /* Ranks run on while the checkpoint is taken. */
     bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
+    /* Their agents tell them the counts of messages. */
+    bool is_sweeping() const
+    {
+        return is_moving() && plan_.protocol == Protocol::network_sweep;
+    }
 
   private:
     enum class Presence { unseen, here, finished, gone };
@@ -149,6 +177,7 @@ class CutProtocol
          * clock's `entered` there. True as long as that has not changed. */
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
+        std::optional<Time> asked_at; /* when it was told CUT */
         std::uint64_t used = 0;     /* channels at its cut */
         std::uint64_t complete = 0; /* channels to it that have no more */
     };
@@ -197,9 +226,16 @@ class CutProtocol
     void write(Time now);
     void resume_captured(Time now);
 
+    bool is_to_move() const;
     bool may_move() const;
     void open(Time now);
     void cut(Time now);
+    static bool waits(const Rank &rank);
+    void order_cut(int rank, Time now);
+    void cut_next(int lane, Time now);
+    void cut_rest(Time now);
+    void pass_turns(Time now);
+    bool must_tell_counts() const;
     void on_cut(int rank, const ckpt_message &message, Time now);
     void on_complete(Rank &rank, const ckpt_message &message, Time now);
     void on_logged(int rank, const ckpt_message &message, Time now);
@@ -230,14 +266,16 @@ class CutProtocol
     bool kill_ = false;
     bool left_early_ = false; /* a rank left its collective after STOPPED */
     int times_saved_ = 0;     /* since the last DRAIN */
-    bool moving_ = false;     /* nobody is to stand still */
-    bool moved_ = false;      /* and nobody does */
+    CutPlan plan_;
+    bool moved_ = false;      /* nobody stands still */
+    bool swept_ = false;      /* the agents can sweep */
     bool closing_ = false;    /* CLOSE was sent */
     bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
     Logged log_;
     Time last_kick_{};
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
     std::string reason_;
+    int waiting_at_cut_ = 0;
 
     std::vector<std::uint64_t> fingerprint_; /* of everything that can move */
     Time still_since_;                       /* since when it has not */

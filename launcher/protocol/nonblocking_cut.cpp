@@ -17,13 +17,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace ckpt
 {
 
+/* Ranks that are to be killed stand still up to then. */
+bool CutProtocol::is_to_move() const
+{
+    return plan_.protocol != Protocol::sync_and_stop && !kill_;
+}
+
 bool CutProtocol::may_move() const
 {
-    return moving_ && !kill_ &&
+    return is_to_move() &&
            std::all_of(ranks_.begin(), ranks_.end(),
                        [](const Rank &rank) { return rank.needs == 0; });
 }
@@ -46,8 +53,83 @@ void CutProtocol::opened(Time now)
 void CutProtocol::cut(Time now)
 {
     enter(Phase::cut, now);
+    waiting_at_cut_ = static_cast<int>(
+        std::count_if(ranks_.begin(), ranks_.end(), waits));
+    if (plan_.lanes.empty()) {
+        cut_rest(now);
+        return;
+    }
+    for (int lane : std::set<int>(plan_.lanes.begin(), plan_.lanes.end())) {
+        cut_next(lane, now);
+    }
+}
+
+bool CutProtocol::waits(const Rank &rank)
+{
+    return rank.place == CKPT_PLACE_GATE || rank.place == CKPT_PLACE_WAIT;
+}
+
+void CutProtocol::order_cut(int rank, Time now)
+{
+    ranks_[rank].asked_at = now;
+    send(rank, CKPT_MSG_CUT, true,
+         plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
+                                                   : CKPT_CUT_MARKERS);
+}
+
+/*
+ * Staggered (Plank 1993, section 3.4): the next one of a lane, at first one that
+ * waits anyway, for a message or before a collective, perhaps for those that have
+ * been cut. Markers do not ask ranks to be cut, as they do there: nobody takes a
+ * message of the new colour before its own cut, so nobody needs to be in a hurry.
+ */
+void CutProtocol::cut_next(int lane, Time now)
+{
+    int next = -1;
+
     for (int i = 0; i < rank_count(); i++) {
-        send(i, CKPT_MSG_CUT, true, CKPT_CUT_MARKERS);
+        const Rank &rank = ranks_[i];
+        if (plan_.lanes[i] != lane || rank.asked_at) {
+            continue;
+        }
+        if (waits(rank)) {
+            next = i;
+            break;
+        }
+        next = next < 0 ? i : next;
+    }
+    if (next >= 0) {
+        order_cut(next, now);
+    }
+}
+
+/* One that does not answer may be inside a call that waits for another of its lane. */
+void CutProtocol::pass_turns(Time now)
+{
+    for (int i = 0; i < rank_count() && !plan_.lanes.empty(); i++) {
+        Rank &rank = ranks_[i];
+        if (rank.asked_at && !rank.answered &&
+            now - *rank.asked_at >= options_.turn) {
+            rank.asked_at = now;
+            cut_next(plan_.lanes[i], now);
+        }
+    }
+}
+
+void CutProtocol::cut_rest(Time now)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        if (!ranks_[i].asked_at) {
+            order_cut(i, now);
+        }
+    }
+}
+
+void CutProtocol::sweep_failed()
+{
+    swept_ = false;
+    if (phase_ == Phase::log && !closing_) {
+        tell_counts();
     }
 }
 
@@ -82,6 +164,9 @@ void CutProtocol::release(Rank &rank, int number, Time now)
     rank.resumed = true;
     let_go(rank, now);
     send(number, CKPT_MSG_RESUME, false, reason_.empty() ? 0 : 1, reason_);
+    if (!plan_.lanes.empty() && phase_ == Phase::cut) {
+        cut_next(plan_.lanes[number], now);
+    }
 }
 
 void CutProtocol::captured_moving(int rank, Time now)
@@ -117,13 +202,16 @@ void CutProtocol::examine_logs(Time now)
 
     if (phase_ == Phase::cut && !reason_.empty()) {
         release_doomed(now);
+        cut_rest(now); /* nobody is saved any more */
     }
     if (phase_ == Phase::cut && all_answered() &&
         std::all_of(ranks_.begin(), ranks_.end(),
                     [](const Rank &rank) { return rank.resumed; })) {
         times_.capture = seconds(now - phase_began_);
         enter(Phase::log, now);
-        tell_counts();
+        if (must_tell_counts()) {
+            tell_counts();
+        }
     }
     if (phase_ != Phase::log || closing_) {
         return;
@@ -139,6 +227,11 @@ void CutProtocol::examine_logs(Time now)
 
 /* A rank that was cut inside a collective sends no markers before it has left, and
  * others may have to know its counts in order to enter. */
+bool CutProtocol::must_tell_counts() const
+{
+    return plan_.protocol == Protocol::chandy_lamport || !swept_;
+}
+
 void CutProtocol::tell_counts()
 {
     for (int i = 0; i < rank_count(); i++) {

@@ -53,6 +53,15 @@ class Events : public NodeEvents
         last_piece = piece;
         last_memory = memory;
     }
+    void sweep_opened(Node &) override
+    {
+        told.push_back("sweep opened");
+    }
+    void sweep_failed(Node &, const std::string &reason) override
+    {
+        told.push_back("sweep failed");
+        last_reason = reason;
+    }
     void failed(const std::string &reason) override
     {
         told.push_back("failed");

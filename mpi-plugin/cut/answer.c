@@ -320,6 +320,9 @@ void ckpt_obey(const struct ckpt_message *message)
     case CKPT_MSG_COUNTS:
         ckpt_epoch_counts();
         break;
+    case CKPT_MSG_SWEPT:
+        ckpt_epoch_swept(message->arg[0]);
+        break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(0);
         break;

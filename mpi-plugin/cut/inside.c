@@ -119,6 +119,9 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_COUNTS:
         ckpt_epoch_counts();
         break;
+    case CKPT_MSG_SWEPT:
+        ckpt_epoch_swept(message->arg[0]);
+        break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(1);
         break;

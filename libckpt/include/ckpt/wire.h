@@ -32,6 +32,7 @@
  *   CUT      ---->          with a signal; all ranks are aligned
  *            <----  READY
  *   RESUME   ---->          memory is captured; the rank runs, and logs
+ *   SWEPT    ---->          network sweeping
  *            <----  COMPLETE zero or more times
  *   KICK     ---->          zero or more times, with a signal
  *   CLOSE    ---->          all messages that cross the cut have been logged
@@ -69,12 +70,14 @@ enum ckpt_message_type {
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
                              flags CKPT_READY_*; after CUT arg[2]: channels that
-                             it has used, each of which gets a marker */
+                             it has used, each of which gets a marker; in a
+                             sweep 1 */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
                              arg[2] as in READY */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
-                              from peers all of whose old messages are here */
+                              from peers all of whose old messages are here; in
+                              a sweep 1 when all are here */
     CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut */
 
     /* agent to rank */
@@ -92,6 +95,8 @@ enum ckpt_message_type {
                              file for the log */
     CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
     CKPT_MSG_COUNTS = 42, /* all are cut: `expected` of all peers is in the page */
+    CKPT_MSG_SWEPT = 43, /* arg[0]: messages to this rank that all ranks together
+                            had sent at their cuts */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
