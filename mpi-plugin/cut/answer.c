@@ -187,6 +187,8 @@ static void await_resume(struct ckpt_context *context)
         got = ckpt_agent_receive(&message, 1);
         if (got == 1 && message.type == CKPT_MSG_SAVE) {
             describe_again(context);
+        } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
+            ckpt_epoch_swept(message.arg[0]); /* others are faster */
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
