@@ -74,9 +74,9 @@ class Machine : public testing::Test, public RankPages
         }
     }
 
-    void request(bool kill = false)
+    void request(bool kill = false, CutPlan plan = {})
     {
-        machine.request(++epoch, kill, now);
+        machine.request(++epoch, kill, now, std::move(plan));
         settle();
     }
 
