@@ -320,7 +320,8 @@ Coordinator::Time Coordinator::next_tick(Time now) const
 
 /* ---- Events of the nodes --------------------------------------------------- */
 
-void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
+void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
+                            const RankCut &cut)
 {
     if (rank_count != machine_.rank_count() || rank < 0 ||
         rank >= machine_.rank_count()) {
@@ -328,12 +329,13 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
                      rank_count, node.host());
         return;
     }
-    if (machine_.phase() != Phase::idle) {
-        machine_.gone(rank, steady_clock::now()); /* and came back */
-        perform();
+    if (machine_.phase() != Phase::idle) { /* and came back */
+        rank_lost(rank);
     }
     where_[rank] = &node;
-    machine_.hello(rank);
+    epoch_ = std::max(epoch_, cut.epoch);
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
     if (machine_.present() == machine_.rank_count()) {
         spdlog::info("all {} ranks are here", machine_.rank_count());
         last_end_ = steady_clock::now();
@@ -343,8 +345,8 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
     Time now = steady_clock::now();
-    bool of_attempt =
-        machine_.phase() != Phase::idle && message.epoch == epoch_;
+    bool of_attempt = machine_.phase() != Phase::idle &&
+                      !machine_.is_settling() && message.epoch == epoch_;
 
     if (of_attempt) {
         trace_.answered(rank, message, now);
@@ -369,11 +371,19 @@ void Coordinator::rank_gone(int rank)
     where_[rank] = nullptr;
 }
 
+/* It may live, and come back. */
+void Coordinator::rank_lost(int rank)
+{
+    machine_.lost(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+}
+
 void Coordinator::node_gone(Node &node)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         if (where_[rank] == &node) {
-            rank_gone(rank);
+            rank_lost(rank);
         }
     }
     attempt_.snapshots.erase(&node);
@@ -518,6 +528,10 @@ void Coordinator::perform()
             }
         } else if (auto *finish = std::get_if<action::Finish>(&next)) {
             perform(*finish);
+        } else if (std::holds_alternative<action::Settled>(next)) {
+            spdlog::info("all ranks are beyond the cut of epoch {}",
+                         machine_.epoch());
+            worker_.reply([this] { start_waiting(); });
         }
     }
     if (machine_.phase() != told_phase_) {
@@ -529,12 +543,20 @@ void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
 
-    if (order.type == CKPT_MSG_CUT) { /* where the rank writes its log */
+    if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* where the rank writes its log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
     if (Node *node = where_[order.rank]) {
         node->send(order, machine_.epoch());
-        Time now = steady_clock::now();
+        trace(order);
+    }
+}
+
+void Coordinator::trace(const action::Send &order)
+{
+    Time now = steady_clock::now();
+
+    if (!machine_.is_settling()) {
         trace_.ordered(order, now);
         trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
     }

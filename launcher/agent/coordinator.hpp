@@ -55,10 +55,12 @@ class Coordinator : public NodeEvents, private RankPages
 
     void fill(control::Status &status) const;
 
-    void rank_here(Node &node, int rank, int rank_count, pid_t pid) override;
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                   const RankCut &cut) override;
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
+    void rank_lost(int rank);
     void captured(int rank) override;
     void written(const Piece &piece, std::uint64_t memory) override;
     void failed(const std::string &reason) override;
@@ -107,6 +109,7 @@ class Coordinator : public NodeEvents, private RankPages
     void start_waiting();
     void perform();
     void perform(const action::Send &order);
+    void trace(const action::Send &order);
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);

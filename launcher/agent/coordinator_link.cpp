@@ -20,6 +20,14 @@ namespace
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr auto clock_tick = std::chrono::milliseconds(5);
 
+void add_counts(const RankSession &session, json &frame)
+{
+    for (int peer = 0; peer < session.rank_count(); peer++) {
+        frame["sent"].push_back(session.sent(peer));
+        frame["received"].push_back(session.received(peer));
+    }
+}
+
 } // namespace
 
 CoordinatorLink::CoordinatorLink(EventLoop &loop, WorkerThread &worker,
@@ -54,14 +62,16 @@ void CoordinatorLink::unreachable()
     retry_at_ = std::chrono::steady_clock::now() + retry_after;
 }
 
-/* Whatever was under way is off: nobody will tell the ranks to go on but us. */
+/* Whatever was under way is off: nobody will tell the ranks to go on but us. Those
+ * that others may have left behind wait for the next coordinator. */
 void CoordinatorLink::lost()
 {
     spdlog::warn("the connection to the coordinating agent is lost");
     local_.attach(nullptr);
     aligning_ = false;
     for (auto &[rank, session] : local_.ranks()) {
-        local_.send({rank, CKPT_MSG_RESUME, false, 1,
+        local_.send({rank, CKPT_MSG_RESUME, false,
+                     session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP,
                      "the coordinating agent was lost"},
                     epoch_);
     }
@@ -153,12 +163,16 @@ void CoordinatorLink::send_clocks()
     }
 }
 
-void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid)
+void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid,
+                                const RankCut &cut)
 {
-    peer_.send({{"type", "here"},
-                   {"rank", rank},
-                   {"count", rank_count},
-                   {"pid", pid}});
+    json frame = {{"type", "here"},   {"rank", rank},
+                  {"count", rank_count}, {"pid", pid},
+                  {"cut", cut.epoch}, {"open", cut.open},
+                  {"in_doubt", cut.in_doubt}};
+
+    add_counts(*local_.ranks().at(rank), frame);
+    peer_.send(frame);
     json clocks = to_frame(local_.clocks(rank));
     peer_.send({{"type", "clocks"}, {"rank", rank}, {"clocks", clocks}});
 }
@@ -177,10 +191,7 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
     const bool is_cut = cutting_ && (message.type == CKPT_MSG_READY ||
                                      message.type == CKPT_MSG_REFUSED);
     if (message.type == CKPT_MSG_STOPPED || has_left || is_cut) {
-        for (int peer = 0; peer < session.rank_count(); peer++) {
-            frame["sent"].push_back(session.sent(peer));
-            frame["received"].push_back(session.received(peer));
-        }
+        add_counts(session, frame);
     }
     peer_.send(frame);
 }

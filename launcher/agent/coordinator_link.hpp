@@ -38,7 +38,8 @@ class CoordinatorLink : private NodeEvents
     void order(const std::string &type, const nlohmann::json &frame);
     void send_clocks();
 
-    void rank_here(Node &node, int rank, int rank_count, pid_t pid) override;
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                   const RankCut &cut) override;
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;

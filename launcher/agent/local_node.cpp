@@ -44,7 +44,8 @@ void LocalNode::attach(NodeEvents *events)
         return;
     }
     for (auto &[rank, session] : ranks_) {
-        events_->rank_here(*this, rank, session->rank_count(), session->pid());
+        events_->rank_here(*this, rank, session->rank_count(), session->pid(),
+                           session->cut());
         if (finished_[rank]) {
             events_->rank_finished(rank);
         }
@@ -138,7 +139,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
                   address);
     if (events_ != nullptr) {
         events_->rank_here(*this, session->rank(), session->rank_count(),
-                           session->pid());
+                           session->pid(), session->cut());
     }
 }
 

@@ -8,6 +8,7 @@
 #include "agent/sweep_plan.hpp"
 #include "image/manifest.hpp"
 #include "protocol/actions.hpp"
+#include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
 
@@ -85,7 +86,9 @@ class NodeEvents
   public:
     virtual ~NodeEvents() = default;
 
-    virtual void rank_here(Node &node, int rank, int rank_count, pid_t pid) = 0;
+    /* For an open rank, sent() and received() are those of its cut. */
+    virtual void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                           const RankCut &cut) = 0;
     virtual void rank_said(int rank, const ckpt_message &message) = 0;
     virtual void rank_finished(int rank) = 0; /* MPI_Finalize */
     virtual void rank_gone(int rank) = 0;

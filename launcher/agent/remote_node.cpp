@@ -39,8 +39,10 @@ void RemoteNode::on_frame(const json &frame)
         frame.at("address").get_to(address_);
     } else if (type == "here") {
         int rank = frame.at("rank");
-        pages_[rank] = {};
-        events_.rank_here(*this, rank, frame.at("count"), frame.at("pid"));
+        pages_[rank] = {{}, frame.at("sent"), frame.at("received")};
+        events_.rank_here(
+            *this, rank, frame.at("count"), frame.at("pid"),
+            {frame.at("cut"), frame.at("open"), frame.at("in_doubt")});
     } else if (type == "said") {
         rank_said(frame);
     } else if (type == "clocks") {

@@ -70,11 +70,15 @@ struct Finish {
     std::string reason;
     bool retry = false;
 };
+/* What an agent's loss had left half cut is whole again: nothing is under way. */
+struct Settled {
+};
 } // namespace action
 
 using Action = std::variant<action::SetTargets, action::SetExpected,
                             action::Send, action::Capture, action::OpenPieces,
                             action::AddToPiece, action::ClosePieces, action::Commit,
-                            action::Undo, action::Kill, action::Finish>;
+                            action::Undo, action::Kill, action::Finish,
+                            action::Settled>;
 
 } // namespace ckpt

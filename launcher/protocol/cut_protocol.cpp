@@ -51,10 +51,11 @@ std::vector<Action> CutProtocol::take_actions()
 
 /* ---- Ranks come and go ------------------------------------------------- */
 
-void CutProtocol::hello(int rank)
+void CutProtocol::hello(int rank, const RankCut &cut, Time now)
 {
-    ranks_.at(rank) = {};
-    ranks_[rank].presence = Presence::here;
+    ranks_.at(rank) = fresh(cut);
+    unsettled_ = unsettled_ || cut.open || cut.in_doubt;
+    settle(now);
 }
 
 void CutProtocol::goodbye(int rank, Time now)
@@ -80,6 +81,16 @@ void CutProtocol::gone(int rank, Time now)
     if (phase_ != Phase::idle && !finished && is_needed(lost)) {
         give_up(fmt::format("rank {} has died", rank), now);
     }
+}
+
+void CutProtocol::lost(int rank, Time now)
+{
+    if (phase_ == Phase::cut || phase_ == Phase::log) {
+        abandon(fmt::format("the agent of rank {} was lost", rank), now);
+    } else {
+        gone(rank, now);
+    }
+    ranks_.at(rank).presence = Presence::unseen;
 }
 
 int CutProtocol::present() const
@@ -155,6 +166,15 @@ const char *CutProtocol::state_name(int rank) const
 bool CutProtocol::stands_still(int rank) const
 {
     return ranks_.at(rank).still_since.has_value();
+}
+
+CutProtocol::Rank CutProtocol::fresh(const RankCut &cut)
+{
+    Rank rank;
+
+    rank.presence = Presence::here;
+    rank.cut = cut;
+    return rank;
 }
 
 /* ---- Common to all phases ---------------------------------------------- */
@@ -246,8 +266,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     requested_at_ = still_since_ = now;
     enter(Phase::align, now);
     for (int i = 0; i < rank_count(); i++) {
-        ranks_[i] = {};
-        ranks_[i].presence = Presence::here;
+        ranks_[i] = fresh(ranks_[i].cut);
         /* The gate is closed for everything until the targets are known. */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
@@ -258,7 +277,8 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
 std::optional<CutProtocol::Time> CutProtocol::deadline() const
 {
     if (phase_ == Phase::idle || phase_ == Phase::commit ||
-        phase_ == Phase::undo) {
+        phase_ == Phase::undo || settling_ ||
+        (is_moving() && !reason_.empty())) {
         return {}; /* what is whole is not given up for being late */
     }
     return requested_at_ + options_.timeout;
@@ -267,11 +287,11 @@ std::optional<CutProtocol::Time> CutProtocol::deadline() const
 void CutProtocol::tick(Time now)
 {
     if (deadline() && now >= *deadline()) {
-        give_up(fmt::format("not done after {:.0f} s: {} of {} ranks were "
-                            "through with phase {}",
-                            seconds(options_.timeout), ranks_done(),
-                            rank_count(), phase_name(phase_)),
-                now);
+        failed(fmt::format("not done after {:.0f} s: {} of {} ranks were "
+                           "through with phase {}",
+                           seconds(options_.timeout), ranks_done(),
+                           rank_count(), phase_name(phase_)),
+               now);
     } else if (phase_ == Phase::align) {
         align(now);
     } else if (phase_ == Phase::cut || phase_ == Phase::log) {
@@ -410,6 +430,7 @@ void CutProtocol::finish(bool committed, Time now)
     times_.total = seconds(now - requested_at_);
     phase_ = Phase::idle;
     actions_.push_back(action::Finish{committed, reason_, may_retry_});
+    settle(now);
 }
 
 } // namespace ckpt

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "protocol/actions.hpp"
+#include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
 
@@ -101,9 +102,11 @@ class CutProtocol
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Events. Each may leave actions, to be taken and done in order. */
-    void hello(int rank);
+    void hello(int rank, const RankCut &cut = {}, Time now = {});
     void goodbye(int rank, Time now);
     void gone(int rank, Time now);
+    /* Its agent has gone; it will be back, unless it goes, too. */
+    void lost(int rank, Time now);
     /* If there is no obstacle. */
     void request(std::uint64_t epoch, bool kill, Time now, CutPlan plan = {});
     void message(int rank, const ckpt_message &message, Time now);
@@ -149,6 +152,9 @@ class CutProtocol
     }
     /* Ranks run on while the checkpoint is taken. */
     bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
+    /* No checkpoint is taken: one that an agent's loss has ended goes on to the end
+     * of its cut (docs/consistent-cuts.md, section 1, rule 9). */
+    bool is_settling() const { return settling_; }
     /* Their agents tell them the counts of messages. */
     bool is_sweeping() const
     {
@@ -178,9 +184,11 @@ class CutProtocol
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
         std::optional<Time> asked_at; /* when it was told CUT */
+        RankCut cut;
         std::uint64_t used = 0;     /* channels at its cut */
         std::uint64_t complete = 0; /* channels to it that have no more */
     };
+    static Rank fresh(const RankCut &cut);
     static double seconds(Duration duration);
     static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
@@ -243,6 +251,11 @@ class CutProtocol
     void release_doomed(Time now);
     void captured_moving(int rank, Time now);
     void doom(std::string reason);
+    void settle(Time now);
+    void finish_cut(Time now);
+    void ask_to_finish(int rank, Time now);
+    void abandon(std::string reason, Time now);
+    void settled(Time now);
     void examine_logs(Time now);
     void tell_counts();
     void close_logs();
@@ -270,6 +283,8 @@ class CutProtocol
     bool moved_ = false;      /* nobody stands still */
     bool swept_ = false;      /* the agents can sweep */
     bool closing_ = false;    /* CLOSE was sent */
+    bool unsettled_ = false;  /* some ranks may be cut and others not */
+    bool settling_ = false;
     bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
     Logged log_;
     Time last_kick_{};

@@ -142,7 +142,8 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
         return;
     }
     sender.answered = true;
-    sender.used = message.arg[2];
+    sender.used = settling_ ? 1 : message.arg[2];
+    sender.cut = {epoch_, true, false};
     if (message.type == CKPT_MSG_REFUSED) {
         may_retry_ = true;
         doom(fmt::format("rank {}: {}", rank, text_of(message)));
@@ -248,6 +249,7 @@ void CutProtocol::close_logs()
 {
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
+        ranks_[i].answered = !ranks_[i].cut.open;
         send(i, CKPT_MSG_CLOSE, true, reason_.empty() ? 0 : 1, reason_);
     }
 }
@@ -255,7 +257,7 @@ void CutProtocol::close_logs()
 void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::cut || phase_ == Phase::log) {
-        rank.complete = message.arg[0];
+        rank.complete = message.arg[settling_ ? 1 : 0];
         examine_logs(now);
     }
 }
@@ -266,6 +268,7 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
         return;
     }
     ranks_[rank].answered = true;
+    ranks_[rank].cut.open = false;
     if (message.type == CKPT_MSG_REFUSED) {
         doom(fmt::format("rank {}: {}", rank, text_of(message)));
     } else {
@@ -276,13 +279,97 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
         return;
     }
     times_.drain = seconds(now - phase_began_);
-    if (!reason_.empty()) {
+    if (settling_) {
+        settled(now);
+    } else if (!reason_.empty()) {
         phase_ = Phase::undo;
         actions_.push_back(action::Undo{});
     } else {
         enter(Phase::write, now);
         actions_.push_back(action::ClosePieces{});
     }
+}
+
+/* ---- After the loss of an agent ------------------------------------------------ */
+
+/* Nobody can go on with this now: those that wait to be read go on, those that have
+ * not been cut wait until it is known whether others have. */
+void CutProtocol::abandon(std::string reason, Time now)
+{
+    doom(std::move(reason));
+    for (int i = 0; i < rank_count(); i++) {
+        if (!ranks_[i].resumed) {
+            let_go(ranks_[i], now);
+            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
+        }
+    }
+    unsettled_ = true;
+    if (settling_) {
+        settling_ = false;
+        phase_ = Phase::idle;
+    } else {
+        phase_ = Phase::undo;
+        actions_.push_back(action::Undo{});
+    }
+}
+
+/* When all are here again. */
+void CutProtocol::settle(Time now)
+{
+    if (!unsettled_ || phase_ != Phase::idle || present() != rank_count()) {
+        return;
+    }
+    unsettled_ = false;
+    const bool any_cut =
+        std::any_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.cut.open; });
+    if (any_cut) {
+        finish_cut(now);
+        return;
+    }
+    for (int i = 0; i < rank_count(); i++) {
+        ranks_[i].cut.in_doubt = false;
+        send(i, CKPT_MSG_RESUME, false, 1, "an agent was lost");
+    }
+}
+
+void CutProtocol::finish_cut(Time now)
+{
+    for (const Rank &rank : ranks_) {
+        epoch_ = std::max(epoch_, rank.cut.epoch);
+    }
+    plan_ = {Protocol::network_sweep, {}};
+    reason_ = "an agent was lost in the middle of it";
+    settling_ = moved_ = true;
+    swept_ = closing_ = kill_ = false;
+    requested_at_ = now;
+    enter(Phase::cut, now);
+    for (int i = 0; i < rank_count(); i++) {
+        ask_to_finish(i, now);
+    }
+    examine_logs(now);
+}
+
+void CutProtocol::ask_to_finish(int rank, Time now)
+{
+    const RankCut cut = ranks_[rank].cut;
+
+    ranks_[rank] = fresh(cut);
+    if (cut.epoch == epoch_) { /* as all that are no longer open */
+        ranks_[rank].asked_at = now;
+        ranks_[rank].answered = ranks_[rank].resumed = true;
+        ranks_[rank].used = cut.open ? 1 : 0;
+    } else {
+        order_cut(rank, now);
+    }
+}
+
+void CutProtocol::settled(Time now)
+{
+    times_.total = seconds(now - requested_at_);
+    settling_ = false;
+    phase_ = Phase::idle;
+    actions_.push_back(action::Settled{});
 }
 
 /* Ranks that compute, or wait for something else, have to receive; and so have

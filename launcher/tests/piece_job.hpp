@@ -33,7 +33,7 @@ using Words = std::vector<std::string>;
 class Events : public NodeEvents
 {
   public:
-    void rank_here(Node &, int rank, int, pid_t) override
+    void rank_here(Node &, int rank, int, pid_t, const RankCut &) override
     {
         here.insert(rank);
     }

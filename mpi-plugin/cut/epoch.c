@@ -20,6 +20,8 @@
 
 #include <errno.h>
 
+#define UNTOLD (~0ull)
+
 int ckpt_epoch_open;
 
 static struct ckpt_epoch_peer *peers; /* [world size] */
@@ -27,7 +29,7 @@ static uint64_t epoch;
 static int with_markers; /* Chandy-Lamport: to all channels that are used */
 static int unfinished;   /* the cut was made inside: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
-static uint64_t told_complete;
+static uint64_t told_complete, told_all; /* arg[0] and arg[1] of COMPLETE */
 static int swept;               /* the next is known */
 static uint64_t old_expected;   /* messages to this rank, from all */
 static uint64_t old_received;   /* the same, so far */
@@ -127,6 +129,11 @@ uint64_t ckpt_epoch_channels_used(void)
     return with_markers ? used : 1;
 }
 
+uint64_t ckpt_epoch_last(void)
+{
+    return epoch;
+}
+
 int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
                    struct ckpt_failure *failure)
 {
@@ -144,7 +151,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     with_markers = message->arg[0] == CKPT_CUT_MARKERS;
     unfinished = inside;
     answered = 0;
-    told_complete = 0;
+    told_complete = told_all = 0;
     swept = 0;
     ckpt_epoch_open = 1;
     if (!inside) {
@@ -209,6 +216,7 @@ void ckpt_epoch_counts(void)
         peers[i].expected = counted[i].expected;
         peers[i].has_told = 1;
     }
+    told_complete = UNTOLD; /* whoever sends COUNTS wants to know */
 }
 
 void ckpt_epoch_swept(uint64_t messages)
@@ -244,8 +252,10 @@ static void tell_complete(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};
 
-    message.arg[0] = with_markers ? markers_complete() : (uint64_t)has_all();
-    if (message.arg[0] != told_complete) {
+    message.arg[1] = (uint64_t)has_all();
+    message.arg[0] = with_markers ? markers_complete() : message.arg[1];
+    if (message.arg[0] != told_complete || message.arg[1] != told_all) {
+        told_all = message.arg[1];
         told_complete = message.arg[0];
         (void)ckpt_agent_send(&message, -1);
     }
@@ -310,6 +320,7 @@ static uint64_t loaded_size;
 void ckpt_epoch_restarted(const void *log, uint64_t size)
 {
     ckpt_epoch_open = 0;
+    epoch = 0;
     unfinished = 0;
     ckpt_log_file_forget();
     loaded = log;

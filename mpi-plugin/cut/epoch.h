@@ -43,6 +43,9 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
 /* READY's arg[2]: what COMPLETE has to add up to, over all ranks. */
 uint64_t ckpt_epoch_channels_used(void);
 
+/* The epoch of the last cut since this process began; or 0. Context: any. */
+uint64_t ckpt_epoch_last(void);
+
 /* Once in each service: takes in what has come, and tells the agent. Context:
  * place for lower-half calls. */
 void ckpt_epoch_turn(void);
