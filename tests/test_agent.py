@@ -44,8 +44,45 @@ def test_agent_dies_in_a_checkpoint(lab, native, fault):
     assert done.returncode != 0
     assert "agent" in done.stderr, done.stderr
     assert len(lab.checkpoints()) == 1
-    job.wait_for(program.progress, count=2)
+    lab.wait_for_agent(job)
     lab.checkpoint(job)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+# What a job is saved by, and the phases in which its agent may die.
+PHASES = {
+    ("sns", "no"): ["align", "stop", "drain", "save", "write", "commit"],
+    ("cl", "no"): ["align", "open", "cut", "log", "write", "commit"],
+    ("ns", "no"): ["open", "cut", "log", "commit"],
+    ("cl", "job"): ["cut"],
+    ("ns", "job"): ["cut"],
+}
+
+
+@pytest.mark.parametrize(
+    "protocol, stagger, phase",
+    [(*how, phase) for how, phases in PHASES.items() for phase in phases],
+)
+def test_agent_dies_in_a_phase(lab, native, protocol, stagger, phase):
+    """Some ranks may have been cut then, and others not: all go on, and are
+    saved by the next agent, by the same protocol."""
+    program = programs.traffic(4000, 3)
+    job = lab.start(
+        program,
+        CKPT_PROTOCOL=protocol,
+        CKPT_STAGGER=stagger,
+        CKPT_FAULT=f"agent-in-{phase}:2",
+    )
+    job.wait_for(program.progress)
+    assert lab.checkpoint(job)["protocol"] == protocol
+    done = lab.ckpt("checkpoint", job.pid)
+    assert done.returncode != 0
+    assert "agent" in done.stderr, done.stderr
+    lab.wait_for_agent(job)
+    assert lab.checkpoint(job)["protocol"] == protocol
     job.kill()
     again = lab.restart()
     again.succeed()

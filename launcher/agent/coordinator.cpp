@@ -535,7 +535,15 @@ void Coordinator::perform()
         }
     }
     if (machine_.phase() != told_phase_) {
+        fault_in_phase();
         tell_progress(true);
+    }
+}
+
+void Coordinator::fault_in_phase() const
+{
+    if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
+        fault_kill(fmt::format("agent-in-{}", phase_name(machine_.phase())));
     }
 }
 
@@ -556,7 +564,7 @@ void Coordinator::trace(const action::Send &order)
 {
     Time now = steady_clock::now();
 
-    if (!machine_.is_settling()) {
+    if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
         trace_.ordered(order, now);
         trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
     }

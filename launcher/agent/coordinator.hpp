@@ -108,6 +108,7 @@ class Coordinator : public NodeEvents, private RankPages
     void start(std::vector<Waiting> clients, Time now, CutPlan plan);
     void start_waiting();
     void perform();
+    void fault_in_phase() const;
     void perform(const action::Send &order);
     void trace(const action::Send &order);
     void perform(const action::Capture &capture);

@@ -35,6 +35,17 @@ constexpr std::string_view known_faults[] = {
     "agent-during-capture",    /* the agent dies while it reads a rank */
     "agent-during-cut",        /* the same, of a piece written rank by rank */
     "agent-during-log",        /* the agent dies while it saves a message log */
+    /* The coordinating agent dies when it has begun a phase and told ranks so. */
+    "agent-in-align",
+    "agent-in-stop",
+    "agent-in-drain",
+    "agent-in-save",
+    "agent-in-open",
+    "agent-in-cut",
+    "agent-in-log",
+    "agent-in-write",
+    "agent-in-commit",
+    "agent-in-undo",
 };
 
 struct Fault {

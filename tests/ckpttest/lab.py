@@ -10,6 +10,8 @@ from pathlib import Path
 from .job import Job
 from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
 
+POLL = 0.02  # seconds between two looks at what cannot be waited for
+
 
 @dataclass
 class Outcome:
@@ -102,6 +104,17 @@ class Lab:
                 f"{done.stdout}{done.stderr}"
             )
         return json.loads(done.stdout)
+
+    def wait_for_agent(self, job):
+        """Until all ranks have an agent, after the loss of one."""
+        deadline = time.monotonic() + PATIENCE
+        phase = None
+        while phase != "running":
+            assert time.monotonic() < deadline, f"still {phase}"
+            assert job.run_on(POLL), "it ended"
+            found = self.ckpt("status", job.pid, "--json")
+            if found.returncode == 0:
+                phase = json.loads(found.stdout)[0]["phase"]
 
     def checkpoint(self, job, **more):
         """Saves a job; what `ckpt checkpoint` says about the checkpoint."""
