@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "cut/message_log.h"
-#include "handles/communicator.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
@@ -306,7 +306,7 @@ static void receive_waiting(void)
 
     for (;;) {
         CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                  CKPT_LOWER(channel), &flag, &lower, &status);
+                  CKPT_CHANNEL(channel), &flag, &lower, &status);
         entry = code == MPI_SUCCESS && flag ? ckpt_log_receive(&lower, &status)
                                             : NULL;
         if (entry == NULL) {
@@ -397,7 +397,8 @@ void ckpt_partition_progress(MPI_Request request)
         const struct header *header = entry->data;
 
         next = entry->next;
-        if (memcmp(&header->transfer, &whole->transfer,
+        if (entry->arrival == NULL && /* else it is not all here */
+            memcmp(&header->transfer, &whole->transfer,
                    sizeof(whole->transfer)) == 0) {
             ckpt_log_take(channel, entry);
             take_in(request, entry);
