@@ -67,7 +67,7 @@ def test_resumed_probe(lab5, gate, name):
     finish_probe(job, gate)
 
 
-@pytest.mark.parametrize("name", sorted(set(probes.MPI4) - {"mpi4/exchange"}))
+@pytest.mark.parametrize("name", probes.MPI4)
 def test_moving_probe(lab5, gate, name):
     """Nobody stands still; the second checkpoint begins in the other colour."""
     job = start_probe(lab5, name, gate, CKPT_PROTOCOL="cl")

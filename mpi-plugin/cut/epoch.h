@@ -47,14 +47,6 @@ uint64_t ckpt_epoch_channels_used(void);
  * place for lower-half calls. */
 void ckpt_epoch_turn(void);
 
-/*
- * Before a synchronous send: one of the old colour must not be taken into the log
- * of a rank that is open, as it would be complete before it is received. Waits
- * for this rank's cut, or until the ranks are to stand still. Context: normal,
- * state IDLE.
- */
-void ckpt_epoch_gate(void);
-
 /* A message was sent: the receiver may need a marker. Context: between
  * ckpt_begin and ckpt_end. */
 void ckpt_epoch_sent(MPI_Comm comm, int peer);

@@ -86,6 +86,14 @@ void ckpt_communicator_twin_made(MPI_Comm twin);
 /* Points its clock into the current rank page. Context: quiesced. */
 void ckpt_communicator_twin_rebind(MPI_Comm twin);
 
+/*
+ * Makes a communicator of all ranks for messages of our own: the application
+ * cannot see it, and a cut takes it for one of the application's. Collective,
+ * once for each job. Context: normal, between ckpt_begin and ckpt_end. Returns
+ * an MPI error code.
+ */
+int ckpt_communicator_hidden(MPI_Comm *comm);
+
 /* A lower duplicate of a predefined communicator for messages of our own, which
  * returns its errors; collective. Returns an MPI error code. Context: place for
  * lower-half calls. */
