@@ -12,9 +12,11 @@ PROBES = [
     "drained_any",
     "early_collectives",
     "freed_pending",
+    "gated_idup",
     "iallreduce",
     "late_collectives",
     "late_cut",
+    "late_idup",
     "late_inter",
     "late_neighbors",
     "matched_probe",
@@ -25,6 +27,7 @@ PROBES = [
     "persistent_collectives",
     "send_modes",
     "synchronous_send",
+    "twin_messages",
     "unreceived_ssend",
 ]
 

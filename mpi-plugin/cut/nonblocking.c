@@ -256,6 +256,19 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
 
 /* ---- Completing ---------------------------------------------------------- */
 
+/* MPI_Comm_idup makes two channels. */
+int ckpt_nonblocking_goes_on(MPI_Request request)
+{
+    MPI_Comm twin = request->nonblocking->twin;
+
+    if (twin == NULL || twin->making == NULL) {
+        return 0;
+    }
+    request->handle.lower = twin->making;
+    twin->making = NULL;
+    return 1;
+}
+
 /* Whether all members must have begun what is complete here. */
 static int all_have_begun(const struct ckpt_nonblocking *call)
 {

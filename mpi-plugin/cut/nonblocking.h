@@ -101,6 +101,10 @@ void ckpt_nonblocking_free(struct ckpt_nonblocking *call);
 int ckpt_nonblocking_launch(const struct ckpt_nonblocking *call,
                             MPI_Request request);
 
+/* The lower half has completed its first part: 1 if there is a second one,
+ * which is now what is below. Context: place for lower-half calls. */
+int ckpt_nonblocking_goes_on(MPI_Request request);
+
 /* The lower half has completed it, and the application does not know yet.
  * Context: place for lower-half calls. */
 void ckpt_nonblocking_completed(MPI_Request request);

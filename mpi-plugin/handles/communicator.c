@@ -269,8 +269,12 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
 
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(twin),
               CKPT_LOWER(MPI_ERRORS_RETURN));
+    if (twin->channels[1] != NULL) {
+        CKPT_CALL(code, Comm_set_errhandler, twin->channels[1],
+                  CKPT_LOWER(MPI_ERRORS_RETURN));
+    }
     (void)code; /* fails only for a null handle */
-    ckpt_channels_bind(twin, NULL);
+    ckpt_channels_bind(twin, twin->channels[1]);
     ckpt_hints_inherit(twin, twin);
     ckpt_handle_link(&twin->handle);
 }

@@ -34,6 +34,7 @@ struct ompi_communicator_t {
     struct ckpt_topology *topology; /* how the lower half has to know it */
     MPI_Errhandler errhandler;
     uint64_t twins;       /* duplications begun: ckpt_communicator_twin */
+    MPI_Request making;   /* lower: of a twin's second channel, or NULL */
     int hinted;           /* on all members alike: handles/hints.h */
     char *hints;          /* pairs as in handles/info.h, or NULL */
     size_t hints_size;

@@ -141,6 +141,10 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
     MPI_Comm comm = request->communicator;
 
     request->handle.lower = NULL;
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
+        code == MPI_SUCCESS && ckpt_nonblocking_goes_on(request)) {
+        return;
+    }
     request->status = *status;
     request->code = code;
     request->complete = !is_held(request) && !ckpt_withhold(request);
