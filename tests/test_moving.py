@@ -19,6 +19,7 @@ PROBES = [
     "late_idup",
     "late_inter",
     "late_neighbors",
+    "late_order",
     "matched_probe",
     "mixed_requests",
     "pending_ibarrier",

@@ -256,6 +256,9 @@ void ckpt_epoch_close(int inside)
     answer_close();
     if (!inside) {
         ckpt_epoch_turn();
+    } else if (!ckpt_intake_is_due()) { /* it can be cut again where it is */
+        unfinished = 0;
+        ckpt_epoch_open = 0;
     }
 }
 

@@ -58,8 +58,8 @@ void ckpt_epoch_counts(void);
 /* 1 if CLOSE came while this rank was inside, which it still is. */
 int ckpt_epoch_is_closing(void);
 
-/* CLOSE: answers LOGGED; a rank that is inside is open for itself until it
- * comes out. */
+/* CLOSE: answers LOGGED; a rank that is inside, with receives that are held, is
+ * open for itself until it comes out. */
 void ckpt_epoch_close(int inside);
 
 /*
