@@ -48,8 +48,8 @@ def test_native_probe(lab5, gate, name):
     lab5.start_native(probes.probe(name, gate)).succeed()
 
 
-def start_probe(lab, name, gate):
-    job = lab.start(probes.probe(name, gate))
+def start_probe(lab, name, gate, **settings):
+    job = lab.start(probes.probe(name, gate), **settings)
     job.wait_for("^waiting")
     return job
 
@@ -64,6 +64,18 @@ def finish_probe(job, gate):
 def test_resumed_probe(lab5, gate, name):
     job = start_probe(lab5, name, gate)
     lab5.checkpoint(job)
+    finish_probe(job, gate)
+
+
+@pytest.mark.parametrize("name", probes.MPI4)
+def test_moving_probe(lab5, gate, name):
+    """Nobody stands still; the second checkpoint begins in the other colour."""
+    job = start_probe(lab5, name, gate, CKPT_PROTOCOL="cl")
+    for _ in range(3):
+        assert lab5.checkpoint(job)["protocol"] == "cl"
+    job.kill()
+    job = lab5.restart()
+    job.wait_for("^waiting")
     finish_probe(job, gate)
 
 

@@ -4,8 +4,6 @@
 
 #include "pending.h"
 
-int collective_always_blocking;
-
 static uint64_t entered[COMMUNICATORS];
 
 static void note(enum event_kind kind, const struct operation *operation,
@@ -56,9 +54,6 @@ void collective_all(enum communicator comm, enum collective_way way,
     MPI_Comm_size(comms[comm], &members);
     operation = enter(comm, -1, way == ALLGATHER ? members : 1);
     operation.due = due;
-    if (collective_always_blocking && way != ALLGATHER) {
-        way = ALLREDUCE;
-    }
     switch (way) {
     case ALLREDUCE:
         MPI_Allreduce(MPI_IN_PLACE, operation.data, world_size, MPI_UINT64_T,
@@ -92,4 +87,14 @@ uint64_t collective_from(enum communicator comm, int root, uint64_t word)
     leave(&operation, MPI_STATUS_IGNORE);
     free(operation.data);
     return buffer[world_size];
+}
+
+void collective_from_later(enum communicator comm, int root, uint64_t due)
+{
+    struct operation operation = enter(comm, root, 1);
+
+    operation.due = due;
+    MPI_Ibcast(operation.data, world_size, MPI_UINT64_T,
+               rank_within(comm, root), comms[comm], &operation.request);
+    pending_add(&operation);
 }

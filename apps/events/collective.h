@@ -17,7 +17,7 @@ void collective_all(enum communicator comm, enum collective_way way,
 /* All hear from the root, a rank of MPI_COMM_WORLD: the word that it gives. */
 uint64_t collective_from(enum communicator comm, int root, uint64_t word);
 
-/* There are no nonblocking ones. */
-extern int collective_always_blocking;
+/* The same, without a word, and waited for before act `due`. */
+void collective_from_later(enum communicator comm, int root, uint64_t due);
 
 #endif

@@ -9,9 +9,6 @@
  * passes over the rest. So the ranks are as far from each other as their
  * receives let them, and a checkpoint finds messages of all kinds under way.
  *
- * Programs of odd seeds have neither synchronous sends nor nonblocking
- * collectives, so that they can be saved without standing still.
- *
  * No deadlock, however little the library buffers (nor if each send is made a
  * synchronous one): a rank never waits for an act that comes later in the
  * sequence. Take the earliest act that somebody waits for: all who are involved
@@ -192,7 +189,11 @@ static void act_collective(uint64_t act)
         int root = draw(act, WHO, (uint64_t)world_size);
 
         root = is_member(comm, root) ? root : comm == ODD;
-        CHECK(collective_from(comm, root, act) == act);
+        if (draw(act, LENGTH, 2) == 0) {
+            collective_from_later(comm, root, draw_due(act, 0));
+        } else {
+            CHECK(collective_from(comm, root, act) == act);
+        }
     } else {
         collective_all(comm, draw(act, HOW_MANY, COLLECTIVE_WAYS),
                        draw_due(act, 0));
@@ -308,7 +309,6 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     CHECK(world_size >= 2 && world_size <= MAX_RANKS && argc > 2);
     seed = (uint64_t)number_argument(argc, argv, 1, 0);
-    message_never_synchronous = collective_always_blocking = seed % 2 == 1;
     make_communicators();
     log_open();
     pool_open();

@@ -2,8 +2,6 @@
 /* message.c - see message.h. */
 #include "message.h"
 
-int message_never_synchronous;
-
 struct header {
     uint64_t number;
     int32_t from, to, comm, tag;
@@ -89,14 +87,6 @@ static void test_until_complete(MPI_Request *request, MPI_Status *status)
     }
 }
 
-static enum send_way allowed(enum send_way way)
-{
-    if (!message_never_synchronous) {
-        return way;
-    }
-    return way == SSEND ? SEND : way == ISSEND ? ISEND : way;
-}
-
 void message_send(struct envelope to, enum send_way way, uint64_t due)
 {
     struct operation operation = {.due = due, .comm = to.comm};
@@ -105,7 +95,7 @@ void message_send(struct envelope to, enum send_way way, uint64_t due)
     MPI_Comm comm = comms[to.comm];
 
     operation.data = header;
-    switch (allowed(way)) {
+    switch (way) {
     case SEND:
         MPI_Send(header, header->bytes, MPI_BYTE, rank, to.tag, comm);
         break;

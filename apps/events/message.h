@@ -33,9 +33,6 @@ enum receive_way {
     RECEIVE_WAYS
 };
 
-/* Synchronous sends are standard ones. */
-extern int message_never_synchronous;
-
 /* Sends; ISEND and ISSEND are waited for before act `due`. */
 void message_send(struct envelope to, enum send_way way, uint64_t due);
 

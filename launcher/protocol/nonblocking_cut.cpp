@@ -373,7 +373,8 @@ void CutProtocol::settled(Time now)
 }
 
 /* Ranks that compute, or wait for something else, have to receive; and so have
- * those to send that have begun to. */
+ * those to send that have begun to. Those whose turn has not come may be needed to
+ * complete a nonblocking collective. */
 void CutProtocol::kick(Time now)
 {
     if (now - last_kick_ < options_.kick) {
@@ -381,7 +382,7 @@ void CutProtocol::kick(Time now)
     }
     last_kick_ = now;
     for (int i = 0; i < rank_count(); i++) {
-        if (ranks_[i].resumed) {
+        if (ranks_[i].resumed || !ranks_[i].asked_at) {
             send(i, CKPT_MSG_KICK, true);
         }
     }

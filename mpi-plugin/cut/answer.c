@@ -16,6 +16,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
+#include "cut/withhold.h"
 #include "files/files.h"
 #include "handles/kinds.h"
 #include "task/threads.h"
@@ -103,13 +104,9 @@ void ckpt_publish_counters(void)
 /* STOP, outside of the lower half. */
 static void answer_stop(const struct ckpt_message *stop)
 {
-    struct ckpt_failure failure = {""};
-    int error = ckpt_synchronous_hold(ckpt_checkpoint.epoch);
-
-    if (error != 0) {
-        (void)ckpt_fail(&failure, error, "no memory for synchronous sends");
-        ckpt_report_refusal(&failure);
-    }
+    ckpt_checkpoint.moving = 0;
+    ckpt_withheld_confirm();
+    ckpt_synchronous_hold(ckpt_checkpoint.epoch);
     if (is_broken_off()) {
         ckpt_obey_inside(stop, 0); /* perhaps not all have been held */
         return;
@@ -143,7 +140,7 @@ static void drain(void)
         ckpt_report_refusal(&failure);
         return;
     }
-    ckpt_synchronous_match(ckpt_checkpoint.epoch);
+    ckpt_synchronous_match(ckpt_checkpoint.epoch, NULL);
     ckpt_log_totals(&message.arg[0], &message.arg[1]);
     (void)ckpt_agent_send(&message, -1);
 }
@@ -258,12 +255,7 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
 {
     const struct ckpt_rank_page *page = ckpt_rank_page();
 
-    const uint64_t needs =
-        ckpt_synchronous_pending > 0
-            ? ckpt_epoch_needs()
-            : ckpt_epoch_needs() & ~(uint64_t)CKPT_NEEDS_SYNCHRONOUS;
-
-    if (needs != 0) {
+    if (ckpt_epoch_needs() != 0) {
         return ckpt_fail(failure, -EAGAIN,
                          "the rank has begun what takes a Sync-and-Stop "
                          "checkpoint");
@@ -279,11 +271,20 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
     return 0;
 }
 
-/* What a rank that stands still does when it drains. */
+/* What a rank that stands still does when it drains. Others keep the lower half
+ * working meanwhile, until all are cut: this ends. */
 static int prepare(struct ckpt_failure *failure)
 {
-    int error = ckpt_recipes_record(failure);
+    int error;
 
+    ckpt_withheld_cut();
+    error = ckpt_drain_collectives(given_up, failure);
+    if (error == 0) {
+        error = ckpt_cut_refused(failure);
+    }
+    if (error == 0) {
+        error = ckpt_recipes_record(failure);
+    }
     return error == 0 ? ckpt_file_content_flush(failure) : error;
 }
 
@@ -296,10 +297,7 @@ static void cut(const struct ckpt_message *message)
     if (ckpt_is_cut(message)) {
         return;
     }
-    error = ckpt_cut_refused(&failure);
-    if (error == 0) {
-        error = prepare(&failure);
-    }
+    error = prepare(&failure);
     if (ckpt_epoch_cut(message, 0, &failure) != 0 || error != 0) {
         ckpt_report_refusal(&failure);
         ckpt_checkpoint_leave();
@@ -320,6 +318,7 @@ void ckpt_obey(const struct ckpt_message *message)
         break;
     case CKPT_MSG_RUN:
         ckpt_synchronous_release();
+        ckpt_withheld_confirm();
         ckpt_checkpoint.hold = 0;
         ckpt_checkpoint.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
         ckpt_checkpoint.waiting_told = 0; /* the agent forgets it, too */

@@ -6,7 +6,6 @@
 
 #include "cut/message_log.h"
 #include "cut/synchronous_send.h"
-#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "handles/window.h"
@@ -45,58 +44,22 @@ static int progress_requests(void)
     return pending;
 }
 
-/* Receives a message that is matched, and so in neither half's order, before
- * anyone else can look for it. */
-static struct ckpt_log_entry *receive(MPI_Message *lower,
-                                      const MPI_Status *status)
-{
-    struct ckpt_log_entry *entry;
-
-    ckpt_lane_keep(1);
-    entry = ckpt_log_receive(lower, status);
-    ckpt_lane_keep(0);
-    return entry;
-}
-
-/* Moves every message that waits unmatched on a communicator into its log. */
-static int log_waiting(MPI_Comm comm)
-{
-    MPI_Message lower;
-    MPI_Status status;
-    int code, flag = 1;
-
-    for (;;) {
-        struct ckpt_log_entry *entry;
-
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, CKPT_CHANNEL(comm),
-                  &flag, &lower, &status);
-        if (code != MPI_SUCCESS || !flag) {
-            return 0;
-        }
-        entry = receive(&lower, &status);
-        if (entry == NULL) {
-            return -ENOMEM;
-        }
-        ckpt_log_append(comm, entry);
-        comm->received[entry->source]++;
-    }
-}
-
-/* The same for each one, as long as the rank stands still. */
+/* Moves every message that waits unmatched into a log, as long as the rank
+ * stands still. */
 static int log_all(void)
 {
     const uint64_t taken = ckpt_lane_times_taken();
     struct ckpt_handle *handle = ckpt_live(CKPT_COMM);
-    int error = log_waiting(MPI_COMM_WORLD);
+    int error = ckpt_log_waiting(MPI_COMM_WORLD);
 
     if (error == 0) {
-        error = log_waiting(MPI_COMM_SELF);
+        error = ckpt_log_waiting(MPI_COMM_SELF);
     }
     while (handle != NULL && error == 0 && taken == ckpt_lane_times_taken()) {
         const MPI_Comm comm = (MPI_Comm)handle;
 
         ckpt_retain(comm); /* another thread may free it */
-        error = log_waiting(comm);
+        error = ckpt_log_waiting(comm);
         handle = ckpt_live_next(handle);
         ckpt_drop(comm);
     }
@@ -113,8 +76,8 @@ static int log_matched(void)
         MPI_Message message = (MPI_Message)handle;
 
         if (message->entry == NULL) {
-            message->entry =
-                receive((MPI_Message *)&handle->lower, &message->status);
+            message->entry = ckpt_log_receive((MPI_Message *)&handle->lower,
+                                              &message->status);
             if (message->entry == NULL) {
                 return -ENOMEM;
             }
@@ -177,4 +140,15 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
     return ckpt_fail(failure, error,
                      error == -ENOMEM ? "no memory for the message log"
                                       : "the checkpoint was given up");
+}
+
+int ckpt_drain_collectives(int (*given_up)(void), struct ckpt_failure *failure)
+{
+    for (unsigned turn = 1; progress_requests() > 0; turn++) {
+        if (turn % 64 == 0 && given_up()) {
+            return ckpt_fail(failure, -ECANCELED,
+                             "the checkpoint was given up");
+        }
+    }
+    return 0;
 }

@@ -19,4 +19,8 @@
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure);
 
+/* Completes nonblocking collectives that all members have begun before the cut,
+ * and nothing else. 0 or -ECANCELED. Context: the same. */
+int ckpt_drain_collectives(int (*given_up)(void), struct ckpt_failure *failure);
+
 #endif

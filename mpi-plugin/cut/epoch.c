@@ -38,9 +38,7 @@ static uint64_t old_received;   /* the same, so far */
 
 static int is_pending(MPI_Request request)
 {
-    return !request->complete && (request->request_kind == CKPT_REQUEST_COLLECTIVE ||
-                                  request->request_kind == CKPT_REQUEST_FILE ||
-                                  request->request_kind == CKPT_REQUEST_EXCHANGE);
+    return !request->complete && request->request_kind == CKPT_REQUEST_FILE;
 }
 
 uint64_t ckpt_epoch_needs(void)
@@ -51,23 +49,11 @@ uint64_t ckpt_epoch_needs(void)
     needs |= ckpt_channels_all() ? 0 : CKPT_NEEDS_CHANNELS;
     needs |= ckpt_live(CKPT_WIN) == NULL ? 0 : CKPT_NEEDS_WINDOWS;
     needs |= ckpt_live(CKPT_FILE) == NULL ? 0 : CKPT_NEEDS_FILES;
-    needs |= ckpt_synchronous_used() ? CKPT_NEEDS_SYNCHRONOUS : 0;
     needs |= ckpt_multiple ? CKPT_NEEDS_THREADS : 0;
     for (; handle != NULL; handle = ckpt_live_next(handle)) {
         needs |= is_pending((MPI_Request)handle) ? CKPT_NEEDS_PENDING : 0;
     }
     return needs;
-}
-
-void ckpt_epoch_gate(void)
-{
-    ckpt_service();
-    ckpt_synchronous_announce();
-    if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_multiple) {
-        ckpt_checkpoint.hold = 1;
-        ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
-        ckpt_service();
-    }
 }
 
 /* ---- The cut ------------------------------------------------------------------ */
@@ -142,6 +128,10 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     if (!inside && ckpt_intake_begin() != 0) {
         error = ckpt_fail(failure, -ENOMEM, "no memory for the message log");
     }
+    if (!inside) { /* else none are under way */
+        ckpt_synchronous_hold(message->epoch);
+        ckpt_synchronous_keep();
+    }
     if (count_peers() != 0) { /* it goes on in the old colour */
         return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
     }
@@ -189,9 +179,21 @@ static int has_all_of_sweep(void)
     return swept && old_received == old_expected;
 }
 
+static int has_all_from(int rank)
+{
+    return has_all_of_sweep() || is_complete_with(&peers[rank]);
+}
+
 int ckpt_epoch_complete(MPI_Comm comm, int peer)
 {
-    return has_all_of_sweep() || is_complete_with(&peers[comm->members[peer]]);
+    return has_all_from(comm->members[peer]);
+}
+
+static void take_questions(void)
+{
+    (void)ckpt_synchronous_receive(); /* without memory: the next time */
+    ckpt_synchronous_match(epoch, has_all_from);
+    ckpt_synchronous_answer();
 }
 
 /* Those of an earlier checkpoint were not needed there. */
@@ -288,6 +290,7 @@ void ckpt_epoch_turn(void)
     if (error != 0) {
         ckpt_log_file_fail(error);
     }
+    take_questions();
     if (!answered) {
         tell_complete();
     } else {
@@ -309,6 +312,9 @@ void ckpt_epoch_close(int inside)
     answer_close();
     if (!inside) {
         ckpt_epoch_turn();
+    } else if (!ckpt_intake_is_due()) { /* it can be cut again where it is */
+        unfinished = 0;
+        ckpt_epoch_open = 0;
     }
 }
 

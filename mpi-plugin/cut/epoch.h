@@ -50,14 +50,6 @@ uint64_t ckpt_epoch_last(void);
  * place for lower-half calls. */
 void ckpt_epoch_turn(void);
 
-/*
- * Before a synchronous send: one of the old colour must not be taken into the log
- * of a rank that is open, as it would be complete before it is received. Waits
- * for this rank's cut, or until the ranks are to stand still. Context: normal,
- * state IDLE.
- */
-void ckpt_epoch_gate(void);
-
 /* A message was sent: the receiver may need a marker. Context: between
  * ckpt_begin and ckpt_end. */
 void ckpt_epoch_sent(MPI_Comm comm, int peer);
@@ -72,8 +64,8 @@ void ckpt_epoch_swept(uint64_t messages);
 /* 1 if CLOSE came while this rank was inside, which it still is. */
 int ckpt_epoch_is_closing(void);
 
-/* CLOSE: answers LOGGED; a rank that is inside is open for itself until it
- * comes out. */
+/* CLOSE: answers LOGGED; a rank that is inside, with receives that are held, is
+ * open for itself until it comes out. */
 void ckpt_epoch_close(int inside);
 
 /*

@@ -6,7 +6,10 @@
 
 #include "base/arena.h"
 #include "cut/synchronous_send.h"
+#include "handles/channels.h"
 #include "runtime/crossing.h"
+
+#include <errno.h>
 
 /* Lower communicator of this rank alone. A logged message is sent to ourselves
  * and received with the application's arguments: the library then unpacks,
@@ -57,8 +60,10 @@ struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
     if (entry == NULL) {
         return NULL;
     }
+    ckpt_lane_keep(1);
     CKPT_CALL(code, Mrecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
               lower, &ignored);
+    ckpt_lane_keep(0);
     (void)code; /* the size is right, and bytes take any type */
     return entry;
 }
@@ -74,6 +79,29 @@ void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry)
     comm->log_last = entry;
     total_messages++;
     total_bytes += entry->size;
+}
+
+int ckpt_log_waiting(MPI_Comm comm)
+{
+    MPI_Message lower;
+    MPI_Status status;
+    int code, flag = 1;
+
+    for (;;) {
+        struct ckpt_log_entry *entry;
+
+        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                  CKPT_CHANNEL(comm), &flag, &lower, &status);
+        if (code != MPI_SUCCESS || !flag) {
+            return 0;
+        }
+        entry = ckpt_log_receive(&lower, &status);
+        if (entry == NULL) {
+            return -ENOMEM;
+        }
+        ckpt_log_append(comm, entry);
+        comm->received[entry->source]++;
+    }
 }
 
 void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry)

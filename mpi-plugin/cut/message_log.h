@@ -52,7 +52,8 @@ struct ckpt_log_entry *ckpt_log_collect(void *buffer, int count,
                                         const MPI_Status *status);
 
 /*
- * Receives a message that the lower half has matched into a new entry.
+ * Receives a message that the lower half has matched, and that is so in neither
+ * half's order, into a new entry before anyone else can look for it.
  * status: as the matched probe gave it. Does not put it into a log.
  * Returns NULL if out of memory. Context: any place for lower-half calls.
  */
@@ -61,7 +62,13 @@ struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
 
 void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry);
 
-/* The same for one of several with an `order`, which come in any order. */
+/* Moves every message of the present colour that waits unmatched on a
+ * communicator into its log. 0 or -ENOMEM. Context: place for lower-half calls.
+ */
+int ckpt_log_waiting(MPI_Comm comm);
+
+/* As ckpt_log_append for one of several with an `order`, which come in any
+ * order. */
 void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry);
 
 /* The first logged message that source and tag match, or NULL. */

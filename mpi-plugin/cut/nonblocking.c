@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "cut/collective.h"
 #include "cut/contribution.h"
+#include "cut/withhold.h"
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
@@ -255,6 +256,19 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
 
 /* ---- Completing ---------------------------------------------------------- */
 
+/* MPI_Comm_idup makes two channels. */
+int ckpt_nonblocking_goes_on(MPI_Request request)
+{
+    MPI_Comm twin = request->nonblocking->twin;
+
+    if (twin == NULL || twin->making == NULL) {
+        return 0;
+    }
+    request->handle.lower = twin->making;
+    twin->making = NULL;
+    return 1;
+}
+
 /* Whether all members must have begun what is complete here. */
 static int all_have_begun(const struct ckpt_nonblocking *call)
 {
@@ -290,19 +304,58 @@ static int keep_for_others(struct ckpt_nonblocking *call)
            ckpt_contribution_fits(call) && ckpt_contribution_keep(call);
 }
 
+/* Whether a completed one could be begun again for others, as it is kept. */
+static int is_kept(MPI_Request request)
+{
+    struct ckpt_nonblocking *call = request->nonblocking;
+
+    return request->code == MPI_SUCCESS && !all_have_begun(call) &&
+           keep_for_others(call);
+}
+
+static void make_twin(MPI_Request request)
+{
+    if (request->nonblocking->twin != NULL && request->code == MPI_SUCCESS) {
+        ckpt_communicator_twin_made(request->nonblocking->twin);
+    }
+}
+
 void ckpt_nonblocking_completed(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking;
 
-    if (call->twin != NULL && request->code == MPI_SUCCESS) {
-        ckpt_communicator_twin_made(call->twin);
-    }
-    if (is_settled(call)) {
-        return;
-    }
-    if (request->code != MPI_SUCCESS || ckpt_state == CKPT_STATE_SERVICE ||
-        all_have_begun(call) || !keep_for_others(call)) {
+    make_twin(request);
+    if (!is_settled(call) &&
+        (ckpt_state == CKPT_STATE_SERVICE || !is_kept(request))) {
         settle(call);
+    }
+}
+
+/* What a clock says now may be due to another one that is withheld. */
+void ckpt_nonblocking_withheld(MPI_Request request)
+{
+    struct ckpt_nonblocking *call = request->nonblocking;
+
+    call->unsettles = is_kept(request);
+    if (!call->unsettles) {
+        settle(call);
+    }
+}
+
+void ckpt_nonblocking_confirmed(MPI_Request request)
+{
+    make_twin(request);
+    if (!request->nonblocking->unsettles) {
+        settle(request->nonblocking);
+    }
+}
+
+void ckpt_nonblocking_left_pending(MPI_Request request)
+{
+    struct ckpt_clock *clock = request->nonblocking->communicator->clock;
+
+    if (clock->settled > clock->target) {
+        clock->settled = clock->target;
     }
 }
 
@@ -351,7 +404,8 @@ static void forget_some(void)
     while (told.first != NULL) {
         struct ckpt_nonblocking *call = told.first->nonblocking;
 
-        if (told.count > TOLD_LIMIT || told.bytes > TOLD_BYTES) {
+        if ((told.count > TOLD_LIMIT || told.bytes > TOLD_BYTES) &&
+            !ckpt_withhold_is_due()) {
             settle(call);
         }
         if (!is_settled(call) || !is_over(told.first)) {

@@ -62,6 +62,7 @@ struct ckpt_nonblocking {
     int again;       /* a restart begins it again */
     MPI_Request next_told; /* see ckpt_nonblocking_told */
     int in_test;     /* a thread is testing it since */
+    int unsettles;   /* its completion, if withheld, settles nothing */
     size_t size;     /* bytes of this allocation */
     int has_input;   /* a copy of the input was taken; */
     void *input;     /*   packed, NULL if there is none */
@@ -100,9 +101,22 @@ void ckpt_nonblocking_free(struct ckpt_nonblocking *call);
 int ckpt_nonblocking_launch(const struct ckpt_nonblocking *call,
                             MPI_Request request);
 
+/* The lower half has completed its first part: 1 if there is a second one,
+ * which is now what is below. Context: place for lower-half calls. */
+int ckpt_nonblocking_goes_on(MPI_Request request);
+
 /* The lower half has completed it, and the application does not know yet.
  * Context: place for lower-half calls. */
 void ckpt_nonblocking_completed(MPI_Request request);
+
+/*
+ * The same in three steps (cut/withhold.h). It is withheld: what the agent
+ * reads is as if it counted, so that no cut is agreed on that forgets it. It
+ * counts. It is pending at the cut. Context: as above.
+ */
+void ckpt_nonblocking_withheld(MPI_Request request);
+void ckpt_nonblocking_confirmed(MPI_Request request);
+void ckpt_nonblocking_left_pending(MPI_Request request);
 
 /* The application knows. 1 if the request must stay, for a restart to
  * contribute its input again. Context: normal. */

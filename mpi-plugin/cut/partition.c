@@ -45,21 +45,7 @@ static struct made *made;
 
 int ckpt_partition_open(void)
 {
-    struct ckpt_new_communicator fresh;
-    uintptr_t upper;
-    int code;
-
-    upper = ckpt_enter();
-    code = CKPT_FUNCTION(Comm_dup)(CKPT_LOWER(MPI_COMM_WORLD), &fresh.lower);
-    if (code == MPI_SUCCESS) {
-        code = ckpt_communicator_agree(&fresh);
-    }
-    ckpt_leave(upper);
-    if (code == MPI_SUCCESS) {
-        channel = ckpt_communicator_adopt(&fresh, NULL, "MPI_Init", NULL);
-        code = channel == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    }
-    return code;
+    return ckpt_communicator_hidden(&channel);
 }
 
 /* Takes messages that have left off the list; all of them, if need be. */
@@ -296,27 +282,6 @@ int ckpt_partition_ready(MPI_Request request, int partition)
 
 /* ---- Receiving ----------------------------------------------------------- */
 
-/* Moves all that has arrived into the channel's log. */
-static void receive_waiting(void)
-{
-    struct ckpt_log_entry *entry;
-    MPI_Message lower;
-    MPI_Status status;
-    int code, flag = 1;
-
-    for (;;) {
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                  CKPT_LOWER(channel), &flag, &lower, &status);
-        entry = code == MPI_SUCCESS && flag ? ckpt_log_receive(&lower, &status)
-                                            : NULL;
-        if (entry == NULL) {
-            return;
-        }
-        ckpt_log_append(channel, entry);
-        channel->received[entry->source]++;
-    }
-}
-
 static int unpack(MPI_Request request, int partition)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
@@ -391,13 +356,14 @@ void ckpt_partition_progress(MPI_Request request)
     if (whole->sends) {
         return;
     }
-    receive_waiting();
+    (void)ckpt_log_waiting(channel);
     for (entry = channel->log_first; entry != NULL && !request->complete;
          entry = next) {
         const struct header *header = entry->data;
 
         next = entry->next;
-        if (memcmp(&header->transfer, &whole->transfer,
+        if (entry->arrival == NULL && /* else it is not all here */
+            memcmp(&header->transfer, &whole->transfer,
                    sizeof(whole->transfer)) == 0) {
             ckpt_log_take(channel, entry);
             take_in(request, entry);

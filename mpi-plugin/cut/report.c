@@ -10,6 +10,7 @@
 #include "cut/epoch.h"
 #include "cut/file_content.h"
 #include "cut/synchronous_send.h"
+#include "cut/withhold.h"
 
 struct ckpt_checkpoint ckpt_checkpoint;
 
@@ -27,6 +28,7 @@ static void forget_orders(void)
 void ckpt_checkpoint_leave(void)
 {
     ckpt_synchronous_release();
+    ckpt_withheld_confirm();
     ckpt_file_content_release();
     ckpt_checkpoint.armed = 0;
     ckpt_checkpoint.moving = 0;

@@ -19,6 +19,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
+#include "cut/withhold.h"
 #include "runtime/callback.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -83,6 +84,7 @@ static void serve_messages(void)
     while (got == 1) {
         tell_outside();
         obey_due_cut();
+        ckpt_withheld_report();
         if (!ckpt_agent_connected()) {
             ckpt_checkpoint_leave();
             return;
@@ -224,7 +226,8 @@ int ckpt_service_turn(void)
 
 int ckpt_service_reopen(struct ckpt_failure *failure)
 {
-    ckpt_pending = ckpt_multiple;
+    ckpt_pending =
+        ckpt_multiple | ckpt_synchronous_restarted(ckpt_checkpoint.epoch);
     ckpt_service_thread_restarted();
     ckpt_checkpoint_leave();
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);

@@ -10,13 +10,13 @@
 #include "cut/synchronous_send.h"
 
 #include "base/arena.h"
+#include "cut/epoch.h"
 #include "cut/message_log.h"
-#include "handles/communicator.h"
+#include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum { QUESTION = 1, ANSWER };
 
@@ -43,31 +43,17 @@ static MPI_Request under_way; /* linked by next_synchronous */
 static uint64_t last_serial;
 static struct note *questions, **last_question = &questions;
 static struct note *due;
-static MPI_Comm channel;   /* lower */
-static uint64_t *counters; /* [world size] sent, [world size] received */
+static MPI_Comm desk; /* hidden: where questions and answers travel */
 
 int ckpt_synchronous_open(void)
 {
-    return ckpt_communicator_private(MPI_COMM_WORLD, &channel);
+    return ckpt_communicator_hidden(&desk);
 }
 
 /* ---- The sender ---------------------------------------------------------- */
 
-static int used;
-
-int ckpt_synchronous_used(void)
-{
-    return used;
-}
-
-void ckpt_synchronous_announce(void)
-{
-    used = 1;
-}
-
 void ckpt_synchronous_started(MPI_Request request)
 {
-    used = 1;
     request->next_synchronous = under_way;
     request->held = 0;
     request->later = 0;
@@ -103,28 +89,18 @@ void ckpt_synchronous_later(MPI_Comm comm, int peer, int tag)
     }
 }
 
-static int have_counters(void)
-{
-    const size_t size = 2 * (size_t)MPI_COMM_WORLD->size * sizeof(*counters);
-
-    if (counters == NULL) {
-        counters = ckpt_memory_alloc(size);
-        if (counters != NULL) {
-            memset(counters, 0, size);
-        }
-    }
-    return counters != NULL;
-}
-
+/* So short a message is copied by the library at once: it waits for nobody. */
 static void send_message(int to, int kind, const struct question *question)
 {
     int code;
 
-    CKPT_CALL(code, Send, question, (int)sizeof(*question), CKPT_LOWER(MPI_BYTE),
-              to, kind, channel);
-    if (code == MPI_SUCCESS) {
-        counters[to]++;
+    desk->sent[to]++;
+    if (ckpt_epoch_open) {
+        ckpt_epoch_sent(desk, to);
     }
+    CKPT_CALL(code, Send, question, (int)sizeof(*question),
+              CKPT_LOWER(MPI_BYTE), to, kind, CKPT_CHANNEL(desk));
+    (void)code; /* the ranks and their number are right */
 }
 
 static void ask(MPI_Request request, uint64_t epoch)
@@ -139,26 +115,27 @@ static void ask(MPI_Request request, uint64_t epoch)
 
     request->held = question.serial;
     request->held_now = 1;
+    request->withheld = 0; /* the receiver knows better */
     send_message(comm->members[request->peer], QUESTION, &question);
 }
 
-int ckpt_synchronous_hold(uint64_t epoch)
+/* One that is held already has been asked for, and its receiver knows. */
+static int is_open_question(MPI_Request request)
+{
+    return !ckpt_request_progress(request) && request->held == 0 &&
+           request->peer >= 0 &&
+           (request->handle.flags & CKPT_HANDLE_FREED) == 0;
+}
+
+void ckpt_synchronous_hold(uint64_t epoch)
 {
     MPI_Request request = under_way;
 
     for (; request != NULL; request = request->next_synchronous) {
-        const int freed = (request->handle.flags & CKPT_HANDLE_FREED) != 0;
-
-        (void)ckpt_request_progress(request);
-        if (request->handle.lower == NULL || freed) {
-            continue; /* complete below, perhaps held before */
+        if (is_open_question(request)) {
+            ask(request, epoch);
         }
-        if (!have_counters()) {
-            return -ENOMEM;
-        }
-        ask(request, epoch);
     }
-    return 0;
 }
 
 void ckpt_synchronous_keep(void)
@@ -173,6 +150,7 @@ void ckpt_synchronous_keep(void)
 static void let_complete(MPI_Request request)
 {
     request->held = 0;
+    request->held_now = 0;
     request->complete = request->handle.lower == NULL;
 }
 
@@ -182,7 +160,6 @@ void ckpt_synchronous_release(void)
 
     for (; request != NULL; request = request->next_synchronous) {
         if (request->held_now) {
-            request->held_now = 0;
             let_complete(request);
         }
     }
@@ -214,31 +191,41 @@ static int add_question(int from, const struct question *question)
     return 0;
 }
 
-int ckpt_synchronous_receive(void)
+static int take_in(const struct ckpt_log_entry *entry)
 {
-    struct question question;
-    MPI_Message message;
-    MPI_Status status;
-    int code, flag = 1;
+    if (entry->tag == QUESTION) {
+        return add_question(entry->source, entry->data);
+    }
+    take_answer(entry->data);
+    return 0;
+}
 
-    for (;;) { /* matched: several threads may be here (runtime/lane.h) */
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, channel, &flag,
-                  &message, &status);
-        if (code != MPI_SUCCESS || !flag) {
-            return 0;
+/* Reads what is in the log of the desk; of what crosses a cut, the log takes
+ * note when it begins to arrive. */
+static int read_log(void)
+{
+    struct ckpt_log_entry *entry = desk->log_first, *next;
+    int error = 0;
+
+    for (; entry != NULL && error == 0; entry = next) {
+        next = entry->next;
+        if (entry->arrival != NULL) {
+            continue;
         }
-        if (!have_counters()) {
-            return -ENOMEM;
-        }
-        CKPT_CALL(code, Mrecv, &question, (int)sizeof(question),
-                  CKPT_LOWER(MPI_BYTE), &message, MPI_STATUS_IGNORE);
-        counters[MPI_COMM_WORLD->size + status.MPI_SOURCE]++;
-        if (status.MPI_TAG == ANSWER) {
-            take_answer(&question);
-        } else if (add_question(status.MPI_SOURCE, &question) != 0) {
-            return -ENOMEM;
+        error = take_in(entry);
+        if (error == 0) {
+            ckpt_log_take(desk, entry);
+            ckpt_log_free(entry);
         }
     }
+    return error;
+}
+
+int ckpt_synchronous_receive(void)
+{
+    int error = ckpt_log_waiting(desk);
+
+    return error == 0 ? read_log() : error;
 }
 
 static MPI_Comm communicator_of(uint64_t id)
@@ -285,27 +272,39 @@ static struct ckpt_log_entry *find(const struct question *question)
     return NULL;
 }
 
-void ckpt_synchronous_match(uint64_t epoch)
+/* Its message is in the log, to be answered when it is taken out; or it was
+ * received. */
+static void resolve(struct note *note)
 {
-    struct note *note = questions, *next;
+    struct ckpt_log_entry *entry = find(&note->question);
 
-    for (; note != NULL; note = next) {
-        const struct question *question = &note->question;
-        struct ckpt_log_entry *entry = find(question);
+    if (entry == NULL) {
+        note->next = due;
+        due = note;
+        return;
+    }
+    entry->waiter = note->question.serial;
+    entry->waiter_rank = note->from;
+    ckpt_memory_free(note, sizeof(*note));
+}
 
-        next = note->next;
-        if (question->epoch == epoch && entry != NULL) {
-            entry->waiter = question->serial;
-            entry->waiter_rank = note->from;
-        } else if (question->epoch == epoch) {
-            note->next = due;
-            due = note;
+void ckpt_synchronous_match(uint64_t epoch, int (*has_all)(int rank))
+{
+    struct note **link = &questions, *note;
+
+    while ((note = *link) != NULL) {
+        if (has_all != NULL && !has_all(note->from)) {
+            link = &note->next;
             continue;
         }
-        ckpt_memory_free(note, sizeof(*note));
+        *link = note->next;
+        if (note->question.epoch == epoch) {
+            resolve(note);
+        } else { /* of an attempt that was given up */
+            ckpt_memory_free(note, sizeof(*note));
+        }
     }
-    questions = NULL;
-    last_question = &questions;
+    last_question = link;
 }
 
 void ckpt_synchronous_consumed(const struct ckpt_log_entry *entry)
@@ -326,10 +325,9 @@ void ckpt_synchronous_answer(void)
     }
 }
 
-void ckpt_synchronous_counters(struct ckpt_peer *peers, int rank_count)
+int ckpt_synchronous_restarted(uint64_t epoch)
 {
-    for (int i = 0; counters != NULL && i < rank_count; i++) {
-        peers[i].sent += counters[i];
-        peers[i].received += counters[rank_count + i];
-    }
+    (void)read_log(); /* without memory, some sender waits for the next cut */
+    ckpt_synchronous_match(epoch, NULL);
+    return due != NULL;
 }

@@ -35,6 +35,16 @@ int ckpt_channels_make(MPI_Comm lower, MPI_Comm *second)
     return code;
 }
 
+int ckpt_channels_begin(MPI_Comm comm, MPI_Comm twin)
+{
+    twin->making = NULL;
+    twin->channels[1] = NULL;
+    return comm->channels[1] == NULL
+               ? MPI_SUCCESS
+               : CKPT_FUNCTION(Comm_idup)(comm->channels[1], &twin->channels[1],
+                                          &twin->making);
+}
+
 int ckpt_channels_rebuild(MPI_Comm comm)
 {
     MPI_Comm second;

@@ -28,6 +28,14 @@ int ckpt_channels_make(MPI_Comm lower, MPI_Comm *second);
 /* The same for a communicator that has been made again. Context: quiesced. */
 int ckpt_channels_rebuild(MPI_Comm comm);
 
+/*
+ * Begins to make that of a twin of `comm`, on comm's own second channel: so its
+ * steps and those of making the first one cannot be taken for each other.
+ * Collective and nonblocking, with the lower thread pointer; twin->making is
+ * its request, or NULL. MPI error code.
+ */
+int ckpt_channels_begin(MPI_Comm comm, MPI_Comm twin);
+
 /* Tells a communicator its channels: its lower handle, and `second` or NULL. */
 void ckpt_channels_bind(MPI_Comm comm, MPI_Comm second);
 

@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "cut/message_log.h"
 #include "cut/rank_page.h"
-#include "cut/synchronous_send.h"
 #include "handles/attribute.h"
 #include "handles/channels.h"
 #include "handles/hints.h"
@@ -270,8 +269,12 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
 
     CKPT_CALL(code, Comm_set_errhandler, CKPT_LOWER(twin),
               CKPT_LOWER(MPI_ERRORS_RETURN));
+    if (twin->channels[1] != NULL) {
+        CKPT_CALL(code, Comm_set_errhandler, twin->channels[1],
+                  CKPT_LOWER(MPI_ERRORS_RETURN));
+    }
     (void)code; /* fails only for a null handle */
-    ckpt_channels_bind(twin, NULL);
+    ckpt_channels_bind(twin, twin->channels[1]);
     ckpt_hints_inherit(twin, twin);
     ckpt_handle_link(&twin->handle);
 }
@@ -279,6 +282,24 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
 void ckpt_communicator_twin_rebind(MPI_Comm twin)
 {
     bind_clock(twin);
+}
+
+int ckpt_communicator_hidden(MPI_Comm *comm)
+{
+    struct ckpt_new_communicator fresh;
+    uintptr_t upper = ckpt_enter();
+    int code =
+        CKPT_FUNCTION(Comm_dup)(CKPT_LOWER(MPI_COMM_WORLD), &fresh.lower);
+
+    if (code == MPI_SUCCESS) {
+        code = ckpt_communicator_agree(&fresh);
+    }
+    ckpt_leave(upper);
+    if (code == MPI_SUCCESS) {
+        *comm = ckpt_communicator_adopt(&fresh, NULL, "MPI_Init", NULL);
+        code = *comm == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    }
+    return code;
 }
 
 int ckpt_communicator_private(MPI_Comm comm, MPI_Comm *lower)
@@ -365,7 +386,6 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
          handle = ckpt_live_next(handle)) {
         count((MPI_Comm)handle, peers);
     }
-    ckpt_synchronous_counters(peers, rank_count);
 }
 
 /* A lower intracommunicator of the given ranks of MPI_COMM_WORLD. */

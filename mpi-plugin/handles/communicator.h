@@ -34,6 +34,7 @@ struct ompi_communicator_t {
     struct ckpt_topology *topology; /* how the lower half has to know it */
     MPI_Errhandler errhandler;
     uint64_t twins;       /* duplications begun: ckpt_communicator_twin */
+    MPI_Request making;   /* lower: of a twin's second channel, or NULL */
     int hinted;           /* on all members alike: handles/hints.h */
     char *hints;          /* pairs as in handles/info.h, or NULL */
     size_t hints_size;
@@ -85,6 +86,14 @@ void ckpt_communicator_twin_made(MPI_Comm twin);
 
 /* Points its clock into the current rank page. Context: quiesced. */
 void ckpt_communicator_twin_rebind(MPI_Comm twin);
+
+/*
+ * Makes a communicator of all ranks for messages of our own: the application
+ * cannot see it, and a cut takes it for one of the application's. Collective,
+ * once for each job. Context: normal, between ckpt_begin and ckpt_end. Returns
+ * an MPI error code.
+ */
+int ckpt_communicator_hidden(MPI_Comm *comm);
 
 /* A lower duplicate of a predefined communicator for messages of our own, which
  * returns its errors; collective. Returns an MPI error code. Context: place for

@@ -12,6 +12,7 @@
 #include "cut/nonblocking.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
+#include "cut/withhold.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -62,6 +63,7 @@ MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
     request->request_kind = kind;
     request->active = 0;
     request->complete = 0;
+    request->withheld = 0;
     request->persistent = 0;
     return request;
 }
@@ -139,9 +141,13 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
     MPI_Comm comm = request->communicator;
 
     request->handle.lower = NULL;
-    request->complete = !is_held(request);
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
+        code == MPI_SUCCESS && ckpt_nonblocking_goes_on(request)) {
+        return;
+    }
     request->status = *status;
     request->code = code;
+    request->complete = !is_held(request) && !ckpt_withhold(request);
     if (request->request_kind == CKPT_REQUEST_RECEIVE && !status->_cancelled &&
         status->MPI_SOURCE >= 0 && status->MPI_SOURCE < comm->peers) {
         comm->received[status->MPI_SOURCE]++;
@@ -150,7 +156,7 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
         request->request_kind == CKPT_REQUEST_RECEIVE) {
         ckpt_intake_completed(request);
     }
-    if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
+    if (request->request_kind == CKPT_REQUEST_COLLECTIVE && request->complete) {
         ckpt_nonblocking_completed(request);
     }
 }
@@ -301,6 +307,7 @@ int ckpt_request_rebuild(MPI_Request request)
 
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         request->handle.lower = NULL; /* begun when the threads run again */
+        request->withheld = 0;
         return code;
     }
     if (request->complete) {

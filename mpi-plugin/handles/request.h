@@ -44,6 +44,7 @@ struct ompi_request_t {
     uint32_t mode;             /* enum ckpt_send_mode */
     int active;                /* started, and not yet seen complete */
     int complete;              /* 1: `status` and `code` are valid */
+    int withheld;              /* they are, for us: cut/withhold.h */
     int persistent;
     int count;
     int peer;

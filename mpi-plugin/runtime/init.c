@@ -66,9 +66,6 @@ int ckpt_init_lower(struct ckpt_failure *failure)
         code = ckpt_log_open();
     }
     if (code == MPI_SUCCESS) {
-        code = ckpt_synchronous_open();
-    }
-    if (code == MPI_SUCCESS) {
         code = ckpt_markers_open();
     }
     return code == MPI_SUCCESS
@@ -166,6 +163,9 @@ static void start(int required)
     code = ckpt_early_infos_rebuild();
     if (code == MPI_SUCCESS) {
         code = ckpt_partition_open();
+    }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_synchronous_open();
     }
     ckpt_end();
     if (code != MPI_SUCCESS) {

@@ -9,6 +9,7 @@
 #include "cut/collective.h"
 #include "cut/nonblocking.h"
 #include "handles/attribute.h"
+#include "handles/channels.h"
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -152,8 +153,11 @@ static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
         code = CKPT_FUNCTION(Comm_idup_with_info)(from, info, to, request);
         (void)CKPT_FUNCTION(Info_free)(&info);
     }
-    return code == MPI_ERR_UNSUPPORTED_OPERATION
-               ? CKPT_FUNCTION(Comm_idup)(from, to, request)
+    if (code == MPI_ERR_UNSUPPORTED_OPERATION) {
+        code = CKPT_FUNCTION(Comm_idup)(from, to, request);
+    }
+    return code == MPI_SUCCESS
+               ? ckpt_channels_begin(call->communicator, call->twin)
                : code;
 }
 

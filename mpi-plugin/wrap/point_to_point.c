@@ -11,6 +11,7 @@
 #include "cut/message_log.h"
 #include "cut/partition.h"
 #include "cut/synchronous_send.h"
+#include "cut/withhold.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
@@ -84,6 +85,22 @@ static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
     return code;
 }
 
+/* A blocking synchronous send whose completion may have to be withheld. */
+static int send_watched(const void *buffer, int count, MPI_Datatype datatype,
+                        int peer, int tag, MPI_Comm comm, const char *creator)
+{
+    MPI_Request lower;
+    int code;
+
+    CKPT_CALL(code, Issend, buffer, count, CKPT_LOWER(datatype), peer, tag,
+              CKPT_CHANNEL(comm), &lower);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    count_sent(comm, peer, tag);
+    return finish_send(lower, peer, tag, comm, 1, creator);
+}
+
 static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
                           int source, int tag, MPI_Comm comm, void *lower,
                           MPI_Status *status, const char *creator)
@@ -115,10 +132,11 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
-    if (synchronous && ckpt_pending) {
-        ckpt_epoch_gate();
-    }
     ckpt_begin();
+    if (synchronous && !LIKELY(ckpt_pending == 0) && ckpt_withhold_is_due()) {
+        code = send_watched(buffer, count, datatype, peer, tag, comm, name);
+        CKPT_RETURN(comm, code, name);
+    }
     ckpt_state = CKPT_STATE_WAITING;
     count_sent(comm, peer, tag);
     upper = ckpt_enter();
@@ -374,9 +392,6 @@ nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
     CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
-    if (mode == CKPT_SEND_SYNCHRONOUS && ckpt_pending) {
-        ckpt_epoch_gate();
-    }
     ckpt_begin();
     request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
                        mode, name, site);
@@ -545,20 +560,11 @@ static int start(MPI_Request request)
     return ckpt_request_start(request);
 }
 
-static void gate(MPI_Request request)
-{
-    if (ckpt_pending && request != MPI_REQUEST_NULL &&
-        ckpt_request_is_synchronous(request)) {
-        ckpt_epoch_gate();
-    }
-}
-
 int PMPI_Start(MPI_Request *request)
 {
     CKPT_REQUIRE(request != NULL, NULL, MPI_ERR_REQUEST, "MPI_Start");
     int code;
 
-    gate(*request);
     ckpt_begin();
     code = start(*request);
     CKPT_RETURN(NULL, code, "MPI_Start");
@@ -572,9 +578,6 @@ int PMPI_Startall(int count, MPI_Request requests[])
     CKPT_REQUIRE(count >= 0, NULL, MPI_ERR_ARG, "MPI_Startall");
     int code = MPI_SUCCESS;
 
-    for (int i = 0; i < count; i++) {
-        gate(requests[i]);
-    }
     ckpt_begin();
     for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
         code = start(requests[i]);

@@ -118,8 +118,7 @@ enum ckpt_place {
 /* Why a rank can only be saved when all stand still; flags of REPORT. */
 #define CKPT_NEEDS_CHANNELS 1u    /* a communicator without its second channel */
 #define CKPT_NEEDS_WINDOWS 2u     /* windows: others change its memory */
-#define CKPT_NEEDS_SYNCHRONOUS 4u /* synchronous sends */
-#define CKPT_NEEDS_PENDING 8u     /* nonblocking collectives, accesses to files */
+#define CKPT_NEEDS_PENDING 8u     /* nonblocking accesses to files */
 #define CKPT_NEEDS_FILES 16u      /* MPI files */
 #define CKPT_NEEDS_THREADS 32u    /* MPI_THREAD_MULTIPLE */
 
