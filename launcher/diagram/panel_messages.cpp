@@ -90,7 +90,7 @@ void Panel::draw_between(const TraceEvent &event)
                weighted(stroke, scene_.rows), !event.first_use);
 }
 
-/* If its sender has not told when, from the latest time at which it was. */
+/* If its sender has not told when, from a little before its cut: no later. */
 void Panel::draw_logged(const TraceEvent &event)
 {
     auto [from, to] = scene_.ends_of(event);
@@ -104,8 +104,10 @@ void Panel::draw_logged(const TraceEvent &event)
                    ? event.arrived
                    : std::min(sender->cut, event.arrived);
     }
+    Point start = at(*from, sent);
+    start.x -= event.at == unknown_time ? style::before_cut : 0;
     Point end = at(*to, event.arrived);
-    svg_.arrow(at(*from, sent), end,
+    svg_.arrow(start, end,
                weighted(event.at == unknown_time ? style::logged_unsent
                                                  : style::logged,
                         scene_.rows));
