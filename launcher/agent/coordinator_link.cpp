@@ -194,6 +194,10 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
             aligning_ = false;
         }
         local_.send(order, epoch_);
+    } else if (type == "clock") {
+        stream_->send({{"type", "clock"},
+                       {"asked", frame.at("asked")},
+                       {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
         std::map<int, std::uint64_t> snapshots;
         for (const json &entry : frame.at("snapshots")) {
@@ -259,6 +263,9 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
             frame["sent"].push_back(session.sent(peer));
             frame["received"].push_back(session.received(peer));
         }
+    }
+    if (message.type == CKPT_MSG_LOGGED) {
+        frame["seen"] = to_frame(session.seen());
     }
     stream_->send(frame);
 }

@@ -61,6 +61,31 @@ ckpt_message message_from(const json &json)
     return message;
 }
 
+json to_frame(const RankSeen &seen)
+{
+    json events = json::array();
+
+    for (const ckpt_seen &event : seen.events) {
+        events.push_back({event.at, event.value, event.kind, event.peer});
+    }
+    return {{"counts", seen.counts},
+            {"logged_bytes", seen.logged_bytes},
+            {"events", events}};
+}
+
+RankSeen seen_from(const json &json)
+{
+    RankSeen seen;
+
+    seen.counts = json.at("counts");
+    seen.logged_bytes = json.at("logged_bytes");
+    for (const auto &event : json.at("events")) {
+        seen.events.push_back(
+            {event.at(0), event.at(1), event.at(2), event.at(3)});
+    }
+    return seen;
+}
+
 json to_frame(const Piece &piece)
 {
     return {{"file", piece.file},

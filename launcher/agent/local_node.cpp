@@ -361,4 +361,10 @@ std::uint64_t LocalNode::received(int rank, int peer) const
     return session == nullptr ? 0 : session->received(peer);
 }
 
+RankSeen LocalNode::seen(int rank) const
+{
+    RankSession *session = find(rank);
+    return session == nullptr ? RankSeen() : session->seen();
+}
+
 } // namespace ckpt

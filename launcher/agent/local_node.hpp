@@ -64,6 +64,7 @@ class LocalNode : public Node
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
     std::uint64_t received(int rank, int peer) const override;
+    RankSeen seen(int rank) const override;
 
   private:
     void readable(RankSession *session);
