@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""protocols.py - checkpoints of each protocol and pattern of communication: what
+they take, and what chapter 2 of Plank's dissertation says that they take."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from ckpttest import programs
+from ckpttest.lab import Lab
+from ckpttest.settings import INSTALL
+
+PROTOCOLS = {
+    "sns": "Sync-and-Stop",
+    "cl": "Chandy-Lamport",
+    "ns": "Network sweeping",
+}
+RANKS = (2, 4, 8, 16, 32)
+ROUNDS = 10**8  # the job is killed when it has been saved often enough
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is run."""
+
+    protocol: str
+    pattern: str
+    ranks: int
+
+    def channels(self):
+        """Ordered pairs of ranks that exchange messages."""
+        n = self.ranks
+        return {
+            "independent": 0,
+            "ring": n,
+            "all-to-all": n * (n - 1),
+            "wildcard": 2 * (n - 1),
+            "collective": 0,
+        }[self.pattern]
+
+    def formula(self):
+        """(in words, number): the messages of the protocol itself."""
+        n = self.ranks
+        if self.protocol == "sns":
+            return f"4 n = {4 * n}", 4 * n
+        if self.protocol == "cl":
+            words = {
+                "ring": "n",
+                "all-to-all": "n (n - 1)",
+                "wildcard": "2 (n - 1)",
+            }.get(self.pattern, "no channel")
+            count = self.channels()
+            return (f"{words} = {count}" if count else words), count
+        return "one node", 0  # nodes sweep, and here there is one
+
+
+def offered():
+    """The protocols that the installed ckpt takes."""
+    found = []
+    for name in PROTOCOLS:
+        done = subprocess.run(
+            [INSTALL / "bin/ckpt", "tune", "--protocol", name],
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            found.append(name)
+    return found
+
+
+def own_messages(saved):
+    """How many messages the protocol itself has taken: m_SNS, m_CL or m_NS."""
+    cost = saved["cost"]
+    if saved["protocol"] == "sns":
+        return cost["messages"]["stop and save"]
+    return cost["markers"] if saved["protocol"] == "cl" else cost["sweep"]
+
+
+def measure(directory, case, count, period_us, size):
+    """Saves one job `count` times; what `ckpt checkpoint` says of each."""
+    lab = Lab(directory, CKPT_PROTOCOL=case.protocol, CKPT_KEEP=1)
+    program = programs.pattern(case.pattern, ROUNDS, case.ranks, period_us, size)
+    try:
+        job = lab.start(program)
+        job.wait_for("^begun")
+        results = []
+        for _ in range(count):
+            job.wait_for(program.progress)
+            saved = lab.checkpoint(job)
+            assert saved["protocol"] == case.protocol, saved
+            results.append(saved)
+        return results
+    finally:
+        lab.close()
+
+
+def everything(directory, cases, count, period_us, size, say):
+    """[{"protocol", "pattern", "ranks", "channels", "formula", "expected",
+    "checkpoints": [...]}]"""
+    results = []
+    for case in cases:
+        say(f"{PROTOCOLS[case.protocol]}, {case.pattern}, {case.ranks} ranks")
+        words, expected = case.formula()
+        place = directory / f"{case.protocol}-{case.pattern}-{case.ranks}"
+        results.append(
+            {
+                "protocol": case.protocol,
+                "pattern": case.pattern,
+                "ranks": case.ranks,
+                "channels": case.channels(),
+                "formula": words,
+                "expected": expected,
+                "load": os.getloadavg()[0],
+                "checkpoints": measure(place, case, count, period_us, size),
+            }
+        )
+    return results
