@@ -26,8 +26,9 @@ struct CheckpointCost {
     /* Between the coordinator and ranks, by purpose
      * (image/message_purpose.hpp). */
     std::map<std::string, std::uint64_t> messages;
-    /* Ordered pairs of ranks that had exchanged messages before the cut; each
-     * needs a marker in Chandy-Lamport. Not known of Sync-and-Stop: 0. */
+    /* Ordered pairs of ranks with messages before the cut; each, but for that of
+     * a rank with itself, needs a marker in Chandy-Lamport. Not known of
+     * Sync-and-Stop: 0. */
     std::uint64_t channels = 0;
     std::uint64_t markers = 0;
     std::uint64_t first_use_markers = 0;
