@@ -6,7 +6,7 @@
 #include "agent/trace_recorder.hpp"
 
 #include "common/durations.hpp"
-#include "image/message_purpose.hpp"
+#include "protocol/message_purpose.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -9,7 +9,7 @@
 #include "common/durations.hpp"
 #include "diagram/rank_history.hpp"
 #include "diagram/space_time.hpp"
-#include "image/message_purpose.hpp"
+#include "protocol/message_purpose.hpp"
 #include "protocol/sweep_topology.hpp"
 
 #include "ckpt/wire.h"

@@ -24,7 +24,7 @@ struct StopTimes {
 
 struct CheckpointCost {
     /* Between the coordinator and ranks, by purpose
-     * (image/message_purpose.hpp). */
+     * (protocol/message_purpose.hpp). */
     std::map<std::string, std::uint64_t> messages;
     /* Ordered pairs of ranks with messages before the cut; each, but for that of
      * a rank with itself, needs a marker in Chandy-Lamport. Not known of

@@ -200,9 +200,12 @@ TEST_P(Patterns, SyncAndStopTakes4n)
 {
     const Scenario scenario = small_scenario();
     const MessageCounts messages = run(scenario, GetParam()).messages;
-    EXPECT_EQ(messages.requests + messages.stopped + messages.save_orders +
+    EXPECT_EQ(messages.requests + messages.drained + messages.save_orders +
                   messages.saved,
               4U * scenario.job.ranks);
+    EXPECT_EQ(messages.stopped + messages.drain_orders,
+              2U * scenario.job.ranks);
+    EXPECT_EQ(messages.resumed, scenario.job.ranks);
     EXPECT_EQ(messages.alignment, 2U * scenario.job.ranks);
     EXPECT_EQ(messages.markers + messages.first_use_markers + messages.sweep,
               0U);
@@ -224,6 +227,9 @@ TEST_P(Patterns, ChandyLamportMarksTheUsedChannels)
                                             ? 1U
                                             : scenario.job.ranks));
         EXPECT_GE(messages.ends, scenario.job.ranks);
+        EXPECT_EQ(messages.saved + messages.resumed + messages.counts +
+                      messages.logged,
+                  4U * scenario.job.ranks);
     }
 }
 

@@ -3,7 +3,7 @@
  * message_purpose.cpp - what the messages of a checkpoint are for.
  */
 #include "config.h"
-#include "image/message_purpose.hpp"
+#include "protocol/message_purpose.hpp"
 
 namespace ckpt
 {
