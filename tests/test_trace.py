@@ -2,6 +2,7 @@
 """`ckpt trace`: what is recorded of a real checkpoint, and its picture."""
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -72,7 +73,10 @@ def test_what_ranks_see(lab):
     assert saved["cost"]["markers"] == saved["cost"]["channels"] == len(markers)
     for marker in markers:
         assert marker["count"] > 0 and not marker["first_use"]
-        assert cuts[marker["from"]] <= marker["at"] < marker["arrived"], marker
+        assert cuts[marker["from"]] <= marker["at"], marker
+        # With the counts of all a rank may be complete before a marker comes.
+        assert marker["at"] < marker.get("arrived", math.inf), marker
+    assert any("arrived" in marker for marker in markers)
 
     logged = [event for event in events if event["kind"] == "logged"]
     assert len(logged) == saved["cost"]["cross_cut_messages"]

@@ -255,6 +255,9 @@ void ckpt_epoch_close(int inside)
     if (!ckpt_epoch_open) {
         return;
     }
+    if (!inside) {
+        receive_markers(); /* COUNTS may have come first: they are seen, too */
+    }
     answer_close();
     if (!inside) {
         ckpt_epoch_turn();
