@@ -40,6 +40,9 @@ struct MessageCounts {
 
 struct CheckpointOptions {
     bool stagger = false;
+    /* Ranks of a file system that are saved at the same time; 0: any number. An
+     * agent reads its ranks one after the other. */
+    Rank writers = 0;
     /* Instead of the application's messages: all ranks have sent so many to
      * each other one, and all have arrived. 0: no. */
     std::uint64_t uniform = 0;

@@ -23,7 +23,7 @@ class SyncAndStopRun : public Checkpoint
           done_(*this, commit_now),
           expected_(job.ranks), draining_(job.ranks)
     {
-        limit_writers(options.stagger ? 1 : 0);
+        limit_writers(options.stagger ? 1 : options.writers);
     }
 
     bool accepts_new(Rank, Rank) const override

@@ -328,6 +328,27 @@ TEST(Staggering, LogsMore)
     EXPECT_GT(run(scenario, "ring").log.messages, together.log.messages);
 }
 
+TEST(Writers, OneAfterTheOtherHalveTheTimeOfTheMiddleOne)
+{
+    for (const auto &[name, protocol] : protocol_names) {
+        SCOPED_TRACE(name);
+        Scenario scenario = small_scenario();
+        scenario.protocol = protocol;
+        const Result before = run(scenario, "ring");
+        scenario.checkpoint.writers = 1;
+        scenario.job.closing = 3;
+        Result result = run(scenario, "ring");
+        EXPECT_EQ(result.most_writers, 1U);
+        EXPECT_NEAR(result.times.commit, before.times.commit + 3, 0.01);
+
+        const Seconds one = scenario.job.image_bytes / scenario.job.bandwidth;
+        std::sort(result.stop_times.begin(), result.stop_times.end());
+        EXPECT_NEAR(result.stop_times.front(), one, one / 2);
+        EXPECT_NEAR(result.stop_times[scenario.job.ranks / 2],
+                    scenario.job.ranks * one / 2, 2 * one);
+    }
+}
+
 TEST(SharedDisk, DividesItsBandwidth)
 {
     struct Clock : EventHandler {
