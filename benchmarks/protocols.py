@@ -68,6 +68,18 @@ def offered():
     return found
 
 
+def inside(saved):
+    """Ranks that Sync-and-Stop has saved inside a collective: with nothing to drain,
+    they are not asked to, and do not answer that they have."""
+    cost = saved["cost"]["messages"]
+    return 2 * saved["rank_count"] - cost["counts"] if "counts" in cost else 0
+
+
+def is_as_expected(result, saved):
+    """Whether a checkpoint has taken as many messages as the formula says."""
+    return own_messages(saved) == result["expected"] - inside(saved)
+
+
 def own_messages(saved):
     """How many messages the protocol itself has taken: m_SNS, m_CL or m_NS."""
     cost = saved["cost"]
