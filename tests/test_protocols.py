@@ -70,7 +70,10 @@ def test_formulas(results, protocol, pattern, ranks):
             assert protocols.own_messages(saved) >= 3 * ranks
         else:
             assert protocols.is_as_expected(result, saved), (result, cost)
-        assert cost["first_use_markers"] == 0, "all channels had been used"
+        if protocol == "ns":  # from ranks that have not told by a marker
+            assert cost["first_use_markers"] <= result["channels"]
+        else:
+            assert cost["first_use_markers"] == 0, "all channels had been used"
         if protocol == "sns":
             assert cost["cross_cut_messages"] == 0, "theorem 2.4.1"
         if protocol == "cl":

@@ -113,14 +113,14 @@ std::string Agent::welcome(const RankSession &rank)
         peers_ = std::make_unique<PeerListener>(
             loop_, run_file(settings_, ".addr"), settings_.launch_namespace,
             [this](std::unique_ptr<FrameStream> stream,
-                   const std::string &host) {
-                coordinate();
-                add_remote(std::move(stream), host);
+                   const std::string &host, const std::string &purpose) {
+                add_peer(std::move(stream), host, purpose);
             });
         address_ = peers_->address().text();
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
+    local_.set_address(address_);
     return address_;
 }
 
@@ -152,6 +152,17 @@ void Agent::coordinate()
             control_.reply(client, reply);
         });
     local_.attach(coordinator_.get());
+}
+
+void Agent::add_peer(std::unique_ptr<FrameStream> stream,
+                     const std::string &host, const std::string &purpose)
+{
+    if (purpose == "neighbour") {
+        local_.add_neighbour(std::move(stream));
+    } else if (purpose == "agent") {
+        coordinate(); /* it has been told that this is the one */
+        add_remote(std::move(stream), host);
+    } /* else of a newer version; closed */
 }
 
 void Agent::add_remote(std::unique_ptr<FrameStream> stream,

@@ -45,6 +45,8 @@ class Agent
     bool spans_nodes(const RankSession &rank) const;
     void joined(const std::string &address);
     void coordinate();
+    void add_peer(std::unique_ptr<FrameStream> stream, const std::string &host,
+                  const std::string &purpose);
     void add_remote(std::unique_ptr<FrameStream> stream,
                     const std::string &host);
     void request(ClientId client, const control::Request &request);

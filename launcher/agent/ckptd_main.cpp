@@ -42,6 +42,8 @@ struct Options {
     std::string interval = "0";
     std::string timeout = "30m";
     std::string protocol = "sns";
+    std::string stagger = "auto";
+    unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
     std::string restart_job;
     std::uint64_t restart_number = 0;
@@ -66,9 +68,18 @@ void declare(CLI::App &app, Options &options)
                    "After this time a checkpoint is given up")
         ->envname("CKPT_TIMEOUT");
     app.add_option("--protocol", options.protocol,
-                   "How the ranks agree on a checkpoint: sns or cl")
+                   "How the ranks agree on a checkpoint: sns, cl, ns or auto")
         ->envname("CKPT_PROTOCOL")
-        ->check(CLI::IsMember({"sns", "cl"}));
+        ->check(CLI::IsMember({"sns", "cl", "ns", "auto"}));
+    app.add_option("--stagger", options.stagger,
+                   "Ranks that are saved one after the other: of a node, of "
+                   "the job, or no")
+        ->envname("CKPT_STAGGER")
+        ->check(CLI::IsMember({"no", "node", "job", "auto"}));
+    app.add_option("--sweep-dimensions", options.sweep_dimensions,
+                   "Dimensions of the mesh of nodes (0: a hypercube)")
+        ->envname("CKPT_SWEEP_DIMENSIONS")
+        ->check(CLI::Range(0u, 32u));
     app.add_option("--codec", options.codec, "none, zstd or zstd:LEVEL")
         ->envname("CKPT_CODEC");
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
@@ -113,6 +124,8 @@ Settings settings_from(const Options &options)
     settings.interval = parse_duration(options.interval);
     settings.timeout = parse_duration(options.timeout);
     settings.protocol = options.protocol;
+    settings.stagger = options.stagger;
+    settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
     settings.keep = options.keep;
     settings.node_count = options.nodes;

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "image/message_log.hpp"
+#include "protocol/sweep_topology.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -36,11 +37,11 @@ constexpr auto progress_tick = std::chrono::milliseconds(100);
 constexpr auto periodic_retry = std::chrono::seconds(1);
 constexpr std::size_t longest_program_name = 100;
 
-SyncAndStop::Options machine_options(const Settings &settings)
+CutProtocol::Options machine_options(const Settings &settings)
 {
-    SyncAndStop::Options options;
+    CutProtocol::Options options;
     options.timeout =
-        std::chrono::duration_cast<SyncAndStop::Duration>(settings.timeout);
+        std::chrono::duration_cast<CutProtocol::Duration>(settings.timeout);
     return options;
 }
 
@@ -77,6 +78,8 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
       facts_(facts), where_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
+      choice_(CutChoice::protocol_from(settings.protocol),
+              CutChoice::stagger_from(settings.stagger)),
       epoch_(settings.restart_number), started_(now_nanoseconds())
 {
     choose_name(facts);
@@ -192,7 +195,7 @@ void Coordinator::answer_error(ClientId client, const std::string &text)
 void Coordinator::request(ClientId client, bool kill)
 {
     if (machine_.phase() == Phase::idle) {
-        start({{client, kill}}, steady_clock::now(), wants_moving());
+        start({{client, kill}}, steady_clock::now(), cut_plan());
     } else if (machine_.may_join()) {
         machine_.join(kill);
         clients_.push_back({client, kill});
@@ -216,7 +219,7 @@ void Coordinator::client_gone(ClientId client)
     std::erase_if(queue_, is);
 }
 
-void Coordinator::start(std::vector<Waiting> clients, Time now, bool moving)
+void Coordinator::start(std::vector<Waiting> clients, Time now, CutPlan plan)
 {
     std::string obstacle = machine_.obstacle();
 
@@ -233,25 +236,42 @@ void Coordinator::start(std::vector<Waiting> clients, Time now, bool moving)
                             [](const Waiting &waiting) { return waiting.kill; });
     clients_ = std::move(clients);
     attempt_ = {};
+    attempt_.stagger = choice_.stagger();
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
-    machine_.request(++epoch_, kill, now, moving);
+    machine_.request(++epoch_, kill, now, std::move(plan));
     perform();
 }
 
-bool Coordinator::wants_moving() const
+CutPlan Coordinator::cut_plan() const
 {
-    return settings_.protocol != "sns";
+    return {choice_.protocol(), lanes()};
+}
+
+std::vector<int> Coordinator::lanes() const
+{
+    const std::vector<Node *> list = nodes();
+    std::vector<int> lanes;
+
+    if (choice_.stagger() == Stagger::no) {
+        return lanes;
+    }
+    for (Node *node : where_) {
+        auto at = std::find(list.begin(), list.end(), node) - list.begin();
+        lanes.push_back(choice_.stagger() == Stagger::job ? 0
+                                                          : static_cast<int>(at));
+    }
+    return lanes;
 }
 
 void Coordinator::start_waiting()
 {
     if (machine_.phase() == Phase::idle && !queue_.empty()) {
-        start(std::exchange(queue_, {}), steady_clock::now(), wants_moving());
+        start(std::exchange(queue_, {}), steady_clock::now(), cut_plan());
     }
 }
 
@@ -273,7 +293,7 @@ void Coordinator::tick(Time now)
     if (settings_.interval.count() > 0 && last_end_ &&
         now >= *last_end_ + settings_.interval) {
         if (machine_.obstacle().empty()) {
-            start({{0, false}}, now, wants_moving());
+            start({{0, false}}, now, cut_plan());
         }
         if (machine_.phase() == Phase::idle) { /* not possible now */
             last_end_ = now - settings_.interval + periodic_retry;
@@ -303,7 +323,8 @@ Coordinator::Time Coordinator::next_tick(Time now) const
 
 /* ---- Events of the nodes --------------------------------------------------- */
 
-void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
+void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
+                            const RankCut &cut)
 {
     if (rank_count != machine_.rank_count() || rank < 0 ||
         rank >= machine_.rank_count()) {
@@ -311,12 +332,13 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
                      rank_count, node.host());
         return;
     }
-    if (machine_.phase() != Phase::idle) {
-        machine_.gone(rank, steady_clock::now()); /* and came back */
-        perform();
+    if (machine_.phase() != Phase::idle) { /* and came back */
+        rank_lost(rank);
     }
     where_[rank] = &node;
-    machine_.hello(rank);
+    epoch_ = std::max(epoch_, cut.epoch);
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
     if (machine_.present() == machine_.rank_count()) {
         spdlog::info("all {} ranks are here", machine_.rank_count());
         last_end_ = steady_clock::now();
@@ -326,8 +348,8 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t)
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
     Time now = steady_clock::now();
-    bool of_attempt =
-        machine_.phase() != Phase::idle && message.epoch == epoch_;
+    bool of_attempt = machine_.phase() != Phase::idle &&
+                      !machine_.is_settling() && message.epoch == epoch_;
 
     if (of_attempt) {
         trace_.answered(rank, message, now);
@@ -355,13 +377,23 @@ void Coordinator::rank_gone(int rank)
     where_[rank] = nullptr;
 }
 
+/* It may live, and come back. */
+void Coordinator::rank_lost(int rank)
+{
+    machine_.lost(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+}
+
 void Coordinator::node_gone(Node &node)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         if (where_[rank] == &node) {
-            rank_gone(rank);
+            rank_lost(rank);
         }
     }
+    attempt_.snapshots.erase(&node);
+    told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&
         machine_.phase() >= Phase::open) {
         machine_.failed(fmt::format("the agent of {} was lost", node.host()),
@@ -369,6 +401,7 @@ void Coordinator::node_gone(Node &node)
         perform();
     }
     undone(node);
+    sweep_opened(node); /* nobody waits for it */
 }
 
 void Coordinator::captured(int rank)
@@ -391,6 +424,7 @@ void Coordinator::written(const Piece &piece, std::uint64_t memory)
     trace_.written(piece.host, steady_clock::now());
     attempt_.pieces.push_back(piece);
     attempt_.memory += memory;
+    write_next_piece();
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written();
         perform();
@@ -408,6 +442,19 @@ void Coordinator::undone(Node &node)
     if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
         remove_attempt();
     }
+}
+
+/* By their first ranks. */
+std::vector<Node *> Coordinator::nodes() const
+{
+    std::vector<Node *> list;
+
+    for (Node *node : where_) {
+        if (std::find(list.begin(), list.end(), node) == list.end()) {
+            list.push_back(node);
+        }
+    }
+    return list;
 }
 
 /* Those that have ranks, and which. */
@@ -487,6 +534,10 @@ void Coordinator::perform()
             }
         } else if (auto *finish = std::get_if<action::Finish>(&next)) {
             perform(*finish);
+        } else if (std::holds_alternative<action::Settled>(next)) {
+            spdlog::info("all ranks are beyond the cut of epoch {}",
+                         machine_.epoch());
+            worker_.reply([this] { start_waiting(); });
         }
     }
     if (machine_.phase() != told_phase_) {
@@ -498,12 +549,20 @@ void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
 
-    if (order.type == CKPT_MSG_CUT) { /* where the rank writes its log */
+    if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* where the rank writes its log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
     if (Node *node = where_[order.rank]) {
         node->send(order, machine_.epoch());
-        Time now = steady_clock::now();
+        trace(order);
+    }
+}
+
+void Coordinator::trace(const action::Send &order)
+{
+    Time now = steady_clock::now();
+
+    if (!machine_.is_settling()) {
         trace_.ordered(order, now);
         trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
     }
@@ -511,7 +570,7 @@ void Coordinator::perform(const action::Send &given)
 
 void Coordinator::perform(const action::Capture &capture)
 {
-    std::map<Node *, std::map<int, std::uint64_t>> by_node;
+    Snapshots by_node;
 
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
         by_node[where_[rank]][rank] = capture.snapshots[rank];
@@ -536,16 +595,31 @@ void Coordinator::perform(const action::Capture &capture)
     });
 }
 
-void Coordinator::write_pieces(
-    const std::map<Node *, std::map<int, std::uint64_t>> &by_node)
+void Coordinator::write_pieces(Snapshots snapshots)
 {
     if (machine_.phase() != Phase::write) {
         return; /* given up meanwhile */
     }
-    for (auto &[node, snapshots] : by_node) {
-        if (attempt_.writing.count(node) != 0) {
-            node->capture(attempt_.directory, snapshots);
+    attempt_.snapshots = std::move(snapshots);
+    std::erase_if(attempt_.snapshots, [this](const auto &entry) {
+        return attempt_.writing.count(entry.first) == 0; /* lost meanwhile */
+    });
+    while (!attempt_.snapshots.empty()) {
+        write_next_piece();
+        if (attempt_.stagger == Stagger::job) {
+            break; /* the next one when this one has been written */
         }
+    }
+}
+
+void Coordinator::write_next_piece()
+{
+    auto next = attempt_.snapshots.begin();
+
+    if (next != attempt_.snapshots.end()) {
+        auto [node, snapshots] = *next;
+        attempt_.snapshots.erase(next);
+        node->capture(attempt_.directory, snapshots);
     }
 }
 
@@ -579,8 +653,71 @@ void Coordinator::open_pieces()
     for (Node *node : attempt_.writing) {
         node->open_piece(attempt_.directory);
     }
-    machine_.opened(steady_clock::now());
+    if (machine_.is_sweeping()) {
+        open_sweeps();
+    }
+    finish_opening();
+}
+
+SweepPlan Coordinator::sweep_plan() const
+{
+    SweepPlan plan;
+    std::vector<TraceNode> ranks = nodes_to_trace();
+    std::vector<Node *> list = nodes();
+    auto count = static_cast<SweepTopology::Node>(list.size());
+
+    for (std::size_t i = 0; i < list.size(); i++) {
+        plan.members.push_back(
+            {list[i]->host(), list[i]->address(), ranks[i].ranks});
+    }
+    plan.sides = (settings_.sweep_dimensions == 0
+                      ? SweepTopology::hypercube(count)
+                      : SweepTopology::cube(count, settings_.sweep_dimensions))
+                     .sides();
+    return plan;
+}
+
+void Coordinator::open_sweeps()
+{
+    std::vector<Node *> list = nodes();
+    SweepPlan plan = sweep_plan();
+
+    trace_.set_sides(plan.sides);
+    if (plan != told_plan_) {
+        told_plan_ = plan;
+        for (std::size_t i = 0; i < list.size(); i++) {
+            plan.self = static_cast<std::uint32_t>(i);
+            list[i]->set_sweep_plan(plan);
+        }
+    }
+    attempt_.opening = {list.begin(), list.end()};
+    for (Node *node : list) {
+        node->open_sweep(machine_.epoch());
+    }
+}
+
+void Coordinator::sweep_opened(Node &node)
+{
+    if (attempt_.opening.erase(&node) > 0) {
+        finish_opening();
+    }
+}
+
+/* The ranks will be told the counts from here. */
+void Coordinator::sweep_failed(Node &node, const std::string &reason)
+{
+    spdlog::warn("no sweep: {}", reason);
+    machine_.sweep_failed();
     perform();
+    sweep_opened(node);
+}
+
+void Coordinator::finish_opening()
+{
+    if (attempt_.opening.empty()) {
+        machine_.opened(steady_clock::now());
+        perform();
+    }
 }
 
 void Coordinator::perform(const action::ClosePieces &)
@@ -600,7 +737,7 @@ void Coordinator::perform(const action::ClosePieces &)
 Manifest Coordinator::manifest() const
 {
     Manifest manifest;
-    const SyncAndStop::Times &times = machine_.times();
+    const CutProtocol::Times &times = machine_.times();
 
     manifest.job = job_;
     manifest.number = attempt_.number;
@@ -616,7 +753,7 @@ Manifest Coordinator::manifest() const
     manifest.timings.stop = times.stop;
     manifest.timings.drain = times.drain;
     manifest.timings.capture = times.capture;
-    manifest.protocol = machine_.protocol();
+    manifest.protocol = protocol_name(machine_.protocol());
     manifest.cost = attempt_.result.cost;
     manifest.codec = settings_.codec.text();
     manifest.software = PACKAGE_STRING;
@@ -625,7 +762,7 @@ Manifest Coordinator::manifest() const
 
 void Coordinator::perform(const action::Commit &)
 {
-    trace_.set_protocol(machine_.protocol());
+    trace_.set_protocol(protocol_name(machine_.protocol()));
     trace_.commit(steady_clock::now());
     attempt_.result.cost = trace_.cost();
     auto trace = std::make_shared<CheckpointTrace>(
@@ -688,7 +825,7 @@ void Coordinator::remove_attempt()
 
 control::Timings Coordinator::timings() const
 {
-    const SyncAndStop::Times &times = machine_.times();
+    const CutProtocol::Times &times = machine_.times();
     control::Timings timings;
 
     timings.request_to_stop = times.request_to_stop;
@@ -708,7 +845,7 @@ void Coordinator::perform(const action::Finish &finish)
     if (finish.retry && !finish.committed && !clients.empty()) {
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
         worker_.reply([this, clients] {
-            start(clients, steady_clock::now(), false);
+            start(clients, steady_clock::now(), CutPlan{});
         });
         return;
     }
@@ -720,13 +857,14 @@ void Coordinator::perform(const action::Finish &finish)
         result.path = attempt_.directory;
         result.memory_bytes = attempt_.memory;
         result.rank_count = machine_.rank_count();
-        result.protocol = machine_.protocol();
+        result.protocol = protocol_name(machine_.protocol());
         result.logged_messages = machine_.logged().messages;
         result.logged_bytes = machine_.logged().bytes;
         result.timings = timings();
         reply.event = "result";
         reply.result = last_ = result;
         committed_count_++;
+        learn();
         spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
                      result.name, format_bytes(result.bytes),
                      format_seconds(result.timings.total),
@@ -751,6 +889,16 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */
     worker_.reply([this] { start_waiting(); });
+}
+
+/* Of the protocols that a choice is made among. */
+void Coordinator::learn()
+{
+    if (machine_.protocol() != Protocol::sync_and_stop) {
+        choice_.learn({attempt_.stagger, machine_.rank_count(),
+                       machine_.waiting_at_cut(), attempt_.memory,
+                       machine_.logged().bytes});
+    }
 }
 
 /* ---- What others want to know ----------------------------------------------- */

@@ -9,10 +9,11 @@
 #include "agent/launch_facts.hpp"
 #include "agent/node.hpp"
 #include "agent/settings.hpp"
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
+#include "protocol/cut_choice.hpp"
 
 #include <functional>
 #include <optional>
@@ -27,7 +28,7 @@ using ClientId = std::uint64_t;
 class Coordinator : public NodeEvents, private RankPages
 {
   public:
-    using Time = SyncAndStop::Time;
+    using Time = CutProtocol::Time;
     using Answer = std::function<void(ClientId, const control::Reply &)>;
 
     /* Takes over the job: its directory, its job file. A directory that cannot
@@ -54,13 +55,17 @@ class Coordinator : public NodeEvents, private RankPages
 
     void fill(control::Status &status) const;
 
-    void rank_here(Node &node, int rank, int rank_count, pid_t pid) override;
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                   const RankCut &cut) override;
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
+    void rank_lost(int rank);
     void captured(int rank) override;
     void written(const Piece &piece, std::uint64_t memory) override;
     void failed(const std::string &reason) override;
+    void sweep_opened(Node &node) override;
+    void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
 
   private:
@@ -69,13 +74,18 @@ class Coordinator : public NodeEvents, private RankPages
         bool kill;
     };
 
+    using Snapshots = std::map<Node *, std::map<int, std::uint64_t>>;
+
     /* Of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
+        std::set<Node *> opening;     /* their part in the sweep */
+        Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
+        Snapshots snapshots; /* of nodes that have not begun to write */
         std::uint64_t memory = 0;
         control::Result result;
     };
@@ -87,13 +97,19 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool open_store();
-    bool wants_moving() const;
+    CutPlan cut_plan() const;
+    std::vector<int> lanes() const;
+    std::vector<Node *> nodes() const;
+    SweepPlan sweep_plan() const;
+    void open_sweeps();
+    void finish_opening();
     std::string rank_socket() const;
     void write_job_state(const char *state);
-    void start(std::vector<Waiting> clients, Time now, bool moving);
+    void start(std::vector<Waiting> clients, Time now, CutPlan plan);
     void start_waiting();
     void perform();
     void perform(const action::Send &order);
+    void trace(const action::Send &order);
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
@@ -101,7 +117,9 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Finish &finish);
-    void write_pieces(const std::map<Node *, std::map<int, std::uint64_t>> &);
+    void write_pieces(Snapshots snapshots);
+    void write_next_piece();
+    void learn();
     Manifest manifest() const;
     void remove_attempt();
     control::Timings timings() const;
@@ -117,7 +135,9 @@ class Coordinator : public NodeEvents, private RankPages
     std::string store_error_;
     std::optional<Store> store_;
     std::vector<Node *> where_; /* by rank; null: not here */
-    SyncAndStop machine_;
+    CutProtocol machine_;
+    CutChoice choice_;
+    SweepPlan told_plan_; /* to all nodes */
     TraceRecorder trace_; /* of the attempt under way */
 
     std::uint64_t epoch_;

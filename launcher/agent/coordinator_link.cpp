@@ -9,12 +9,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <netdb.h>
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <cerrno>
-
 namespace ckpt
 {
 
@@ -25,48 +19,13 @@ namespace
 
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr auto clock_tick = std::chrono::milliseconds(5);
-constexpr int connect_timeout_ms = 3000;
 
-/* Connects within the timeout; an invalid descriptor if that is not possible. */
-Fd connect_to(const addrinfo &address)
+void add_counts(const RankSession &session, json &frame)
 {
-    Fd socket(::socket(address.ai_family,
-                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    pollfd ready = {socket.get(), POLLOUT, 0};
-    int error = 0;
-    socklen_t size = sizeof error;
-
-    if (!socket ||
-        (connect(socket.get(), address.ai_addr, address.ai_addrlen) < 0 &&
-         errno != EINPROGRESS) ||
-        poll(&ready, 1, connect_timeout_ms) != 1 ||
-        getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
-        error != 0) {
-        return {};
+    for (int peer = 0; peer < session.rank_count(); peer++) {
+        frame["sent"].push_back(session.sent(peer));
+        frame["received"].push_back(session.received(peer));
     }
-    return socket;
-}
-
-Fd connect_to(const PeerAddress &address)
-{
-    for (const std::string &host : address.hosts) {
-        addrinfo hints{}, *list = nullptr;
-        hints.ai_socktype = SOCK_STREAM;
-        if (getaddrinfo(host.c_str(), std::to_string(address.port).c_str(),
-                        &hints, &list) != 0) {
-            continue;
-        }
-        Fd socket;
-        for (addrinfo *entry = list; entry != nullptr && !socket;
-             entry = entry->ai_next) {
-            socket = connect_to(*entry);
-        }
-        freeaddrinfo(list);
-        if (socket) {
-            return socket;
-        }
-    }
-    return {};
 }
 
 } // namespace
@@ -74,10 +33,13 @@ Fd connect_to(const PeerAddress &address)
 CoordinatorLink::CoordinatorLink(EventLoop &loop, WorkerThread &worker,
                                  LocalNode &local, const Settings &settings,
                                  PeerAddress address)
-    : loop_(loop), worker_(worker), local_(local), settings_(settings),
-      address_(std::move(address))
+    : local_(local), settings_(settings),
+      peer_(loop, worker, settings, std::move(address), "agent",
+            {[this] { begin(); },
+             [this](const json &frame) { order(frame.at("type"), frame); },
+             [this] { lost(); }, [this] { unreachable(); }})
 {
-    connect();
+    peer_.connect();
 }
 
 CoordinatorLink::~CoordinatorLink()
@@ -87,45 +49,29 @@ CoordinatorLink::~CoordinatorLink()
 
 /* ---- The connection -------------------------------------------------------- */
 
-void CoordinatorLink::connect()
+void CoordinatorLink::begin()
 {
-    connecting_ = true;
-    worker_.run([this, address = address_] {
-        int socket = connect_to(address).release();
-        worker_.reply([this, socket] {
-            connected_to(Fd(socket), socket < 0 ? "cannot be reached" : "");
-        });
-    });
+    told_clocks_.clear();
+    peer_.send({{"type", "node"}, {"address", local_.address()}});
+    local_.attach(this);
 }
 
-void CoordinatorLink::connected_to(Fd socket, const std::string &error)
+void CoordinatorLink::unreachable()
 {
-    connecting_ = false;
-    if (!socket) {
-        spdlog::warn("the coordinating agent {}", error);
-        retry_at_ = std::chrono::steady_clock::now() + retry_after;
-        return;
-    }
-    welcome_ = false;
-    stream_ = std::make_unique<FrameStream>(loop_, std::move(socket),
-                                            "the coordinating agent");
-    stream_->handle({[this](const json &frame) { on_frame(frame); },
-                     [this] { lost(); }});
-    stream_->send({{"type", "agent"},
-                   {"key", address_.caller_key},
-                   {"namespace", settings_.launch_namespace},
-                   {"host", settings_.host}});
+    spdlog::warn("the coordinating agent cannot be reached");
+    retry_at_ = std::chrono::steady_clock::now() + retry_after;
 }
 
-/* Whatever was under way is off: nobody will tell the ranks to go on but us. */
+/* Whatever was under way is off: nobody will tell the ranks to go on but us. Those
+ * that others may have left behind wait for the next coordinator. */
 void CoordinatorLink::lost()
 {
     spdlog::warn("the connection to the coordinating agent is lost");
-    stream_.reset();
     local_.attach(nullptr);
     aligning_ = false;
     for (auto &[rank, session] : local_.ranks()) {
-        local_.send({rank, CKPT_MSG_RESUME, false, 1,
+        local_.send({rank, CKPT_MSG_RESUME, false,
+                     session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP,
                      "the coordinating agent was lost"},
                     epoch_);
     }
@@ -135,8 +81,8 @@ void CoordinatorLink::lost()
 
 void CoordinatorLink::tick(Time now)
 {
-    if (stream_ == nullptr && !connecting_ && now >= retry_at_) {
-        connect();
+    if (now >= retry_at_) {
+        peer_.connect();
     }
     if (connected() && aligning_) {
         send_clocks();
@@ -148,29 +94,11 @@ CoordinatorLink::Time CoordinatorLink::next_tick(Time now) const
     if (connected() && aligning_) {
         return now + clock_tick;
     }
-    return stream_ == nullptr && !connecting_ ? retry_at_
-                                              : now + std::chrono::hours(1);
+    return peer_.open() || peer_.connecting() ? now + std::chrono::hours(1)
+                                              : retry_at_;
 }
 
 /* ---- Orders ----------------------------------------------------------------- */
-
-void CoordinatorLink::on_frame(const json &frame)
-{
-    std::string type = frame.at("type");
-
-    if (!welcome_) {
-        if (type != "welcome" || !same_key(frame.at("key").get<std::string>(),
-                                           address_.answer_key)) {
-            fail("this is not the agent of our job");
-        }
-        welcome_ = true;
-        stream_->trust();
-        told_clocks_.clear();
-        local_.attach(this);
-        return;
-    }
-    order(type, frame);
-}
 
 void CoordinatorLink::order(const std::string &type, const json &frame)
 {
@@ -195,7 +123,7 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         }
         local_.send(order, epoch_);
     } else if (type == "clock") {
-        stream_->send({{"type", "clock"},
+        peer_.send({{"type", "clock"},
                        {"asked", frame.at("asked")},
                        {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
@@ -210,6 +138,10 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         local_.add_to_piece(frame.at("rank"), frame.at("snapshot"));
     } else if (type == "close_piece") {
         local_.close_piece(frame.at("ranks"));
+    } else if (type == "sweep_plan") {
+        local_.set_sweep_plan(sweep_plan_from(frame.at("plan")));
+    } else if (type == "open_sweep") {
+        local_.open_sweep(frame.at("epoch"));
     } else if (type == "undo") {
         local_.undo();
     } else if (type == "kill") {
@@ -228,21 +160,25 @@ void CoordinatorLink::send_clocks()
         json clocks = to_frame(session->clocks());
         json &told = told_clocks_[rank];
         if (clocks != told) {
-            stream_->send(
+            peer_.send(
                 {{"type", "clocks"}, {"rank", rank}, {"clocks", clocks}});
             told = std::move(clocks);
         }
     }
 }
 
-void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid)
+void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid,
+                                const RankCut &cut)
 {
-    stream_->send({{"type", "here"},
-                   {"rank", rank},
-                   {"count", rank_count},
-                   {"pid", pid}});
+    json frame = {{"type", "here"},   {"rank", rank},
+                  {"count", rank_count}, {"pid", pid},
+                  {"cut", cut.epoch}, {"open", cut.open},
+                  {"in_doubt", cut.in_doubt}};
+
+    add_counts(*local_.ranks().at(rank), frame);
+    peer_.send(frame);
     json clocks = to_frame(local_.clocks(rank));
-    stream_->send({{"type", "clocks"}, {"rank", rank}, {"clocks", clocks}});
+    peer_.send({{"type", "clocks"}, {"rank", rank}, {"clocks", clocks}});
 }
 
 void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
@@ -259,48 +195,56 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
     const bool is_cut = cutting_ && (message.type == CKPT_MSG_READY ||
                                      message.type == CKPT_MSG_REFUSED);
     if (message.type == CKPT_MSG_STOPPED || has_left || is_cut) {
-        for (int peer = 0; peer < session.rank_count(); peer++) {
-            frame["sent"].push_back(session.sent(peer));
-            frame["received"].push_back(session.received(peer));
-        }
+        add_counts(session, frame);
     }
     if (message.type == CKPT_MSG_LOGGED) {
         frame["seen"] = to_frame(session.seen());
     }
-    stream_->send(frame);
+    peer_.send(frame);
 }
 
 void CoordinatorLink::rank_finished(int rank)
 {
-    stream_->send({{"type", "finished"}, {"rank", rank}});
+    peer_.send({{"type", "finished"}, {"rank", rank}});
 }
 
 void CoordinatorLink::rank_gone(int rank)
 {
-    stream_->send({{"type", "gone"}, {"rank", rank}});
+    peer_.send({{"type", "gone"}, {"rank", rank}});
 }
 
 void CoordinatorLink::captured(int rank)
 {
-    stream_->send({{"type", "captured"}, {"rank", rank}});
+    peer_.send({{"type", "captured"}, {"rank", rank}});
 }
 
 void CoordinatorLink::written(const Piece &piece, std::uint64_t memory)
 {
-    stream_->send({{"type", "written"},
+    peer_.send({{"type", "written"},
                    {"piece", to_frame(piece)},
                    {"memory", memory}});
 }
 
 void CoordinatorLink::failed(const std::string &reason)
 {
-    stream_->send({{"type", "failed"},
+    peer_.send({{"type", "failed"},
                    {"reason", settings_.host + ": " + reason}});
+}
+
+void CoordinatorLink::sweep_opened(Node &)
+{
+    peer_.send({{"type", "sweep_opened"}});
+}
+
+void CoordinatorLink::sweep_failed(Node &, const std::string &reason)
+{
+    peer_.send({{"type", "sweep_failed"},
+                {"reason", settings_.host + ": " + reason}});
 }
 
 void CoordinatorLink::undone(Node &)
 {
-    stream_->send({{"type", "undone"}});
+    peer_.send({{"type", "undone"}});
 }
 
 } // namespace ckpt

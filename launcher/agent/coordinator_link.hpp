@@ -5,9 +5,8 @@
  */
 #pragma once
 
-#include "agent/frame_stream.hpp"
 #include "agent/local_node.hpp"
-#include "agent/peer_address.hpp"
+#include "agent/peer_connection.hpp"
 #include "agent/settings.hpp"
 #include "agent/worker_thread.hpp"
 
@@ -28,35 +27,32 @@ class CoordinatorLink : private NodeEvents
 
     void tick(Time now);
     Time next_tick(Time now) const;
-    bool connected() const { return stream_ != nullptr && welcome_; }
+    bool connected() const { return peer_.connected(); }
     /* Nothing waits to be sent. */
-    bool idle() const { return stream_ == nullptr || stream_->idle(); }
+    bool idle() const { return peer_.idle(); }
 
   private:
-    void connect();
-    void connected_to(Fd socket, const std::string &error);
+    void begin();
+    void unreachable();
     void lost();
-    void on_frame(const nlohmann::json &frame);
     void order(const std::string &type, const nlohmann::json &frame);
     void send_clocks();
 
-    void rank_here(Node &node, int rank, int rank_count, pid_t pid) override;
+    void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                   const RankCut &cut) override;
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
     void captured(int rank) override;
     void written(const Piece &piece, std::uint64_t memory) override;
     void failed(const std::string &reason) override;
+    void sweep_opened(Node &node) override;
+    void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
 
-    EventLoop &loop_;
-    WorkerThread &worker_;
     LocalNode &local_;
     const Settings &settings_;
-    PeerAddress address_;
-    std::unique_ptr<FrameStream> stream_;
-    bool connecting_ = false;
-    bool welcome_ = false;  /* the other side has shown its key */
+    PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
     bool cutting_ = false; /* ranks are told CUT: they answer with their counts */
     std::uint64_t epoch_ = 0;

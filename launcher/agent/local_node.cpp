@@ -21,7 +21,7 @@ namespace ckpt
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Hooks hooks)
     : loop_(loop), worker_(worker), settings_(settings),
-      hooks_(std::move(hooks))
+      hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks())
 {
 }
 
@@ -44,7 +44,8 @@ void LocalNode::attach(NodeEvents *events)
         return;
     }
     for (auto &[rank, session] : ranks_) {
-        events_->rank_here(*this, rank, session->rank_count(), session->pid());
+        events_->rank_here(*this, rank, session->rank_count(), session->pid(),
+                           session->cut());
         if (finished_[rank]) {
             events_->rank_finished(rank);
         }
@@ -105,8 +106,11 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         if (events_ != nullptr) {
             events_->rank_finished(session->rank());
         }
-    } else if (events_ != nullptr) {
-        events_->rank_said(session->rank(), message);
+    } else {
+        note_cut(*session, message);
+        if (events_ != nullptr) {
+            events_->rank_said(session->rank(), message);
+        }
     }
 }
 
@@ -135,7 +139,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
                   address);
     if (events_ != nullptr) {
         events_->rank_here(*this, session->rank(), session->rank_count(),
-                           session->pid());
+                           session->pid(), session->cut());
     }
 }
 
@@ -301,6 +305,57 @@ void LocalNode::undo()
                              }
                          });
     });
+}
+
+/* ---- The sweep -------------------------------------------------------------- */
+
+NodeSweep::Hooks LocalNode::sweep_hooks()
+{
+    return {[this] {
+                if (events_ != nullptr) {
+                    events_->sweep_opened(*this);
+                }
+            },
+            [this](int rank, std::uint64_t messages) {
+                tell_swept(rank, messages);
+            },
+            [this](const std::string &reason) {
+                if (events_ != nullptr) {
+                    events_->sweep_failed(*this, reason);
+                }
+            }};
+}
+
+void LocalNode::set_sweep_plan(const SweepPlan &plan)
+{
+    sweep_.set_plan(plan);
+}
+
+void LocalNode::open_sweep(std::uint64_t epoch)
+{
+    swept_epoch_ = epoch;
+    sweep_.open(epoch);
+}
+
+/* With the answer to CUT the rank's page has the counts of its cut. */
+void LocalNode::note_cut(const RankSession &session, const ckpt_message &message)
+{
+    const bool is_cut = message.type == CKPT_MSG_READY ||
+                        message.type == CKPT_MSG_REFUSED;
+
+    if (!is_cut || message.epoch != swept_epoch_) {
+        return;
+    }
+    std::vector<std::uint64_t> sent;
+    for (int peer = 0; peer < session.rank_count(); peer++) {
+        sent.push_back(session.sent(peer));
+    }
+    sweep_.cut(session.rank(), message.epoch, sent);
+}
+
+void LocalNode::tell_swept(int rank, std::uint64_t messages)
+{
+    send({rank, CKPT_MSG_SWEPT, true, messages, {}}, swept_epoch_);
 }
 
 /* ---- Orders ---------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "agent/event_loop.hpp"
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
+#include "agent/node_sweep.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
@@ -48,7 +49,16 @@ class LocalNode : public Node
     /* By rank. */
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
 
+    /* Where other agents find ours. */
+    void set_address(std::string address) { address_ = std::move(address); }
+    /* Another agent will sweep over this connection. */
+    void add_neighbour(std::unique_ptr<FrameStream> stream)
+    {
+        sweep_.accept(std::move(stream));
+    }
+
     const std::string &host() const override { return settings_.host; }
+    const std::string &address() const override { return address_; }
     void set_targets(int rank,
                      const std::vector<std::uint64_t> &targets) override;
     void set_expected(int rank,
@@ -59,6 +69,8 @@ class LocalNode : public Node
     void open_piece(const std::filesystem::path &directory) override;
     void add_to_piece(int rank, std::uint64_t snapshot) override;
     void close_piece(const std::vector<int> &ranks) override;
+    void set_sweep_plan(const SweepPlan &plan) override;
+    void open_sweep(std::uint64_t epoch) override;
     void undo() override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
@@ -72,6 +84,9 @@ class LocalNode : public Node
     void hello(RankSession *session, const ckpt_message &message);
     void drop(RankSession *session);
     RankSession *find(int rank) const;
+    NodeSweep::Hooks sweep_hooks();
+    void note_cut(const RankSession &session, const ckpt_message &message);
+    void tell_swept(int rank, std::uint64_t messages);
 
     using Image = std::shared_ptr<NodeImage>;
     Image begin_image(const std::filesystem::path &directory,
@@ -86,7 +101,10 @@ class LocalNode : public Node
     WorkerThread &worker_;
     const Settings &settings_;
     Hooks hooks_;
+    std::string address_;
     NodeEvents *events_ = nullptr;
+    NodeSweep sweep_;
+    std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images */
     Image image_; /* of the checkpoint under way or the last one; or null */
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;

@@ -7,8 +7,10 @@
 
 #include "agent/clock_probe.hpp"
 #include "agent/rank_seen.hpp"
-#include "agent/sync_and_stop.hpp"
+#include "agent/sweep_plan.hpp"
 #include "image/manifest.hpp"
+#include "protocol/actions.hpp"
+#include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
 
@@ -30,6 +32,8 @@ class Node
     virtual ~Node() = default;
 
     virtual const std::string &host() const = 0;
+    /* Where agents of other nodes find its agent: PeerAddress::text(). */
+    virtual const std::string &address() const = 0;
 
     virtual void set_targets(int rank,
                              const std::vector<std::uint64_t> &targets) = 0;
@@ -57,6 +61,15 @@ class Node
     virtual void add_to_piece(int rank, std::uint64_t snapshot) = 0;
     virtual void close_piece(const std::vector<int> &ranks) = 0;
 
+    /*
+     * The node's part in the sweep of an epoch: opened before its ranks are told
+     * CUT, which tells sweep_opened() or sweep_failed(). When all its ranks have
+     * been cut it sweeps, and tells each how many messages have been sent to it
+     * (SWEPT). The plan comes first, and again when ranks have moved.
+     */
+    virtual void set_sweep_plan(const SweepPlan &plan) = 0;
+    virtual void open_sweep(std::uint64_t epoch) = 0;
+
     /* Stops capture(), or what was begun by open_piece(), and removes what it
      * wrote and the logs of its ranks; tells undone(), and nothing else of it
      * any more. */
@@ -81,7 +94,9 @@ class NodeEvents
   public:
     virtual ~NodeEvents() = default;
 
-    virtual void rank_here(Node &node, int rank, int rank_count, pid_t pid) = 0;
+    /* For an open rank, sent() and received() are those of its cut. */
+    virtual void rank_here(Node &node, int rank, int rank_count, pid_t pid,
+                           const RankCut &cut) = 0;
     virtual void rank_said(int rank, const ckpt_message &message) = 0;
     virtual void rank_finished(int rank) = 0; /* MPI_Finalize */
     virtual void rank_gone(int rank) = 0;
@@ -90,6 +105,8 @@ class NodeEvents
     /* memory: bytes mapped by the ranks in the piece */
     virtual void written(const Piece &piece, std::uint64_t memory) = 0;
     virtual void failed(const std::string &reason) = 0;
+    virtual void sweep_opened(Node &node) = 0;
+    virtual void sweep_failed(Node &node, const std::string &reason) = 0;
     virtual void undone(Node &node) = 0;
 };
 

@@ -94,6 +94,7 @@ void PeerListener::accept()
 void PeerListener::introduce(FrameStream *stream, const nlohmann::json &frame)
 {
     std::string host = frame.at("host");
+    std::string purpose = frame.at("type");
 
     if (!same_key(frame.at("key").get<std::string>(), address_.caller_key) ||
         frame.at("namespace") != namespace_) {
@@ -101,10 +102,10 @@ void PeerListener::introduce(FrameStream *stream, const nlohmann::json &frame)
     }
     auto owner = std::move(strangers_.at(stream));
     strangers_.erase(stream);
-    spdlog::info("the agent of {} has joined", host);
+    spdlog::info("the agent of {} has joined as {}", host, purpose);
     owner->trust();
     owner->send({{"type", "welcome"}, {"key", address_.answer_key}});
-    accepted_(std::move(owner), host);
+    accepted_(std::move(owner), host, purpose);
 }
 
 } // namespace ckpt

@@ -21,8 +21,10 @@ namespace ckpt
 class PeerListener
 {
   public:
+    /* purpose: what the caller wants (agent/peer_connection.hpp) */
     using Accepted = std::function<void(std::unique_ptr<FrameStream>,
-                                        const std::string &host)>;
+                                        const std::string &host,
+                                        const std::string &purpose)>;
 
     /*
      * Listens on a free port. The address is kept in `file`, so that an agent

@@ -98,6 +98,7 @@ RankSession::Received RankSession::receive(ckpt_message &message)
              CKPT_WIRE_VERSION);
     }
     message.text[sizeof message.text - 1] = '\0';
+    cut_.answered(message);
     return Received::message;
 }
 
@@ -132,6 +133,7 @@ void RankSession::hello(const ckpt_message &message)
     if (!process_) {
         fail_errno(errno, "rank {}: no process {}", rank_, pid_);
     }
+    cut_.hello(message);
     map_page();
 }
 
@@ -175,6 +177,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     message.epoch = epoch;
     message.arg[0] = argument0;
     message.arg[1] = argument1;
+    cut_.ordered(type, argument0);
     text = text.substr(0, sizeof message.text - 1);
     std::copy(text.begin(), text.end(), message.text);
     do {

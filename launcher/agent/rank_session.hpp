@@ -6,6 +6,7 @@
 
 #include "agent/rank_seen.hpp"
 #include "common/fd.hpp"
+#include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
 
@@ -55,6 +56,9 @@ class RankSession
     void signal() const;
     void kill() const;
 
+    /* Whether it has been cut, as far as it has told. */
+    const RankCut &cut() const { return cut_.cut(); }
+
     std::vector<ckpt_clock> clocks() const;
     std::uint64_t sent(int peer) const;
     std::uint64_t received(int peer) const;
@@ -76,6 +80,7 @@ class RankSession
     pid_t pid_ = 0;
     pid_t tid_ = 0;
     int signal_ = 0;
+    RankCutWatch cut_;
 };
 
 } // namespace ckpt

@@ -36,10 +36,14 @@ void RemoteNode::on_frame(const json &frame)
 {
     std::string type = frame.at("type");
 
-    if (type == "here") {
+    if (type == "node") {
+        frame.at("address").get_to(address_);
+    } else if (type == "here") {
         int rank = frame.at("rank");
-        pages_[rank] = {};
-        events_.rank_here(*this, rank, frame.at("count"), frame.at("pid"));
+        pages_[rank] = {{}, frame.at("sent"), frame.at("received")};
+        events_.rank_here(
+            *this, rank, frame.at("count"), frame.at("pid"),
+            {frame.at("cut"), frame.at("open"), frame.at("in_doubt")});
     } else if (type == "said") {
         rank_said(frame);
     } else if (type == "clocks") {
@@ -56,6 +60,10 @@ void RemoteNode::on_frame(const json &frame)
         events_.written(piece_from(frame.at("piece")), frame.at("memory"));
     } else if (type == "failed") {
         events_.failed(frame.at("reason"));
+    } else if (type == "sweep_opened") {
+        events_.sweep_opened(*this);
+    } else if (type == "sweep_failed") {
+        events_.sweep_failed(*this, frame.at("reason"));
     } else if (type == "clock") {
         if (probe_.answered(frame.at("asked"), frame.at("there"),
                             monotonic_nanoseconds())) {
@@ -140,6 +148,16 @@ void RemoteNode::add_to_piece(int rank, std::uint64_t snapshot)
 void RemoteNode::close_piece(const std::vector<int> &ranks)
 {
     stream_->send({{"type", "close_piece"}, {"ranks", ranks}});
+}
+
+void RemoteNode::set_sweep_plan(const SweepPlan &plan)
+{
+    stream_->send({{"type", "sweep_plan"}, {"plan", to_frame(plan)}});
+}
+
+void RemoteNode::open_sweep(std::uint64_t epoch)
+{
+    stream_->send({{"type", "open_sweep"}, {"epoch", epoch}});
 }
 
 void RemoteNode::undo()

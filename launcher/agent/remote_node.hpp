@@ -20,6 +20,7 @@ class RemoteNode : public Node
                NodeEvents &events, std::function<void()> gone);
 
     const std::string &host() const override { return host_; }
+    const std::string &address() const override { return address_; }
     void set_targets(int rank,
                      const std::vector<std::uint64_t> &targets) override;
     void set_expected(int rank,
@@ -30,6 +31,8 @@ class RemoteNode : public Node
     void open_piece(const std::filesystem::path &directory) override;
     void add_to_piece(int rank, std::uint64_t snapshot) override;
     void close_piece(const std::vector<int> &ranks) override;
+    void set_sweep_plan(const SweepPlan &plan) override;
+    void open_sweep(std::uint64_t epoch) override;
     void undo() override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
@@ -54,6 +57,7 @@ class RemoteNode : public Node
 
     std::unique_ptr<FrameStream> stream_;
     std::string host_;
+    std::string address_;
     NodeEvents &events_;
     std::map<int, Page> pages_; /* of its ranks */
     ClockProbe probe_;

@@ -25,7 +25,9 @@ struct Settings {
     std::uint64_t restart_number = 0;
     std::chrono::nanoseconds interval{0}; /* 0: only on request */
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);
-    std::string protocol = "sns"; /* or "cl" */
+    std::string protocol = "sns"; /* protocol/cut_choice.hpp: these two words */
+    std::string stagger = "auto";
+    unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */

@@ -4,17 +4,18 @@
  */
 #include "agent/shared_segments.hpp"
 
-#include "common/processes.hpp"
-
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <optional>
 #include <string>
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ckpt
@@ -42,6 +43,21 @@ std::optional<std::string> segment_in(const std::string &line)
     return std::nullopt;
 }
 
+constexpr auto longest_death = std::chrono::seconds(1);
+
+bool have_ended(const std::vector<Fd> &processes)
+{
+    using std::chrono::steady_clock;
+    const auto end = steady_clock::now() + longest_death;
+
+    return std::all_of(processes.begin(), processes.end(), [&](const Fd &fd) {
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(
+            end - steady_clock::now());
+        pollfd process = {fd.get(), POLLIN, 0};
+        return poll(&process, 1, std::max<int>(0, left.count())) == 1;
+    });
+}
+
 } // namespace
 
 void SharedSegments::note(pid_t rank)
@@ -49,7 +65,9 @@ void SharedSegments::note(pid_t rank)
     std::ifstream maps(fmt::format("/proc/{}/maps", rank));
     std::string line;
 
-    ranks_.push_back(rank);
+    if (Fd process{static_cast<int>(syscall(SYS_pidfd_open, rank, 0))}) {
+        ranks_.push_back(std::move(process));
+    }
     while (std::getline(maps, line)) {
         struct stat status {};
         auto path = segment_in(line);
@@ -70,7 +88,7 @@ void SharedSegments::note(pid_t rank)
 
 void SharedSegments::remove_leftovers() const
 {
-    if (std::any_of(ranks_.begin(), ranks_.end(), is_running)) {
+    if (!have_ended(ranks_)) {
         return;
     }
     for (const Segment &segment : segments_) {

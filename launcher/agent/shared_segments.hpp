@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "common/fd.hpp"
+
 #include <filesystem>
 #include <vector>
 
@@ -20,7 +22,8 @@ class SharedSegments
     /* Remembers what a rank that has started its MPI has mapped. */
     void note(pid_t rank);
 
-    /* Removes the files that are still there, unless a rank lives. */
+    /* Removes the files that are still there, unless a rank lives. One whose
+     * connection has ended may still be about to: waits for it, but not long. */
     void remove_leftovers() const;
 
   private:
@@ -31,7 +34,7 @@ class SharedSegments
     };
 
     std::vector<Segment> segments_;
-    std::vector<pid_t> ranks_;
+    std::vector<Fd> ranks_; /* their processes */
 };
 
 } // namespace ckpt

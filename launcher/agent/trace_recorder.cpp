@@ -280,7 +280,7 @@ CheckpointCost TraceRecorder::cost() const
         return static_cast<double>(time) * 1e-9;
     };
     cost.messages = count_by_purpose(trace_.protocol, totals.messages);
-    cost.channels = totals.channels;
+    cost.channels = trace_.protocol == "cl" ? totals.channels : 0;
     cost.markers = totals.markers;
     cost.first_use_markers = totals.first_use_markers;
     cost.sweep = totals.sweep;

@@ -11,9 +11,9 @@
 
 #include "agent/clock_probe.hpp"
 #include "agent/rank_seen.hpp"
-#include "agent/sync_and_stop.hpp"
 #include "image/checkpoint_cost.hpp"
 #include "image/checkpoint_trace.hpp"
+#include "protocol/cut_protocol.hpp"
 
 #include "ckpt/wire.h"
 

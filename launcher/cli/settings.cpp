@@ -7,6 +7,7 @@
 #include "common/durations.hpp"
 #include "image/codec.hpp"
 #include "image/store.hpp"
+#include "protocol/cut_choice.hpp"
 
 #include <cstdlib>
 
@@ -37,13 +38,6 @@ void require_count(const std::string &text)
     }
 }
 
-void require_protocol(const std::string &text)
-{
-    if (text != "sns" && text != "cl") {
-        fail("{} is neither sns nor cl", text);
-    }
-}
-
 } // namespace
 
 void JobSettings::declare(CLI::App &app)
@@ -57,8 +51,14 @@ void JobSettings::declare(CLI::App &app)
         ->type_name("TIME");
     add_option(app, "--name", name_, "Name of the job")->type_name("NAME");
     add_option(app, "--protocol", protocol_,
-               "How the ranks agree on a checkpoint: sns or cl")
+               "How the ranks agree on a checkpoint: sns, cl, ns or auto")
         ->type_name("PROTOCOL");
+    add_option(app, "--stagger", stagger_,
+               "Ranks saved one after the other: no, node, job or auto")
+        ->type_name("WHICH");
+    add_option(app, "--sweep-dimensions", sweep_dimensions_,
+               "Dimensions of the mesh of nodes [a hypercube]")
+        ->type_name("N");
     add_option(app, "--codec", codec_,
                "Compression: none, zstd or zstd:LEVEL")
         ->type_name("CODEC");
@@ -84,8 +84,18 @@ Environment JobSettings::environment() const
         variables["CKPT_NAME"] = name_;
     }
     if (!protocol_.empty()) {
-        require_valid("--protocol", [&] { require_protocol(protocol_); });
+        require_valid("--protocol",
+                      [&] { CutChoice::protocol_from(protocol_); });
         variables["CKPT_PROTOCOL"] = protocol_;
+    }
+    if (!stagger_.empty()) {
+        require_valid("--stagger", [&] { CutChoice::stagger_from(stagger_); });
+        variables["CKPT_STAGGER"] = stagger_;
+    }
+    if (!sweep_dimensions_.empty()) {
+        require_valid("--sweep-dimensions",
+                      [&] { require_count(sweep_dimensions_); });
+        variables["CKPT_SWEEP_DIMENSIONS"] = sweep_dimensions_;
     }
     if (!codec_.empty()) {
         require_valid("--codec", [&] { Codec::parse(codec_); });

@@ -35,6 +35,8 @@ class JobSettings
     std::string interval_;
     std::string name_;
     std::string protocol_;
+    std::string stagger_;
+    std::string sweep_dimensions_;
     std::string codec_;
     std::string keep_;
     std::string timeout_;

@@ -28,7 +28,7 @@ struct CheckpointCost {
     std::map<std::string, std::uint64_t> messages;
     /* Ordered pairs of ranks with messages before the cut; each, but for that of
      * a rank with itself, needs a marker in Chandy-Lamport. Not known of
-     * Sync-and-Stop: 0. */
+     * the other protocols: 0. */
     std::uint64_t channels = 0;
     std::uint64_t markers = 0;
     std::uint64_t first_use_markers = 0;

@@ -104,7 +104,8 @@ Job::Job(Where where, const Prepare &prepare)
     } else {
         peers_ = std::make_unique<PeerListener>(
             loop_, scratch / "address", "space",
-            [this](std::unique_ptr<FrameStream> stream, const std::string &) {
+            [this](std::unique_ptr<FrameStream> stream, const std::string &,
+                   const std::string &) {
                 remote_ = std::make_unique<RemoteNode>(std::move(stream), "n1",
                                                        events, [] {});
             });

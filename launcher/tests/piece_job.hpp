@@ -33,7 +33,7 @@ using Words = std::vector<std::string>;
 class Events : public NodeEvents
 {
   public:
-    void rank_here(Node &, int rank, int, pid_t) override
+    void rank_here(Node &, int rank, int, pid_t, const RankCut &) override
     {
         here.insert(rank);
     }
@@ -52,6 +52,15 @@ class Events : public NodeEvents
         told.push_back("written");
         last_piece = piece;
         last_memory = memory;
+    }
+    void sweep_opened(Node &) override
+    {
+        told.push_back("sweep opened");
+    }
+    void sweep_failed(Node &, const std::string &reason) override
+    {
+        told.push_back("sweep failed");
+        last_reason = reason;
     }
     void failed(const std::string &reason) override
     {

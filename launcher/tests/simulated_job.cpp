@@ -20,9 +20,9 @@ namespace
 
 constexpr int max_turns = 400000;
 
-SyncAndStop::Options options()
+CutProtocol::Options options()
 {
-    SyncAndStop::Options options;
+    CutProtocol::Options options;
     options.timeout = std::chrono::hours(24);
     return options;
 }

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 
 #include <deque>
 #include <map>
@@ -125,8 +125,8 @@ class SimulatedJob : public RankPages
     std::vector<Rank> ranks_;
     /* Messages that the receiver's lower half can have, by [to][from]. */
     std::vector<std::vector<int>> network_;
-    SyncAndStop machine_;
-    SyncAndStop::Time now_{};
+    CutProtocol machine_;
+    CutProtocol::Time now_{};
     std::uint64_t epoch_ = 0;
     std::vector<int> to_capture_;
     int requests_left_ = 6;

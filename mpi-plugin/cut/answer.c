@@ -86,6 +86,7 @@ void ckpt_answer_request(const struct ckpt_message *message)
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.armed = 1;
     ckpt_checkpoint.moving = message->arg[0] != 0;
+    ckpt_checkpoint.in_doubt = 0;
     surplus = 0;
     if (!savable(&failure)) {
         ckpt_report_refusal(&failure);
@@ -187,6 +188,8 @@ static void await_resume(struct ckpt_context *context)
         got = ckpt_agent_receive(&message, 1);
         if (got == 1 && message.type == CKPT_MSG_SAVE) {
             describe_again(context);
+        } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
+            ckpt_epoch_swept(message.arg[0]); /* others are faster */
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
@@ -195,7 +198,7 @@ static void await_resume(struct ckpt_context *context)
     if (got < 0) {
         ckpt_agent_lost();
     } else if (message.type == CKPT_MSG_RESUME) {
-        ckpt_checkpoint_leave();
+        ckpt_checkpoint_over(&message);
     }
 }
 
@@ -237,6 +240,20 @@ static void save(void)
     }
 }
 
+int ckpt_is_cut(const struct ckpt_message *message)
+{
+    struct ckpt_failure failure = {"the rank has been cut before"};
+
+    ckpt_checkpoint.epoch = message->epoch;
+    ckpt_checkpoint.in_doubt = 0;
+    if (ckpt_epoch_last() != message->epoch) {
+        return 0;
+    }
+    ckpt_report_refusal(&failure);
+    ckpt_checkpoint_leave();
+    return 1;
+}
+
 int ckpt_cut_refused(struct ckpt_failure *failure)
 {
     const struct ckpt_rank_page *page = ckpt_rank_page();
@@ -274,8 +291,12 @@ static int prepare(struct ckpt_failure *failure)
 static void cut(const struct ckpt_message *message)
 {
     struct ckpt_failure failure = {""};
-    int error = ckpt_cut_refused(&failure);
+    int error;
 
+    if (ckpt_is_cut(message)) {
+        return;
+    }
+    error = ckpt_cut_refused(&failure);
     if (error == 0) {
         error = prepare(&failure);
     }
@@ -320,11 +341,14 @@ void ckpt_obey(const struct ckpt_message *message)
     case CKPT_MSG_COUNTS:
         ckpt_epoch_counts();
         break;
+    case CKPT_MSG_SWEPT:
+        ckpt_epoch_swept(message->arg[0]);
+        break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(0);
         break;
     case CKPT_MSG_RESUME:
-        ckpt_checkpoint_leave();
+        ckpt_checkpoint_over(message);
         break;
     default:
         break; /* a newer agent's message that asks for nothing we know */

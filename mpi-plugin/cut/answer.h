@@ -16,6 +16,10 @@ void ckpt_obey(const struct ckpt_message *message);
 /* REQUEST, wherever the rank is: the gate is closed; or it cannot be saved. */
 void ckpt_answer_request(const struct ckpt_message *message);
 
+/* CUT: 1, with the answer, if this rank has been cut for that epoch. Context: as
+ * ckpt_epoch_cut. */
+int ckpt_is_cut(const struct ckpt_message *message);
+
 /* Why this rank cannot be cut as all are aligned: 0, or -EAGAIN and the reason. */
 int ckpt_cut_refused(struct ckpt_failure *failure);
 

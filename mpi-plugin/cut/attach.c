@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 #include "cut/agent_link.h"
+#include "cut/epoch.h"
 #include "cut/launch_name.h"
 #include "cut/rank_page.h"
+#include "cut/report.h"
 #include "cut/resume.h"
 #include "handles/communicator.h"
 #include "runtime/crossing.h"
@@ -45,6 +47,9 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     message.arg[3] = (uint64_t)ckpt_sys_gettid();
     message.arg[4] = (uint64_t)ckpt_checkpoint_signal();
     message.arg[5] = ckpt_resumed() ? 1 : 0;
+    message.arg[6] = ckpt_epoch_last();
+    message.arg[7] = ckpt_epoch_open ? CKPT_STATE_OPEN : 0;
+    message.arg[7] |= ckpt_checkpoint.in_doubt ? CKPT_STATE_IN_DOUBT : 0;
     error = ckpt_agent_send(&message, ckpt_rank_page_descriptor());
     if (error == 0) {
         error = ckpt_agent_receive(&message, 1);

@@ -21,6 +21,8 @@
 
 #include <errno.h>
 
+#define UNTOLD (~0ull)
+
 int ckpt_epoch_open;
 
 static struct ckpt_epoch_peer *peers; /* [world size] */
@@ -28,7 +30,10 @@ static uint64_t epoch;
 static int with_markers; /* Chandy-Lamport: to all channels that are used */
 static int unfinished;   /* the cut was made inside: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
-static uint64_t told_complete;
+static uint64_t told_complete, told_all; /* arg[0] and arg[1] of COMPLETE */
+static int swept;               /* the next is known */
+static uint64_t old_expected;   /* messages to this rank, from all */
+static uint64_t old_received;   /* the same, so far */
 
 /* ---- Before ------------------------------------------------------------------ */
 
@@ -89,6 +94,10 @@ static int count_peers(void)
         peers[i] = (struct ckpt_epoch_peer){
             .cut_sent = counted[i].sent, .old_received = counted[i].received};
     }
+    old_received = 0;
+    for (int i = 0; i < size; i++) {
+        old_received += peers[i].old_received;
+    }
     peers[MPI_COMM_WORLD->rank].has_told = 1;
     peers[MPI_COMM_WORLD->rank].was_told = 1;
     peers[MPI_COMM_WORLD->rank].expected = peers[MPI_COMM_WORLD->rank].cut_sent;
@@ -119,7 +128,12 @@ uint64_t ckpt_epoch_channels_used(void)
     for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
         used += peers[i].cut_sent > 0;
     }
-    return used;
+    return with_markers ? used : 1;
+}
+
+uint64_t ckpt_epoch_last(void)
+{
+    return epoch;
 }
 
 int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
@@ -140,7 +154,8 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     with_markers = message->arg[0] == CKPT_CUT_MARKERS;
     unfinished = inside;
     answered = 0;
-    told_complete = 0;
+    told_complete = told_all = 0;
+    swept = 0;
     ckpt_epoch_open = 1;
     if (!inside) {
         send_markers();
@@ -162,13 +177,24 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer)
 void ckpt_epoch_received(MPI_Comm comm, int source)
 {
     peers[comm->members[source]].old_received++;
+    old_received++;
+}
+
+static int is_complete_with(const struct ckpt_epoch_peer *peer)
+{
+    return peer->has_told && peer->old_received == peer->expected;
+}
+
+/* A sweep tells no counts by peer; the sum does: no sender sends more than it has
+ * sent. */
+static int has_all_of_sweep(void)
+{
+    return swept && old_received == old_expected;
 }
 
 int ckpt_epoch_complete(MPI_Comm comm, int peer)
 {
-    const struct ckpt_epoch_peer *other = &peers[comm->members[peer]];
-
-    return other->has_told && other->old_received == other->expected;
+    return has_all_of_sweep() || is_complete_with(&peers[comm->members[peer]]);
 }
 
 /* Those of an earlier checkpoint were not needed there. */
@@ -194,17 +220,46 @@ void ckpt_epoch_counts(void)
         peers[i].expected = counted[i].expected;
         peers[i].has_told = 1;
     }
+    told_complete = UNTOLD; /* whoever sends COUNTS wants to know */
+}
+
+void ckpt_epoch_swept(uint64_t messages)
+{
+    if (ckpt_epoch_open) {
+        old_expected = messages;
+        swept = 1;
+    }
+}
+
+static uint64_t markers_complete(void)
+{
+    uint64_t count = 0;
+
+    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
+        count += is_complete_with(&peers[i]) && peers[i].expected > 0;
+    }
+    return count;
+}
+
+/* By the sweep; or by COUNTS, if the agents could not. */
+static int has_all(void)
+{
+    int all = 1;
+
+    for (int i = 0; i < MPI_COMM_WORLD->size && all; i++) {
+        all = is_complete_with(&peers[i]);
+    }
+    return all || has_all_of_sweep();
 }
 
 static void tell_complete(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};
 
-    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
-        message.arg[0] += peers[i].has_told && peers[i].expected > 0 &&
-                          peers[i].expected == peers[i].old_received;
-    }
-    if (message.arg[0] != told_complete) {
+    message.arg[1] = (uint64_t)has_all();
+    message.arg[0] = with_markers ? markers_complete() : message.arg[1];
+    if (message.arg[0] != told_complete || message.arg[1] != told_all) {
+        told_all = message.arg[1];
         told_complete = message.arg[0];
         (void)ckpt_agent_send(&message, -1);
     }
@@ -272,6 +327,7 @@ static uint64_t loaded_size;
 void ckpt_epoch_restarted(const void *log, uint64_t size)
 {
     ckpt_epoch_open = 0;
+    epoch = 0;
     unfinished = 0;
     ckpt_log_file_forget();
     loaded = log;

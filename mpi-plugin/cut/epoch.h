@@ -40,8 +40,11 @@ uint64_t ckpt_epoch_needs(void);
 int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
                    struct ckpt_failure *failure);
 
-/* Sends the agent READY's arg[2]: channels that have been used. */
+/* READY's arg[2]: what COMPLETE has to add up to, over all ranks. */
 uint64_t ckpt_epoch_channels_used(void);
+
+/* The epoch of the last cut since this process began; or 0. Context: any. */
+uint64_t ckpt_epoch_last(void);
 
 /* Once in each service: takes in what has come, and tells the agent. Context:
  * place for lower-half calls. */
@@ -62,6 +65,9 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer);
 /* COUNTS: what each peer has sent is in the rank page. Markers tell the same, but
  * not those of a rank that was cut inside a collective. Context: any. */
 void ckpt_epoch_counts(void);
+
+/* SWEPT: what all have sent this rank. Context: any. */
+void ckpt_epoch_swept(uint64_t messages);
 
 /* 1 if CLOSE came while this rank was inside, which it still is. */
 int ckpt_epoch_is_closing(void);

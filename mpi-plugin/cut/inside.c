@@ -83,6 +83,9 @@ static void cut_inside(const struct ckpt_message *message, uint64_t flags)
         ckpt_checkpoint.cut = *message;
         return;
     }
+    if (ckpt_is_cut(message)) {
+        return;
+    }
     good = can_be_cut_inside(&failure);
     good = ckpt_epoch_cut(message, 1, &failure) == 0 && good;
     if (good && ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
@@ -111,13 +114,16 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
         save_inside(flags);
         break;
     case CKPT_MSG_RESUME:
-        ckpt_checkpoint_leave();
+        ckpt_checkpoint_over(message);
         break;
     case CKPT_MSG_CUT:
         cut_inside(message, flags);
         break;
     case CKPT_MSG_COUNTS:
         ckpt_epoch_counts();
+        break;
+    case CKPT_MSG_SWEPT:
+        ckpt_epoch_swept(message->arg[0]);
         break;
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(1);
@@ -139,8 +145,10 @@ static void serve_inside(int in_callback)
     ckpt_pending = 1; /* the wrapper looks again when it comes out */
     while (got == 1 && ckpt_agent_connected()) {
         got = ckpt_agent_receive(&message, 0);
-        if (got == 1 && message.type == CKPT_MSG_REQUEST) {
-            ckpt_checkpoint.moving = message.arg[0] != 0; /* the flags ask */
+        if (got == 1 && (message.type == CKPT_MSG_REQUEST ||
+                         message.type == CKPT_MSG_CUT)) { /* the flags ask */
+            ckpt_checkpoint.moving =
+                message.type == CKPT_MSG_CUT || message.arg[0] != 0;
         }
         if (got == 1) {
             /* The flags anew each time: the targets may have changed. */

@@ -13,12 +13,9 @@
 
 struct ckpt_checkpoint ckpt_checkpoint;
 
-void ckpt_checkpoint_leave(void)
+/* What the agent knows of this rank, and has ordered. */
+static void forget_orders(void)
 {
-    ckpt_synchronous_release();
-    ckpt_file_content_release();
-    ckpt_checkpoint.armed = 0;
-    ckpt_checkpoint.moving = 0;
     ckpt_checkpoint.cut_due = 0;
     ckpt_checkpoint.hold = 0;
     ckpt_checkpoint.inside_told = 0;
@@ -27,13 +24,47 @@ void ckpt_checkpoint_leave(void)
     ckpt_checkpoint.helping = 0;
 }
 
+void ckpt_checkpoint_leave(void)
+{
+    ckpt_synchronous_release();
+    ckpt_file_content_release();
+    ckpt_checkpoint.armed = 0;
+    ckpt_checkpoint.moving = 0;
+    ckpt_checkpoint.in_doubt = 0;
+    forget_orders();
+}
+
+/* Nobody will tell for now what became of the others. */
+static void leave_open(void)
+{
+    if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_epoch_open) {
+        ckpt_checkpoint.in_doubt = 1;
+        forget_orders();
+    } else {
+        ckpt_checkpoint_leave();
+    }
+}
+
+void ckpt_checkpoint_over(const struct ckpt_message *message)
+{
+    if (message->arg[0] == CKPT_LEFT_OPEN) {
+        leave_open();
+    } else {
+        ckpt_checkpoint_leave();
+    }
+}
+
 void ckpt_agent_lost(void)
 {
     struct ckpt_failure failure = {""};
 
+    uint64_t restarted_from;
+
     ckpt_agent_disconnect();
-    ckpt_checkpoint_leave();
-    (void)ckpt_attach(0, &ckpt_checkpoint.epoch, &failure);
+    leave_open();
+    if (ckpt_attach(0, &restarted_from, &failure) != 0) {
+        ckpt_checkpoint_leave(); /* nobody will ever know */
+    }
 }
 
 void ckpt_report_gate(const struct ckpt_clock *clock, uint64_t slot)

@@ -14,6 +14,8 @@ struct ckpt_checkpoint {
     int open;            /* between MPI_Init and MPI_Finalize */
     int armed;           /* a checkpoint is under way: the gate is closed */
     int moving;          /* it is one for which nobody is to stand still */
+    int in_doubt;        /* the agent was lost before the cut of this rank: others
+                            may have been cut */
     int cut_due;         /* CUT came inside a call: `cut` is to be obeyed after it */
     struct ckpt_message cut;
     int hold;            /* waiting for the agent's next word */
@@ -32,8 +34,12 @@ extern struct ckpt_checkpoint ckpt_checkpoint;
 /* Leaves the checkpoint that is under way: the gate opens. */
 void ckpt_checkpoint_leave(void);
 
+/* RESUME. */
+void ckpt_checkpoint_over(const struct ckpt_message *message);
+
 /* The agent is gone. Whatever was under way is off; a new agent serves the
- * next request. */
+ * next request. But if others may have been cut and this rank not, the gate stays
+ * shut until the new agent knows (docs/consistent-cuts.md, section 1). */
 void ckpt_agent_lost(void);
 
 /* A message of `type` with the rank's place (ckpt/wire.h); holding: it stands

@@ -33,6 +33,7 @@
  *   CUT      ---->          with a signal; all ranks are aligned
  *            <----  READY
  *   RESUME   ---->          memory is captured; the rank runs, and logs
+ *   SWEPT    ---->          network sweeping
  *            <----  COMPLETE zero or more times
  *   KICK     ---->          zero or more times, with a signal
  *   CLOSE    ---->          all messages that cross the cut have been logged
@@ -56,7 +57,8 @@
 enum ckpt_message_type {
     /* rank to agent */
     CKPT_MSG_HELLO = 1,   /* arg: rank, rank count, pid, tid of the MPI thread,
-                             signal number, 1 if restarted; text: namespace of
+                             signal number, 1 if restarted, epoch of its last
+                             cut, flags CKPT_STATE_*; text: namespace of
                              the launch (names the job); carries the page's fd */
     CKPT_MSG_JOIN = 2,    /* text: address of the coordinator's agent, as its
                              WELCOME gave it; sent once by each rank */
@@ -70,12 +72,15 @@ enum ckpt_message_type {
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
                              flags CKPT_READY_*; after CUT arg[2]: channels that
-                             it has used, each of which gets a marker */
+                             it has used, each of which gets a marker; in a
+                             sweep 1 */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
                              arg[2] as in READY */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
-                              from peers all of whose old messages are here */
+                              from peers all of whose old messages are here; in
+                              a sweep 1 when all are here. arg[1]: 1 when all
+                              are here that COUNTS or a sweep has told of */
     CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut;
                              what it has seen is in the page */
 
@@ -88,12 +93,14 @@ enum ckpt_message_type {
     CKPT_MSG_STOP = 35,
     CKPT_MSG_DRAIN = 36,
     CKPT_MSG_SAVE = 37,
-    CKPT_MSG_RESUME = 38, /* arg[0]: 0 captured, 1 given up; text: why */
+    CKPT_MSG_RESUME = 38, /* arg[0]: enum ckpt_outcome; text: why */
     CKPT_MSG_CUT = 39,    /* change the colour, describe yourself as for SAVE, and
                              do not move; arg[0]: enum ckpt_cut; text: path of the
                              file for the log */
     CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
     CKPT_MSG_COUNTS = 42, /* all are cut: `expected` of all peers is in the page */
+    CKPT_MSG_SWEPT = 43, /* arg[0]: messages to this rank that all ranks together
+                            had sent at their cuts */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
@@ -117,6 +124,18 @@ enum ckpt_place {
 #define CKPT_NEEDS_PENDING 8u     /* nonblocking collectives, accesses to files */
 #define CKPT_NEEDS_FILES 16u      /* MPI files */
 #define CKPT_NEEDS_THREADS 32u    /* MPI_THREAD_MULTIPLE */
+
+/* Of a rank that comes back to an agent; flags of HELLO. */
+#define CKPT_STATE_OPEN 1u     /* it is open: messages of its old colour may come */
+#define CKPT_STATE_IN_DOUBT 2u /* it has not been cut, others may have been */
+
+/* What became of a checkpoint. */
+enum ckpt_outcome {
+    CKPT_CAPTURED = 0,
+    CKPT_GIVEN_UP = 1,
+    CKPT_LEFT_OPEN = 2, /* others may have been cut: a rank that has not keeps its
+                           gate shut until it is told CUT, or RESUME */
+};
 
 /* How a rank learns at its cut what it has yet to receive. */
 enum ckpt_cut {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sync_and_stop_align.cpp - phase ALIGN: the ranks agree on a cut of the
+ * alignment.cpp - phase ALIGN: the ranks agree on a cut of the
  * collectives (docs/protocol.md, sections 4 to 6).
  */
-#include "agent/sync_and_stop.hpp"
+#include "protocol/cut_protocol.hpp"
 
 #include <algorithm>
 #include <set>
@@ -12,7 +12,7 @@
 namespace ckpt
 {
 
-SyncAndStop::Clocks SyncAndStop::read_clocks() const
+CutProtocol::Clocks CutProtocol::read_clocks() const
 {
     Clocks clocks;
 
@@ -23,19 +23,19 @@ SyncAndStop::Clocks SyncAndStop::read_clocks() const
     return clocks;
 }
 
-std::uint64_t SyncAndStop::target(std::uint64_t id) const
+std::uint64_t CutProtocol::target(std::uint64_t id) const
 {
     auto found = targets_.find(id);
     return found == targets_.end() ? 0 : found->second;
 }
 
-bool SyncAndStop::inside_unclocked(const Rank &rank) const
+bool CutProtocol::inside_unclocked(const Rank &rank) const
 {
     return rank.place == CKPT_PLACE_INSIDE &&
            (rank.flags & CKPT_INSIDE_CLOCKED) == 0;
 }
 
-bool SyncAndStop::may_be_redone(const Rank &rank, std::size_t slot) const
+bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 {
     return rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
            (rank.flags & CKPT_INSIDE_CLOCKED) != 0 &&
@@ -48,7 +48,7 @@ bool SyncAndStop::may_be_redone(const Rank &rank, std::size_t slot) const
  * restart. Nonblocking ones beyond these are begun again by a restart.
  * Targets never fall: a member may have freed the communicator meanwhile.
  */
-void SyncAndStop::raise_targets(const Clocks &clocks)
+void CutProtocol::raise_targets(const Clocks &clocks)
 {
     for (std::size_t i = 0; i < ranks_.size(); i++) {
         for (std::size_t slot = 0; slot < clocks[i].size(); slot++) {
@@ -65,7 +65,7 @@ void SyncAndStop::raise_targets(const Clocks &clocks)
     }
 }
 
-bool SyncAndStop::is_aligned(const Rank &rank,
+bool CutProtocol::is_aligned(const Rank &rank,
                              const std::vector<ckpt_clock> &clocks) const
 {
     if (inside_unclocked(rank)) {
@@ -77,7 +77,7 @@ bool SyncAndStop::is_aligned(const Rank &rank,
         });
 }
 
-bool SyncAndStop::all_aligned(const Clocks &clocks) const
+bool CutProtocol::all_aligned(const Clocks &clocks) const
 {
     for (std::size_t i = 0; i < ranks_.size(); i++) {
         if (!is_aligned(ranks_[i], clocks[i])) {
@@ -87,7 +87,7 @@ bool SyncAndStop::all_aligned(const Clocks &clocks) const
     return true;
 }
 
-void SyncAndStop::write_targets(const Clocks &clocks)
+void CutProtocol::write_targets(const Clocks &clocks)
 {
     for (int i = 0; i < rank_count(); i++) {
         std::vector<std::uint64_t> targets;
@@ -103,7 +103,7 @@ void SyncAndStop::write_targets(const Clocks &clocks)
 }
 
 /* Looks at all ranks: goes on to STOP, or lets run who has to run. */
-void SyncAndStop::align(Time now)
+void CutProtocol::align(Time now)
 {
     bool all_reported =
         std::all_of(ranks_.begin(), ranks_.end(),
@@ -132,14 +132,14 @@ void SyncAndStop::align(Time now)
 }
 
 /* Whether the gate at which a rank waits is open for it. */
-bool SyncAndStop::opened(const Rank &rank,
+bool CutProtocol::opened(const Rank &rank,
                          const std::vector<ckpt_clock> &clocks) const
 {
     return rank.slot < clocks.size() &&
            clocks[rank.slot].entered < target(clocks[rank.slot].id);
 }
 
-void SyncAndStop::run_those_who_may(const Clocks &clocks, Time now)
+void CutProtocol::run_those_who_may(const Clocks &clocks, Time now)
 {
     /* One inside may need the others' lower halves: an access to memory of
      * theirs that their processors have to carry out, say. */
@@ -160,7 +160,7 @@ void SyncAndStop::run_those_who_may(const Clocks &clocks, Time now)
 }
 
 /* Whether a rank or a clock differs from what the last call saw. */
-bool SyncAndStop::has_moved(const Clocks &clocks)
+bool CutProtocol::has_moved(const Clocks &clocks)
 {
     std::vector<std::uint64_t> fingerprint;
 
@@ -182,7 +182,7 @@ bool SyncAndStop::has_moved(const Clocks &clocks)
  * is inside a collective leaves by itself once every member has entered. A rank
  * with several threads says that it waits when those in MPI do.
  */
-bool SyncAndStop::can_move(
+bool CutProtocol::can_move(
     const Rank &rank, const std::vector<ckpt_clock> &clocks,
     const std::map<std::uint64_t, std::uint64_t> &slowest) const
 {
@@ -214,7 +214,7 @@ bool SyncAndStop::can_move(
  * rare, and a needless round costs one collective. A program that does rely on
  * collectives not to synchronise is helped after the long patience.
  */
-void SyncAndStop::break_stall(const Clocks &clocks, Time now)
+void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {
     std::map<std::uint64_t, std::uint64_t> slowest;
     for (const auto &clocks_of_rank : clocks) {
@@ -244,7 +244,7 @@ void SyncAndStop::break_stall(const Clocks &clocks, Time now)
 
 /* The clocks behind whose gates the rank, or a thread of it, waits. */
 std::vector<std::uint64_t>
-SyncAndStop::shut_gates(const Rank &rank,
+CutProtocol::shut_gates(const Rank &rank,
                         const std::vector<ckpt_clock> &clocks) const
 {
     std::vector<std::uint64_t> shut;
@@ -266,7 +266,7 @@ SyncAndStop::shut_gates(const Rank &rank,
     return shut;
 }
 
-bool SyncAndStop::open_gates(const Clocks &clocks, bool also_lagging)
+bool CutProtocol::open_gates(const Clocks &clocks, bool also_lagging)
 {
     std::set<std::uint64_t> lagging;
     std::set<std::uint64_t> gated;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sync_and_stop.hpp - the coordinator of a Sync-and-Stop checkpoint, as a pure
- * state machine: what happened goes in, what is to be done comes out, and no
- * call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
- * sections 4 to 6).
+ * cut_protocol.hpp - how the ranks of a job agree on a consistent cut, as the
+ * coordinator's state machine: what happened goes in, what is to be done comes out,
+ * and no call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
+ * sections 4 to 6; docs/consistent-cuts.md).
  */
 #pragma once
+
+#include "protocol/actions.hpp"
+#include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
 
@@ -15,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace ckpt
@@ -36,6 +38,20 @@ enum class Phase {
 };
 const char *phase_name(Phase phase);
 
+/* How a consistent cut is agreed on (Plank 1993, sections 2.4 to 2.6). */
+enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
+/* Its name for people and files: "sns", "cl", "ns". */
+const char *protocol_name(Protocol protocol);
+
+/* What a checkpoint is to be like. */
+struct CutPlan {
+    /* Sync-and-Stop, if a rank cannot be saved otherwise. */
+    Protocol protocol = Protocol::sync_and_stop;
+    /* By rank; ranks of a lane are cut one after the other, each when the one
+     * before has been saved. Empty: all at once. Not for Sync-and-Stop. */
+    std::vector<int> lanes;
+};
+
 /* The rank pages, as far as the coordinator must read them. For a rank of
  * another node it is what that node's agent told last. */
 class RankPages
@@ -49,69 +65,7 @@ class RankPages
     virtual std::uint64_t received(int to, int from) const = 0;
 };
 
-namespace action
-{
-/* Writes targets[slot] into the clocks of the rank's page. */
-struct SetTargets {
-    int rank;
-    std::vector<std::uint64_t> targets;
-};
-/* Writes expected[peer] into the rank's page. */
-struct SetExpected {
-    int rank;
-    std::vector<std::uint64_t> expected;
-};
-/* Sends a message of the present epoch and then, if `signal`, the checkpoint
- * signal to the rank's MPI thread. */
-struct Send {
-    int rank;
-    ckpt_message_type type;
-    bool signal;
-    std::uint64_t argument; /* arg[0] */
-    std::string text;
-};
-/* Saves all ranks; snapshots[rank] is the address of its ckpt_snapshot.
- * Answered by captured() for each rank and then written(), or by failed(). */
-struct Capture {
-    std::vector<std::uint64_t> snapshots;
-};
-/* Makes the checkpoint's directory and the files of its pieces, to which ranks are
- * added one by one. Answered by opened() or failed(). */
-struct OpenPieces {
-};
-/* Saves one rank. Answered by captured() or failed(). */
-struct AddToPiece {
-    int rank;
-    std::uint64_t snapshot;
-};
-/* All ranks are saved and all logs are there. Answered by written() or failed(). */
-struct ClosePieces {
-};
-/* Writes the manifest. Answered by committed() or failed(). */
-struct Commit {
-};
-/* Stops what Capture or Commit began and removes its files. Answered by
- * undone(). */
-struct Undo {
-};
-/* Ends all ranks. */
-struct Kill {
-};
-/* The checkpoint is over; `reason` says why there is none. retry: Sync-and-Stop
- * may well do. */
-struct Finish {
-    bool committed;
-    std::string reason;
-    bool retry = false;
-};
-} // namespace action
-
-using Action = std::variant<action::SetTargets, action::SetExpected,
-                            action::Send, action::Capture, action::OpenPieces,
-                            action::AddToPiece, action::ClosePieces, action::Commit,
-                            action::Undo, action::Kill, action::Finish>;
-
-class SyncAndStop
+class CutProtocol
 {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -124,6 +78,8 @@ class SyncAndStop
         Duration long_patience = std::chrono::milliseconds(500);
         /* How often ranks are reminded that messages cross the cut. */
         Duration kick = std::chrono::milliseconds(10);
+        /* How long a rank may take to answer CUT while others of its lane wait. */
+        Duration turn = std::chrono::milliseconds(100);
     };
 
     /* Seconds, of the last checkpoint. */
@@ -143,16 +99,20 @@ class SyncAndStop
     };
 
     /* `pages` must outlive the machine. */
-    SyncAndStop(int rank_count, const RankPages &pages, Options options);
+    CutProtocol(int rank_count, const RankPages &pages, Options options);
 
     /* Events. Each may leave actions, to be taken and done in order. */
-    void hello(int rank);
+    void hello(int rank, const RankCut &cut = {}, Time now = {});
     void goodbye(int rank, Time now);
     void gone(int rank, Time now);
-    /* If there is no obstacle. moving: by Chandy-Lamport, if the ranks allow it. */
-    void request(std::uint64_t epoch, bool kill, Time now, bool moving = false);
+    /* Its agent has gone; it will be back, unless it goes, too. */
+    void lost(int rank, Time now);
+    /* If there is no obstacle. */
+    void request(std::uint64_t epoch, bool kill, Time now, CutPlan plan = {});
     void message(int rank, const ckpt_message &message, Time now);
     void opened(Time now);
+    /* The agents cannot tell the ranks the counts of their messages. */
+    void sweep_failed();
     void captured(int rank, Time now);
     void written();
     void committed(Time now);
@@ -183,10 +143,23 @@ class SyncAndStop
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
     const Logged &logged() const { return log_; }
+    /* Ranks that waited for others when the first one was cut. */
+    int waiting_at_cut() const { return waiting_at_cut_; }
     /* How the last cut was agreed on. */
-    const char *protocol() const { return moved_ ? "cl" : "sns"; }
+    Protocol protocol() const
+    {
+        return moved_ ? plan_.protocol : Protocol::sync_and_stop;
+    }
     /* Ranks run on while the checkpoint is taken. */
     bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
+    /* No checkpoint is taken: one that an agent's loss has ended goes on to the end
+     * of its cut (docs/consistent-cuts.md, section 1, rule 9). */
+    bool is_settling() const { return settling_; }
+    /* Their agents tell them the counts of messages. */
+    bool is_sweeping() const
+    {
+        return is_moving() && plan_.protocol == Protocol::network_sweep;
+    }
 
   private:
     enum class Presence { unseen, here, finished, gone };
@@ -210,9 +183,12 @@ class SyncAndStop
          * clock's `entered` there. True as long as that has not changed. */
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
+        std::optional<Time> asked_at; /* when it was told CUT */
+        RankCut cut;
         std::uint64_t used = 0;     /* channels at its cut */
         std::uint64_t complete = 0; /* channels to it that have no more */
     };
+    static Rank fresh(const RankCut &cut);
     static double seconds(Duration duration);
     static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
@@ -258,9 +234,16 @@ class SyncAndStop
     void write(Time now);
     void resume_captured(Time now);
 
+    bool is_to_move() const;
     bool may_move() const;
     void open(Time now);
     void cut(Time now);
+    static bool waits(const Rank &rank);
+    void order_cut(int rank, Time now);
+    void cut_next(int lane, Time now);
+    void cut_rest(Time now);
+    void pass_turns(Time now);
+    bool must_tell_counts() const;
     void on_cut(int rank, const ckpt_message &message, Time now);
     void on_complete(Rank &rank, const ckpt_message &message, Time now);
     void on_logged(int rank, const ckpt_message &message, Time now);
@@ -268,6 +251,11 @@ class SyncAndStop
     void release_doomed(Time now);
     void captured_moving(int rank, Time now);
     void doom(std::string reason);
+    void settle(Time now);
+    void finish_cut(Time now);
+    void ask_to_finish(int rank, Time now);
+    void abandon(std::string reason, Time now);
+    void settled(Time now);
     void examine_logs(Time now);
     void tell_counts();
     void close_logs();
@@ -291,14 +279,18 @@ class SyncAndStop
     bool kill_ = false;
     bool left_early_ = false; /* a rank left its collective after STOPPED */
     int times_saved_ = 0;     /* since the last DRAIN */
-    bool moving_ = false;     /* nobody is to stand still */
-    bool moved_ = false;      /* and nobody does */
+    CutPlan plan_;
+    bool moved_ = false;      /* nobody stands still */
+    bool swept_ = false;      /* the agents can sweep */
     bool closing_ = false;    /* CLOSE was sent */
+    bool unsettled_ = false;  /* some ranks may be cut and others not */
+    bool settling_ = false;
     bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
     Logged log_;
     Time last_kick_{};
     std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
     std::string reason_;
+    int waiting_at_cut_ = 0;
 
     std::vector<std::uint64_t> fingerprint_; /* of everything that can move */
     Time still_since_;                       /* since when it has not */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_sweep.hpp - this node's part in the sweep of a checkpoint (protocol/sweep.hpp):
+ * the messages to the agents of neighbouring nodes, and from them.
+ */
+#pragma once
+
+#include "agent/peer_connection.hpp"
+#include "agent/sweep_plan.hpp"
+#include "protocol/sweep.hpp"
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+class NodeSweep
+{
+  public:
+    struct Hooks {
+        std::function<void()> opened; /* all neighbours are connected */
+        /* How many messages all ranks had sent a rank of ours at their cuts. */
+        std::function<void(int rank, std::uint64_t messages)> swept;
+        /* This sweep comes to nothing: told once, instead of what is left. */
+        std::function<void(const std::string &reason)> failed;
+    };
+
+    NodeSweep(EventLoop &loop, WorkerThread &worker, const Settings &settings,
+              Hooks hooks);
+
+    /* Before the first open(), and whenever nodes or ranks have changed. */
+    void set_plan(SweepPlan plan);
+    /* The sweep of this epoch, in place of the one before. */
+    void open(std::uint64_t epoch);
+    /* A rank of this node has been cut, having sent sent[r] messages to rank r.
+     * Nothing if the epoch is not that of the sweep, or the rank was cut before. */
+    void cut(int rank, std::uint64_t epoch,
+             const std::vector<std::uint64_t> &sent);
+    /* A neighbour will send us what it sweeps. */
+    void accept(std::unique_ptr<FrameStream> stream);
+
+    /* Messages that this node has sent in the last sweep. */
+    std::uint64_t messages() const { return messages_; }
+
+  private:
+    using Node = SweepTopology::Node;
+
+    struct Network {
+        SweepTopology topology;
+        SweepRanks ranks;
+        std::vector<std::uint32_t> numbers; /* of the sweep, by rank */
+    };
+    static std::unique_ptr<Network> network_of(const SweepPlan &plan);
+    std::set<Node> receivers() const;
+    PeerConnection &connection_to(Node node);
+    void examine_connections();
+    void receive(const nlohmann::json &frame);
+    void take(const nlohmann::json &frame);
+    void go_on();
+    void send(const SweepMessage &message);
+    void fail_sweep(const std::string &reason);
+
+    EventLoop &loop_;
+    WorkerThread &worker_;
+    const Settings &settings_;
+    Hooks hooks_;
+    SweepPlan plan_;
+    std::unique_ptr<Network> network_;
+    std::map<std::string, std::unique_ptr<PeerConnection>> calls_; /* by address */
+    std::list<std::unique_ptr<FrameStream>> callers_;
+
+    std::uint64_t epoch_ = 0;
+    std::unique_ptr<Sweep> sweep_; /* of epoch_, until it has ended or failed */
+    bool opening_ = false;
+    std::set<int> cut_; /* ranks of this node */
+    std::uint64_t messages_ = 0;
+    std::vector<nlohmann::json> early_; /* for sweeps that are not open yet */
+};
+
+} // namespace ckpt

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sweep_plan.hpp - which agents sweep the counts of a job's messages, and where they
+ * are (docs/protocol.md, section 9).
+ */
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ckpt
+{
+
+struct SweepPlan {
+    struct Member {
+        std::string host;
+        std::string address;                    /* PeerAddress::text() */
+        std::vector<std::pair<int, int>> ranks; /* runs: first, last */
+
+        int rank_count() const;
+        bool operator==(const Member &) const = default;
+    };
+
+    std::vector<Member> members; /* the nodes, in their order */
+    std::vector<std::uint32_t> sides; /* of their mesh */
+    std::uint32_t self = 0;           /* whom this copy is for */
+
+    int rank_count() const;
+    bool operator==(const SweepPlan &) const = default;
+};
+
+nlohmann::json to_frame(const SweepPlan &plan);
+/* Throws nlohmann::json::exception, or Error for a plan that is none. */
+SweepPlan sweep_plan_from(const nlohmann::json &json);
+
+} // namespace ckpt

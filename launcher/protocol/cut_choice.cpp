@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cut_choice.cpp - table 4.3 of Plank (1993), for a program that is being watched.
+ */
+#include "protocol/cut_choice.hpp"
+
+#include "common/error.hpp"
+
+#include <algorithm>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* Messages that large defeat the purpose: a hundredth of what is saved anyway. */
+constexpr std::uint64_t memory_per_logged_byte = 100;
+constexpr unsigned longest_pause = 64;
+
+} // namespace
+
+std::optional<Protocol> CutChoice::protocol_from(std::string_view word)
+{
+    for (Protocol protocol : {Protocol::sync_and_stop, Protocol::chandy_lamport,
+                              Protocol::network_sweep}) {
+        if (word == protocol_name(protocol)) {
+            return protocol;
+        }
+    }
+    if (word != "auto") {
+        fail("{} is none of auto, sns, cl and ns", word);
+    }
+    return std::nullopt;
+}
+
+std::optional<Stagger> CutChoice::stagger_from(std::string_view word)
+{
+    if (word == "no") {
+        return Stagger::no;
+    }
+    if (word == "node") {
+        return Stagger::node;
+    }
+    if (word == "job") {
+        return Stagger::job;
+    }
+    if (word != "auto") {
+        fail("{} is none of auto, no, node and job", word);
+    }
+    return std::nullopt;
+}
+
+Protocol CutChoice::protocol() const
+{
+    return protocol_.value_or(Protocol::network_sweep);
+}
+
+Stagger CutChoice::stagger() const
+{
+    const bool gains = loose_ && pause_ == 0;
+
+    return stagger_.value_or(gains ? Stagger::node : Stagger::no);
+}
+
+/*
+ * Messages that cross the cut are the fault of staggering as such: without it there
+ * are few, whatever the program sends. So that is tried, and tried again after a
+ * while, as programs have phases.
+ */
+void CutChoice::learn(const Measured &measured)
+{
+    const bool much = measured.logged_bytes * memory_per_logged_byte > measured.memory;
+
+    loose_ = measured.waiting * 2 < measured.ranks;
+    if (measured.stagger == Stagger::no) {
+        pause_ -= pause_ > 0 ? 1 : 0;
+    } else if (much) {
+        pause_ = next_pause_;
+        next_pause_ = std::min(2 * next_pause_, longest_pause);
+    } else {
+        next_pause_ = 1;
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nonblocking_cut.cpp - Chandy-Lamport and network sweeping (Plank 1993, sections
+ * 2.5 and 2.6) for ranks that are aligned (docs/consistent-cuts.md, section 1).
+ *
+ * OPEN    The checkpoint's directory is made; ranks run, behind closed gates.
+ * CUT     Each rank turns its colour, is saved, and runs on.
+ * LOG     Messages that cross the cut are logged, until the numbers of channels
+ *         used and of channels complete are equal. Then the checkpoint is over for
+ *         the ranks, which close their logs.
+ *
+ * From the first cut on there is no way back: a checkpoint that is given up goes on
+ * to the end of LOG, and only nothing is kept.
+ */
+#include "protocol/cut_protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace ckpt
+{
+
+/* Ranks that are to be killed stand still up to then. */
+bool CutProtocol::is_to_move() const
+{
+    return plan_.protocol != Protocol::sync_and_stop && !kill_;
+}
+
+bool CutProtocol::may_move() const
+{
+    return is_to_move() &&
+           std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank &rank) { return rank.needs == 0; });
+}
+
+void CutProtocol::open(Time now)
+{
+    times_.request_to_stop = seconds(now - requested_at_);
+    moved_ = true;
+    enter(Phase::open, now);
+    actions_.push_back(action::OpenPieces{});
+}
+
+void CutProtocol::opened(Time now)
+{
+    if (phase_ == Phase::open) {
+        cut(now);
+    }
+}
+
+void CutProtocol::cut(Time now)
+{
+    enter(Phase::cut, now);
+    waiting_at_cut_ = static_cast<int>(
+        std::count_if(ranks_.begin(), ranks_.end(), waits));
+    if (plan_.lanes.empty()) {
+        cut_rest(now);
+        return;
+    }
+    for (int lane : std::set<int>(plan_.lanes.begin(), plan_.lanes.end())) {
+        cut_next(lane, now);
+    }
+}
+
+bool CutProtocol::waits(const Rank &rank)
+{
+    return rank.place == CKPT_PLACE_GATE || rank.place == CKPT_PLACE_WAIT;
+}
+
+void CutProtocol::order_cut(int rank, Time now)
+{
+    ranks_[rank].asked_at = now;
+    send(rank, CKPT_MSG_CUT, true,
+         plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
+                                                   : CKPT_CUT_MARKERS);
+}
+
+/*
+ * Staggered (Plank 1993, section 3.4): the next one of a lane, at first one that
+ * waits anyway, for a message or before a collective, perhaps for those that have
+ * been cut. Markers do not ask ranks to be cut, as they do there: nobody takes a
+ * message of the new colour before its own cut, so nobody needs to be in a hurry.
+ */
+void CutProtocol::cut_next(int lane, Time now)
+{
+    int next = -1;
+
+    for (int i = 0; i < rank_count(); i++) {
+        const Rank &rank = ranks_[i];
+        if (plan_.lanes[i] != lane || rank.asked_at) {
+            continue;
+        }
+        if (waits(rank)) {
+            next = i;
+            break;
+        }
+        next = next < 0 ? i : next;
+    }
+    if (next >= 0) {
+        order_cut(next, now);
+    }
+}
+
+/* One that does not answer may be inside a call that waits for another of its lane. */
+void CutProtocol::pass_turns(Time now)
+{
+    for (int i = 0; i < rank_count() && !plan_.lanes.empty(); i++) {
+        Rank &rank = ranks_[i];
+        if (rank.asked_at && !rank.answered &&
+            now - *rank.asked_at >= options_.turn) {
+            rank.asked_at = now;
+            cut_next(plan_.lanes[i], now);
+        }
+    }
+}
+
+void CutProtocol::cut_rest(Time now)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        if (!ranks_[i].asked_at) {
+            order_cut(i, now);
+        }
+    }
+}
+
+void CutProtocol::sweep_failed()
+{
+    swept_ = false;
+    if (phase_ == Phase::log && !closing_) {
+        tell_counts();
+    }
+}
+
+/* A rank that has cut itself for good, with or without an image. */
+void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
+{
+    Rank &sender = ranks_[rank];
+
+    if (sender.answered) {
+        return;
+    }
+    sender.answered = true;
+    sender.used = settling_ ? 1 : message.arg[2];
+    sender.cut = {epoch_, true, false};
+    if (message.type == CKPT_MSG_REFUSED) {
+        may_retry_ = true;
+        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+    } else if ((message.arg[1] & (CKPT_READY_SHARED | CKPT_READY_LEADS_OUT)) != 0) {
+        may_retry_ = true;
+        doom(fmt::format("rank {} shares memory or connections with others", rank));
+    }
+    hold(sender, now);
+    if (reason_.empty()) {
+        actions_.push_back(action::AddToPiece{rank, message.arg[0]});
+    } else {
+        release(sender, rank, now);
+    }
+    examine_logs(now);
+}
+
+void CutProtocol::release(Rank &rank, int number, Time now)
+{
+    rank.resumed = true;
+    let_go(rank, now);
+    send(number, CKPT_MSG_RESUME, false, reason_.empty() ? 0 : 1, reason_);
+    if (!plan_.lanes.empty() && phase_ == Phase::cut) {
+        cut_next(plan_.lanes[number], now);
+    }
+}
+
+void CutProtocol::captured_moving(int rank, Time now)
+{
+    ranks_[rank].captured = true;
+    if (!ranks_[rank].resumed) {
+        release(ranks_[rank], rank, now);
+    }
+    examine_logs(now);
+}
+
+/* Nothing will be kept; the ranks do not wait for it. */
+void CutProtocol::doom(std::string reason)
+{
+    if (reason_.empty()) {
+        reason_ = std::move(reason);
+    }
+}
+
+void CutProtocol::release_doomed(Time now)
+{
+    for (int i = 0; i < rank_count(); i++) {
+        if (ranks_[i].answered && !ranks_[i].resumed) {
+            release(ranks_[i], i, now);
+        }
+    }
+}
+
+/* Goes on when all have been cut, are running again, and have all they lack. */
+void CutProtocol::examine_logs(Time now)
+{
+    std::uint64_t used = 0, complete = 0;
+
+    if (phase_ == Phase::cut && !reason_.empty()) {
+        release_doomed(now);
+        cut_rest(now); /* nobody is saved any more */
+    }
+    if (phase_ == Phase::cut && all_answered() &&
+        std::all_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.resumed; })) {
+        times_.capture = seconds(now - phase_began_);
+        enter(Phase::log, now);
+        if (must_tell_counts()) {
+            tell_counts();
+        }
+    }
+    if (phase_ != Phase::log || closing_) {
+        return;
+    }
+    for (const Rank &rank : ranks_) {
+        used += rank.used;
+        complete += rank.complete;
+    }
+    if (used == complete) {
+        close_logs();
+    }
+}
+
+/* A rank that was cut inside a collective sends no markers before it has left, and
+ * others may have to know its counts in order to enter. */
+bool CutProtocol::must_tell_counts() const
+{
+    return plan_.protocol == Protocol::chandy_lamport || !swept_;
+}
+
+void CutProtocol::tell_counts()
+{
+    for (int i = 0; i < rank_count(); i++) {
+        std::vector<std::uint64_t> expected;
+        for (int peer = 0; peer < rank_count(); peer++) {
+            expected.push_back(pages_.sent(peer, i));
+        }
+        actions_.push_back(action::SetExpected{i, std::move(expected)});
+        send(i, CKPT_MSG_COUNTS, true);
+    }
+}
+
+void CutProtocol::close_logs()
+{
+    closing_ = true;
+    for (int i = 0; i < rank_count(); i++) {
+        ranks_[i].answered = !ranks_[i].cut.open;
+        send(i, CKPT_MSG_CLOSE, true, reason_.empty() ? 0 : 1, reason_);
+    }
+}
+
+void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
+{
+    if (phase_ == Phase::cut || phase_ == Phase::log) {
+        rank.complete = message.arg[settling_ ? 1 : 0];
+        examine_logs(now);
+    }
+}
+
+void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
+{
+    if (phase_ != Phase::log || !closing_ || ranks_[rank].answered) {
+        return;
+    }
+    ranks_[rank].answered = true;
+    ranks_[rank].cut.open = false;
+    if (message.type == CKPT_MSG_REFUSED) {
+        doom(fmt::format("rank {}: {}", rank, text_of(message)));
+    } else {
+        log_.messages += message.arg[0];
+        log_.bytes += message.arg[1];
+    }
+    if (!all_answered()) {
+        return;
+    }
+    times_.drain = seconds(now - phase_began_);
+    if (settling_) {
+        settled(now);
+    } else if (!reason_.empty()) {
+        phase_ = Phase::undo;
+        actions_.push_back(action::Undo{});
+    } else {
+        enter(Phase::write, now);
+        actions_.push_back(action::ClosePieces{});
+    }
+}
+
+/* ---- After the loss of an agent ------------------------------------------------ */
+
+/* Nobody can go on with this now: those that wait to be read go on, those that have
+ * not been cut wait until it is known whether others have. */
+void CutProtocol::abandon(std::string reason, Time now)
+{
+    doom(std::move(reason));
+    for (int i = 0; i < rank_count(); i++) {
+        if (!ranks_[i].resumed) {
+            let_go(ranks_[i], now);
+            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
+        }
+    }
+    unsettled_ = true;
+    if (settling_) {
+        settling_ = false;
+        phase_ = Phase::idle;
+    } else {
+        phase_ = Phase::undo;
+        actions_.push_back(action::Undo{});
+    }
+}
+
+/* When all are here again. */
+void CutProtocol::settle(Time now)
+{
+    if (!unsettled_ || phase_ != Phase::idle || present() != rank_count()) {
+        return;
+    }
+    unsettled_ = false;
+    const bool any_cut =
+        std::any_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.cut.open; });
+    if (any_cut) {
+        finish_cut(now);
+        return;
+    }
+    for (int i = 0; i < rank_count(); i++) {
+        ranks_[i].cut.in_doubt = false;
+        send(i, CKPT_MSG_RESUME, false, 1, "an agent was lost");
+    }
+}
+
+void CutProtocol::finish_cut(Time now)
+{
+    for (const Rank &rank : ranks_) {
+        epoch_ = std::max(epoch_, rank.cut.epoch);
+    }
+    plan_ = {Protocol::network_sweep, {}};
+    reason_ = "an agent was lost in the middle of it";
+    settling_ = moved_ = true;
+    swept_ = closing_ = kill_ = false;
+    requested_at_ = now;
+    enter(Phase::cut, now);
+    for (int i = 0; i < rank_count(); i++) {
+        ask_to_finish(i, now);
+    }
+    examine_logs(now);
+}
+
+void CutProtocol::ask_to_finish(int rank, Time now)
+{
+    const RankCut cut = ranks_[rank].cut;
+
+    ranks_[rank] = fresh(cut);
+    if (cut.epoch == epoch_) { /* as all that are no longer open */
+        ranks_[rank].asked_at = now;
+        ranks_[rank].answered = ranks_[rank].resumed = true;
+        ranks_[rank].used = cut.open ? 1 : 0;
+    } else {
+        order_cut(rank, now);
+    }
+}
+
+void CutProtocol::settled(Time now)
+{
+    times_.total = seconds(now - requested_at_);
+    settling_ = false;
+    phase_ = Phase::idle;
+    actions_.push_back(action::Settled{});
+}
+
+/* Ranks that compute, or wait for something else, have to receive; and so have
+ * those to send that have begun to. */
+void CutProtocol::kick(Time now)
+{
+    if (now - last_kick_ < options_.kick) {
+        return;
+    }
+    last_kick_ = now;
+    for (int i = 0; i < rank_count(); i++) {
+        if (ranks_[i].resumed) {
+            send(i, CKPT_MSG_KICK, true);
+        }
+    }
+}
+
+} // namespace ckpt

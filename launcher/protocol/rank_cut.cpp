@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_cut.cpp - what CUT, CLOSE and their answers mean for a rank's state.
+ */
+#include "protocol/rank_cut.hpp"
+
+namespace ckpt
+{
+
+void RankCutWatch::hello(const ckpt_message &message)
+{
+    cut_.epoch = message.arg[6];
+    cut_.open = (message.arg[7] & CKPT_STATE_OPEN) != 0;
+    cut_.in_doubt = (message.arg[7] & CKPT_STATE_IN_DOUBT) != 0;
+}
+
+void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t argument)
+{
+    switch (type) {
+    case CKPT_MSG_REQUEST:
+        cut_.in_doubt = argument != 0;
+        cut_ordered_ = close_ordered_ = false;
+        break;
+    case CKPT_MSG_STOP: /* all are to stand still */
+        cut_.in_doubt = false;
+        break;
+    case CKPT_MSG_RESUME:
+        cut_.in_doubt = cut_.in_doubt && argument == CKPT_LEFT_OPEN;
+        break;
+    case CKPT_MSG_CUT:
+        cut_ordered_ = true;
+        break;
+    case CKPT_MSG_CLOSE:
+        close_ordered_ = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The colour turns whether there is an image or not; so with the log. */
+void RankCutWatch::answered(const ckpt_message &message)
+{
+    const bool refused = message.type == CKPT_MSG_REFUSED;
+
+    if (cut_ordered_ && (refused || message.type == CKPT_MSG_READY)) {
+        cut_ordered_ = false;
+        cut_ = {message.epoch, true, false};
+    } else if (close_ordered_ && (refused || message.type == CKPT_MSG_LOGGED)) {
+        close_ordered_ = false;
+        cut_.open = false;
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cut_machine.hpp - the coordinator's state machine with three ranks whose pages a
+ * test writes and whose messages it makes up.
+ */
+#pragma once
+
+#include "protocol/cut_protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+namespace ckpt::test
+{
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class Machine : public testing::Test, public RankPages
+{
+  public:
+    static constexpr int count = 3;
+    static constexpr std::uint64_t world = 1;
+
+    Machine() : machine(count, *this, options())
+    {
+        for (auto &page : page_clocks) {
+            page = {{world, 5, 5, 0, 5}};
+        }
+        for (int i = 0; i < count; i++) {
+            machine.hello(i);
+        }
+    }
+
+    static CutProtocol::Options options()
+    {
+        CutProtocol::Options options;
+        options.timeout = seconds(60);
+        return options;
+    }
+
+    std::vector<ckpt_clock> clocks(int rank) const override
+    {
+        return page_clocks[rank];
+    }
+    std::uint64_t sent(int from, int to) const override
+    {
+        return sent_count[from][to];
+    }
+    std::uint64_t received(int to, int from) const override
+    {
+        return received_count[to][from];
+    }
+
+    /* Does what the actions say to the pages; notes the rest. */
+    void settle()
+    {
+        for (Action &next : machine.take_actions()) {
+            if (auto *set = std::get_if<action::SetTargets>(&next)) {
+                for (std::size_t i = 0; i < set->targets.size(); i++) {
+                    page_clocks[set->rank][i].target = set->targets[i];
+                }
+            } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
+                expected[set->rank] = set->expected;
+            } else if (auto *send = std::get_if<action::Send>(&next)) {
+                orders[send->rank].push_back(*send);
+            } else if (auto *end = std::get_if<action::Finish>(&next)) {
+                finish = *end;
+            } else {
+                others.push_back(next);
+            }
+        }
+    }
+
+    void request(bool kill = false, CutPlan plan = {})
+    {
+        machine.request(++epoch, kill, now, std::move(plan));
+        settle();
+    }
+
+    void send(int rank, ckpt_message &message)
+    {
+        message.epoch = epoch;
+        machine.message(rank, message, now);
+        settle();
+    }
+
+    void say(int rank, std::uint32_t type, std::uint64_t place = 0,
+             bool holds = false, std::uint64_t flags = 0)
+    {
+        ckpt_message message{};
+        message.type = type;
+        message.arg[0] = place;
+        message.arg[2] = flags;
+        message.arg[3] = holds;
+        send(rank, message);
+    }
+
+    void report(int rank, std::uint64_t place = CKPT_PLACE_FREE)
+    {
+        bool inside = place == CKPT_PLACE_INSIDE;
+        say(rank, CKPT_MSG_REPORT, place, !inside && place != CKPT_PLACE_WAIT);
+    }
+
+    void report_gate_of_thread(int rank, std::uint64_t slot,
+                               std::uint64_t entered)
+    {
+        ckpt_message message{};
+        message.type = CKPT_MSG_REPORT;
+        message.arg[0] = CKPT_PLACE_GATE;
+        message.arg[1] = slot;
+        message.arg[4] = entered;
+        send(rank, message);
+    }
+
+    void report_inside(int rank, std::uint64_t flags)
+    {
+        say(rank, CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, false, flags);
+    }
+
+    void stopped(int rank) { say(rank, CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true); }
+
+    void all(void (Machine::*step)(int))
+    {
+        for (int i = 0; i < count; i++) {
+            (this->*step)(i);
+        }
+    }
+    void report_free(int rank) { report(rank); }
+    void drained(int rank) { say(rank, CKPT_MSG_DRAINED); }
+    void ready(int rank)
+    {
+        say(rank, CKPT_MSG_READY, 0x1000u + static_cast<unsigned>(rank));
+    }
+
+    void ready_with(int rank, std::uint64_t flags)
+    {
+        ckpt_message message{};
+        message.type = CKPT_MSG_READY;
+        message.epoch = epoch;
+        message.arg[1] = flags;
+        machine.message(rank, message, now);
+        settle();
+    }
+    void ready_shared(int rank) { ready_with(rank, CKPT_READY_SHARED); }
+
+    /* Until all ranks are to be captured. */
+    void to_write(bool kill = false)
+    {
+        request(kill);
+        all(&Machine::report_free);
+        all(&Machine::stopped);
+        all(&Machine::drained);
+        all(&Machine::ready);
+        ASSERT_EQ(machine.phase(), Phase::write);
+    }
+
+    /* Types of the orders that a rank was given since the last call. */
+    std::vector<int> take_orders(int rank)
+    {
+        std::vector<int> types;
+        for (const action::Send &order : std::exchange(orders[rank], {})) {
+            types.push_back(order.type);
+        }
+        return types;
+    }
+    using Types = std::vector<int>;
+    void forget_orders(int rank) { take_orders(rank); }
+
+    template <typename Kind> bool took()
+    {
+        bool found = !others.empty() && std::holds_alternative<Kind>(others[0]);
+        if (found) {
+            others.erase(others.begin());
+        }
+        return found;
+    }
+
+    /* Everyone is told to go on, and why. */
+    void expect_given_up(const std::string &reason)
+    {
+        ASSERT_TRUE(finish.has_value());
+        EXPECT_FALSE(finish->committed);
+        EXPECT_EQ(finish->reason, reason);
+        EXPECT_EQ(machine.phase(), Phase::idle);
+    }
+
+    std::vector<ckpt_clock> page_clocks[count];
+    std::uint64_t sent_count[count][count] = {};
+    std::uint64_t received_count[count][count] = {};
+    std::vector<std::uint64_t> expected[count];
+    std::vector<action::Send> orders[count];
+    std::vector<Action> others;
+    std::optional<action::Finish> finish;
+    CutProtocol::Time now{};
+    std::uint64_t epoch = 0;
+    CutProtocol machine;
+};
+
+inline constexpr std::uint64_t redo = CKPT_INSIDE_CLOCKED | CKPT_INSIDE_REDO;
+inline constexpr std::uint64_t once = CKPT_INSIDE_CLOCKED;
+
+} // namespace ckpt::test
