@@ -355,7 +355,8 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
         trace_.answered(rank, message, now);
     }
     if (of_attempt && message.type == CKPT_MSG_LOGGED) {
-        trace_.seen_by(rank, where_[rank]->seen(rank), where_[rank]->clock());
+        trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
+                       where_[rank]->clock());
     }
     machine_.message(rank, message, now);
     if (of_attempt) {

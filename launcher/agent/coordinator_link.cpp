@@ -124,8 +124,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         local_.send(order, epoch_);
     } else if (type == "clock") {
         peer_.send({{"type", "clock"},
-                       {"asked", frame.at("asked")},
-                       {"there", monotonic_nanoseconds()}});
+                    {"asked", frame.at("asked")},
+                    {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
         std::map<int, std::uint64_t> snapshots;
         for (const json &entry : frame.at("snapshots")) {
@@ -198,7 +198,7 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
         add_counts(session, frame);
     }
     if (message.type == CKPT_MSG_LOGGED) {
-        frame["seen"] = to_frame(session.seen());
+        frame["seen"] = to_frame(local_.seen(rank, message.epoch));
     }
     peer_.send(frame);
 }

@@ -80,7 +80,8 @@ class Node
     virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
     virtual std::uint64_t sent(int rank, int peer) const = 0;
     virtual std::uint64_t received(int rank, int peer) const = 0;
-    virtual RankSeen seen(int rank) const = 0; /* when it has told LOGGED */
+    /* When it has told LOGGED, in the checkpoint `epoch`. */
+    virtual RankSeen seen(int rank, std::uint64_t epoch) const = 0;
 
     /* Measures how far the node's clock is from ours, which clock() tells some
      * messages later. Our own is ours. */

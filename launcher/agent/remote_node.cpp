@@ -189,7 +189,7 @@ std::uint64_t RemoteNode::received(int rank, int peer) const
     return found == pages_.end() ? 0 : found->second.received.at(peer);
 }
 
-RankSeen RemoteNode::seen(int rank) const
+RankSeen RemoteNode::seen(int rank, std::uint64_t) const
 {
     auto found = pages_.find(rank);
     return found == pages_.end() ? RankSeen() : found->second.seen;

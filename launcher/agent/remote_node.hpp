@@ -38,7 +38,7 @@ class RemoteNode : public Node
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
     std::uint64_t received(int rank, int peer) const override;
-    RankSeen seen(int rank) const override;
+    RankSeen seen(int rank, std::uint64_t epoch) const override;
     void compare_clocks() override;
     ClockOffset clock() const override { return probe_.best(); }
 

@@ -78,6 +78,18 @@ TraceEvent event_of(int rank, const ckpt_seen &seen)
     return event;
 }
 
+TraceEvent event_of(const SweepSeen &seen)
+{
+    TraceEvent event;
+
+    event.kind = TraceKind::sweep;
+    event.from = static_cast<std::int32_t>(seen.from);
+    event.to = static_cast<std::int32_t>(seen.to);
+    event.value = seen.dimension;
+    (seen.sent ? event.at : event.arrived) = seen.at;
+    return event;
+}
+
 /* Kinds that are counted apart when the most frequent one is looked for. */
 std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 {
@@ -242,6 +254,11 @@ void TraceRecorder::seen_by(int rank, const RankSeen &seen,
         if (one.kind < CKPT_SEEN_KINDS && one.peer < trace_.rank_count &&
             (one.peer >= 0 || one.kind == CKPT_SEEN_CUT)) {
             seen_on(node, event_of(rank, one));
+        }
+    }
+    for (const SweepSeen &one : seen.sweep) {
+        if (std::max(one.from, one.to) < trace_.nodes.size()) {
+            seen_on(node, event_of(one));
         }
     }
     count_unkept(seen);
