@@ -287,7 +287,7 @@ TEST(SpaceTime, TellsDimensionsOfASweepApart)
     EXPECT_EQ(lines_of(svg, style::sweep(1)), 4u + 1);
     EXPECT_NE(svg.find("sweep, dimension 1"), std::string::npos);
     EXPECT_NE(svg.find(">node-d</text>"), std::string::npos);
-    EXPECT_NE(svg.find("Clocks of the nodes agree within 12"),
+    EXPECT_NE(svg.find("Clocks of the nodes agree within 33.1 us"),
               std::string::npos);
 }
 
