@@ -223,6 +223,29 @@ TEST(TraceRecorder, TakesWhatRanksHaveSeen)
     EXPECT_EQ(cost.messages.at("cut"), 2u);
 }
 
+/* Of a sweep its agents tell, each its own end. */
+TEST(TraceRecorder, TakesWhatAgentsHaveSeenOfTheSweep)
+{
+    TraceRecorder recorder;
+    recorder.begin("ns", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
+                   start);
+    const std::int64_t base = start.time_since_epoch().count();
+    RankSeen one, other;
+    one.sweep = {{0, 1, 0, true, base + 10}, {1, 0, 0, false, base + 35}};
+    other.sweep = {{1, 0, 0, true, base - 970}, {0, 1, 0, false, base - 980},
+                   {0, 2, 0, false, base - 980}}; /* no such node */
+    recorder.seen_by(0, one, {});
+    recorder.seen_by(1, other, {1000, 4});
+    EXPECT_EQ(recorder.cost().sweep, 2u);
+    EXPECT_EQ(recorder.cost().channels, 0u);
+    auto messages = of_kind(recorder.finish("job", 1), TraceKind::sweep);
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[0].at, 10);
+    EXPECT_EQ(messages[0].arrived, 20);
+    EXPECT_EQ(messages[1].at, 30);
+    EXPECT_EQ(messages[1].arrived, 35);
+}
+
 TEST(TraceRecorder, CountsWhatRanksHadNoRoomFor)
 {
     TraceRecorder recorder;
