@@ -100,6 +100,8 @@ def agreement(results):
         f"{sum(same)} of {len(same)} checkpoints took the messages of the formula;"
         " by Sync-and-Stop one less for each rank that is saved inside a collective,"
         " where it has nothing to drain."
+        f" {sum(result['instead'] for result in results)} more were taken by"
+        " Sync-and-Stop, though another protocol was asked for."
     )
 
 
