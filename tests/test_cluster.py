@@ -117,6 +117,36 @@ def test_cuts(tmp_path, protocol):
     assert totals["cuts"] == 4
 
 
+@pytest.mark.parametrize("protocol", ["cl", "ns"])
+def test_trace_of_two_clocks(nodes, tmp_path, protocol):
+    """What ranks of both nodes tell is put on one clock. These nodes have the same
+    one in truth, and the difference that is measured has to say so."""
+    lab = nodes.lab(tmp_path / "lab", CKPT_PROTOCOL=protocol)
+    try:
+        program = programs.pattern("ring", 10**6, 2)
+        job = lab.start(program)
+        job.wait_for("^begun")
+        saved = lab.checkpoint(job)
+        trace = lab.ckpt_json("trace", saved["path"])
+    finally:
+        lab.close()
+    own, other = trace["nodes"]
+    assert own["clock_offset"] == own["clock_error"] == 0
+    assert abs(other["clock_offset"]) <= other["clock_error"]
+    assert 0 < other["clock_error"] < 1e9
+    events = trace["events"]
+    assert sorted(e["from"] for e in events if e["kind"] == "cut") == [0, 1]
+    kind, count = {"cl": ("marker", "markers"), "ns": ("sweep", "sweep")}[protocol]
+    messages = [event for event in events if event["kind"] == kind]
+    assert saved["cost"][count] == 2, "n (n - 1), or N log2 N"
+    assert saved["protocol"] == protocol
+    for message in messages:
+        if "arrived" in message and "at" in message:
+            assert message["at"] < message["arrived"] + 2 * other["clock_error"]
+    pairs = {(message["from"], message["to"]) for message in messages}
+    assert pairs == {(0, 1), (1, 0)}
+
+
 def mix(older, newer, rank):
     """Puts a rank, alone on its node, as it was at another checkpoint."""
     path = newer / "manifest.json"

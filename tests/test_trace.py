@@ -2,6 +2,7 @@
 """`ckpt trace`: what is recorded of a real checkpoint, and its picture."""
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -50,6 +51,47 @@ def test_trace(lab):
         (cut,), (captured,) = when["cut"], when["captured"]
         stops = list(zip(when["stopped"], when["resumed"]))
         assert any(a <= cut < captured <= b for a, b in stops), when
+
+
+def test_what_ranks_see(lab):
+    """Chandy-Lamport: the ranks tell their cuts, markers and logged messages."""
+    size = 1000
+    program = programs.pattern("all-to-all", 10**6, RANKS, size=size)
+    job = lab.start(program, CKPT_PROTOCOL="cl")
+    job.wait_for("^begun")
+    saved = lab.checkpoint(job)
+    job.kill()
+    assert saved["protocol"] == "cl"
+    events = lab.ckpt_json("trace", saved["path"])["events"]
+    kinds = Counter(event["kind"] for event in events)
+    assert kinds["cut"] == kinds["captured"] == RANKS
+    cuts = {e["from"]: e["at"] for e in events if e["kind"] == "cut"}
+
+    markers = [event for event in events if event["kind"] == "marker"]
+    pairs = {(marker["from"], marker["to"]) for marker in markers}
+    assert len(markers) == len(pairs) == RANKS * (RANKS - 1)
+    assert saved["cost"]["markers"] == saved["cost"]["channels"] == len(markers)
+    for marker in markers:
+        assert marker["count"] > 0 and not marker["first_use"]
+        assert cuts[marker["from"]] <= marker["at"], marker
+        # With the counts of all a rank may be complete before a marker comes.
+        assert marker["at"] < marker.get("arrived", math.inf), marker
+    assert any("arrived" in marker for marker in markers)
+
+    logged = [event for event in events if event["kind"] == "logged"]
+    assert len(logged) == saved["cost"]["cross_cut_messages"]
+    assert saved["cost"]["cross_cut_bytes"] == size * len(logged)
+    for message in logged:
+        assert message["bytes"] == size
+        assert cuts[message["to"]] < message["arrived"], message
+        assert message["from"] != message["to"]
+
+    # The rank knows its cut better than the coordinator, which hears of it later.
+    for event in events:
+        if event.get("message") == "READY":
+            assert event["at"] > cuts[event["from"]]
+    manifest = json.loads((Path(saved["path"]) / "manifest.json").read_text())
+    assert manifest["cost"] == saved["cost"]
 
 
 def test_diagram(lab):

@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "image/checkpoint_cost.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
@@ -82,6 +84,7 @@ struct Result {
     std::string protocol = "sns";      /* or "cl" */
     std::uint64_t logged_messages = 0; /* that crossed the cut */
     std::uint64_t logged_bytes = 0;
+    CheckpointCost cost;
     Timings timings;
 };
 
@@ -134,7 +137,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
                                                 bytes, memory_bytes, rank_count,
                                                 protocol,
                                                 logged_messages, logged_bytes,
-                                                timings)
+                                                cost, timings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, host, application, phase,

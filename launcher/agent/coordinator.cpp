@@ -239,6 +239,9 @@ void Coordinator::start(std::vector<Waiting> clients, Time now, CutPlan plan)
     attempt_.stagger = choice_.stagger();
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
+    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+        node->compare_clocks();
+    }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     machine_.request(++epoch_, kill, now, std::move(plan));
     perform();
@@ -351,6 +354,10 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
     if (of_attempt) {
         trace_.answered(rank, message, now);
     }
+    if (of_attempt && message.type == CKPT_MSG_LOGGED) {
+        trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
+                       where_[rank]->clock());
+    }
     machine_.message(rank, message, now);
     if (of_attempt) {
         trace_.stands_still(rank, machine_.stands_still(rank), now);
@@ -402,7 +409,7 @@ void Coordinator::captured(int rank)
 {
     Time now = steady_clock::now();
 
-    if (machine_.phase() == Phase::write) {
+    if (machine_.phase() == Phase::write || machine_.is_moving()) {
         trace_.captured(rank, now);
     }
     machine_.captured(rank, now);
@@ -756,6 +763,7 @@ Manifest Coordinator::manifest() const
     manifest.timings.drain = times.drain;
     manifest.timings.capture = times.capture;
     manifest.protocol = protocol_name(machine_.protocol());
+    manifest.cost = attempt_.result.cost;
     manifest.codec = settings_.codec.text();
     manifest.software = PACKAGE_STRING;
     return manifest;
@@ -765,6 +773,7 @@ void Coordinator::perform(const action::Commit &)
 {
     trace_.set_protocol(protocol_name(machine_.protocol()));
     trace_.commit(steady_clock::now());
+    attempt_.result.cost = trace_.cost();
     auto trace = std::make_shared<CheckpointTrace>(
         trace_.finish(job_, attempt_.number));
     worker_.run([this, manifest = manifest(), trace,

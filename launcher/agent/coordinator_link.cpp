@@ -122,6 +122,10 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
             aligning_ = false;
         }
         local_.send(order, epoch_);
+    } else if (type == "clock") {
+        peer_.send({{"type", "clock"},
+                    {"asked", frame.at("asked")},
+                    {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
         std::map<int, std::uint64_t> snapshots;
         for (const json &entry : frame.at("snapshots")) {
@@ -192,6 +196,9 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
                                      message.type == CKPT_MSG_REFUSED);
     if (message.type == CKPT_MSG_STOPPED || has_left || is_cut) {
         add_counts(session, frame);
+    }
+    if (message.type == CKPT_MSG_LOGGED) {
+        frame["seen"] = to_frame(local_.seen(rank, message.epoch));
     }
     peer_.send(frame);
 }

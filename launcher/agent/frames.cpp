@@ -61,6 +61,40 @@ ckpt_message message_from(const json &json)
     return message;
 }
 
+json to_frame(const RankSeen &seen)
+{
+    json events = json::array();
+
+    for (const ckpt_seen &event : seen.events) {
+        events.push_back({event.at, event.value, event.kind, event.peer});
+    }
+    json sweep = json::array();
+    for (const SweepSeen &one : seen.sweep) {
+        sweep.push_back({one.from, one.to, one.dimension, one.sent, one.at});
+    }
+    return {{"counts", seen.counts},
+            {"logged_bytes", seen.logged_bytes},
+            {"events", events},
+            {"sweep", sweep}};
+}
+
+RankSeen seen_from(const json &json)
+{
+    RankSeen seen;
+
+    seen.counts = json.at("counts");
+    seen.logged_bytes = json.at("logged_bytes");
+    for (const auto &event : json.at("events")) {
+        seen.events.push_back(
+            {event.at(0), event.at(1), event.at(2), event.at(3)});
+    }
+    for (const auto &one : json.at("sweep")) {
+        seen.sweep.push_back(
+            {one.at(0), one.at(1), one.at(2), one.at(3), one.at(4)});
+    }
+    return seen;
+}
+
 json to_frame(const Piece &piece)
 {
     return {{"file", piece.file},

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/rank_seen.hpp"
 #include "image/manifest.hpp"
 
 #include "ckpt/wire.h"
@@ -21,6 +22,9 @@ std::vector<ckpt_clock> clocks_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const ckpt_message &message);
 ckpt_message message_from(const nlohmann::json &json);
+
+nlohmann::json to_frame(const RankSeen &seen);
+RankSeen seen_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const Piece &piece);
 Piece piece_from(const nlohmann::json &json);

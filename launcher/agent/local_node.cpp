@@ -416,4 +416,17 @@ std::uint64_t LocalNode::received(int rank, int peer) const
     return session == nullptr ? 0 : session->received(peer);
 }
 
+RankSeen LocalNode::seen(int rank, std::uint64_t epoch) const
+{
+    RankSession *session = find(rank);
+    if (session == nullptr) {
+        return {};
+    }
+    RankSeen seen = session->seen();
+    if (session == ranks_.begin()->second && epoch == swept_epoch_) {
+        seen.sweep = sweep_.seen();
+    }
+    return seen;
+}
+
 } // namespace ckpt

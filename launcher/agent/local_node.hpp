@@ -76,6 +76,7 @@ class LocalNode : public Node
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
     std::uint64_t received(int rank, int peer) const override;
+    RankSeen seen(int rank, std::uint64_t epoch) const override;
 
   private:
     void readable(RankSession *session);

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "agent/clock_probe.hpp"
+#include "agent/rank_seen.hpp"
 #include "agent/sweep_plan.hpp"
 #include "image/manifest.hpp"
 #include "protocol/actions.hpp"
@@ -78,6 +80,13 @@ class Node
     virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
     virtual std::uint64_t sent(int rank, int peer) const = 0;
     virtual std::uint64_t received(int rank, int peer) const = 0;
+    /* When it has told LOGGED, in the checkpoint `epoch`. */
+    virtual RankSeen seen(int rank, std::uint64_t epoch) const = 0;
+
+    /* Measures how far the node's clock is from ours, which clock() tells some
+     * messages later. Our own is ours. */
+    virtual void compare_clocks() {}
+    virtual ClockOffset clock() const { return {}; }
 };
 
 /* What happens on a node. */

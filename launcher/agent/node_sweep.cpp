@@ -7,11 +7,13 @@
  */
 #include "agent/node_sweep.hpp"
 
+#include "agent/clock_probe.hpp"
 #include "common/error.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace ckpt
@@ -153,6 +155,7 @@ void NodeSweep::open(std::uint64_t epoch)
 {
     epoch_ = epoch;
     messages_ = 0;
+    seen_.clear();
     cut_.clear();
     sweep_ = std::make_unique<Sweep>(network_->topology, network_->ranks,
                                      plan_.self);
@@ -227,7 +230,10 @@ void NodeSweep::take(const json &frame)
                          frame.at("dimension"),
                          counts_from(frame.at("counts"))};
 
-    sweep_->receive(std::move(message));
+    auto [from, to, dimension] =
+        std::tuple(message.from, message.to, message.dimension);
+    sweep_->receive(std::move(message)); /* which checks it */
+    note(from, to, dimension, false);
     go_on();
 }
 
@@ -258,8 +264,18 @@ void NodeSweep::send(const SweepMessage &message)
         fail_sweep("a neighbour's agent was lost");
         return;
     }
+    note(message.from, message.to, message.dimension, true);
     call.send(to_frame(message, epoch_));
     messages_++;
+}
+
+void NodeSweep::note(SweepTopology::Place from, SweepTopology::Place to,
+                     std::uint32_t dimension, bool sent)
+{
+    const SweepTopology &topology = network_->topology;
+
+    seen_.push_back({topology.host(from), topology.host(to), dimension, sent,
+                     monotonic_nanoseconds()});
 }
 
 void NodeSweep::fail_sweep(const std::string &reason)

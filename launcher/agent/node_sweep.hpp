@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/peer_connection.hpp"
+#include "agent/rank_seen.hpp"
 #include "agent/sweep_plan.hpp"
 #include "protocol/sweep.hpp"
 
@@ -48,6 +49,8 @@ class NodeSweep
 
     /* Messages that this node has sent in the last sweep. */
     std::uint64_t messages() const { return messages_; }
+    /* These, and those that it has received. */
+    const std::vector<SweepSeen> &seen() const { return seen_; }
 
   private:
     using Node = SweepTopology::Node;
@@ -65,6 +68,8 @@ class NodeSweep
     void take(const nlohmann::json &frame);
     void go_on();
     void send(const SweepMessage &message);
+    void note(SweepTopology::Place from, SweepTopology::Place to,
+              std::uint32_t dimension, bool sent);
     void fail_sweep(const std::string &reason);
 
     EventLoop &loop_;
@@ -81,6 +86,7 @@ class NodeSweep
     bool opening_ = false;
     std::set<int> cut_; /* ranks of this node */
     std::uint64_t messages_ = 0;
+    std::vector<SweepSeen> seen_;
     std::vector<nlohmann::json> early_; /* for sweeps that are not open yet */
 };
 

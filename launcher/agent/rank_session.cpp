@@ -229,6 +229,21 @@ std::uint64_t RankSession::received(int peer) const
     return load(ckpt_page_peers(page_)[peer].received);
 }
 
+RankSeen RankSession::seen() const
+{
+    const ckpt_history &history = page_->history;
+    RankSeen seen;
+
+    for (std::size_t kind = 0; kind < CKPT_SEEN_KINDS; kind++) {
+        seen.counts[kind] = load(history.count[kind]);
+    }
+    seen.logged_bytes = load(history.logged_bytes);
+    std::uint64_t kept =
+        std::min<std::uint64_t>(load(history.kept), CKPT_HISTORY_EVENTS);
+    seen.events.assign(history.event, history.event + kept);
+    return seen;
+}
+
 void RankSession::set_targets(const std::vector<std::uint64_t> &targets)
 {
     std::size_t count =

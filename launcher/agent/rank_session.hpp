@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "agent/rank_seen.hpp"
 #include "common/fd.hpp"
 #include "protocol/rank_cut.hpp"
 
@@ -61,6 +62,8 @@ class RankSession
     std::vector<ckpt_clock> clocks() const;
     std::uint64_t sent(int peer) const;
     std::uint64_t received(int peer) const;
+    /* Whole when LOGGED has come. */
+    RankSeen seen() const;
     void set_targets(const std::vector<std::uint64_t> &targets);
     void set_expected(const std::vector<std::uint64_t> &expected);
 

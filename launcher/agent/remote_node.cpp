@@ -18,6 +18,7 @@ RemoteNode::RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
 {
     stream_->handle(
         {[this](const json &frame) { on_frame(frame); }, std::move(gone)});
+    compare_clocks();
 }
 
 /* Its own ranks only: no agent can speak for the ranks of another. */
@@ -63,6 +64,11 @@ void RemoteNode::on_frame(const json &frame)
         events_.sweep_opened(*this);
     } else if (type == "sweep_failed") {
         events_.sweep_failed(*this, frame.at("reason"));
+    } else if (type == "clock") {
+        if (probe_.answered(frame.at("asked"), frame.at("there"),
+                            monotonic_nanoseconds())) {
+            ask_for_clock();
+        }
     } else if (type == "undone") {
         events_.undone(*this);
     } else {
@@ -79,6 +85,9 @@ void RemoteNode::rank_said(const json &frame)
     if (frame.contains("sent")) {
         page.sent = frame.at("sent").get<std::vector<std::uint64_t>>();
         page.received = frame.at("received").get<std::vector<std::uint64_t>>();
+    }
+    if (frame.contains("seen")) {
+        page.seen = seen_from(frame.at("seen"));
     }
     events_.rank_said(rank, message_from(frame.at("message")));
 }
@@ -178,6 +187,25 @@ std::uint64_t RemoteNode::received(int rank, int peer) const
 {
     auto found = pages_.find(rank);
     return found == pages_.end() ? 0 : found->second.received.at(peer);
+}
+
+RankSeen RemoteNode::seen(int rank, std::uint64_t) const
+{
+    auto found = pages_.find(rank);
+    return found == pages_.end() ? RankSeen() : found->second.seen;
+}
+
+/* ---- Clocks ---------------------------------------------------------------- */
+
+void RemoteNode::compare_clocks()
+{
+    probe_.begin();
+    ask_for_clock();
+}
+
+void RemoteNode::ask_for_clock()
+{
+    stream_->send({{"type", "clock"}, {"asked", monotonic_nanoseconds()}});
 }
 
 } // namespace ckpt

@@ -38,16 +38,21 @@ class RemoteNode : public Node
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
     std::uint64_t received(int rank, int peer) const override;
+    RankSeen seen(int rank, std::uint64_t epoch) const override;
+    void compare_clocks() override;
+    ClockOffset clock() const override { return probe_.best(); }
 
   private:
     /* What its agent told last about a rank's page. */
     struct Page {
         std::vector<ckpt_clock> clocks;
         std::vector<std::uint64_t> sent, received;
+        RankSeen seen;
     };
 
     void on_frame(const nlohmann::json &frame);
     void rank_said(const nlohmann::json &frame);
+    void ask_for_clock();
     int rank_of(const nlohmann::json &frame) const;
 
     std::unique_ptr<FrameStream> stream_;
@@ -55,6 +60,7 @@ class RemoteNode : public Node
     std::string address_;
     NodeEvents &events_;
     std::map<int, Page> pages_; /* of its ranks */
+    ClockProbe probe_;
 };
 
 } // namespace ckpt

@@ -6,10 +6,12 @@
 #include "agent/trace_recorder.hpp"
 
 #include "common/durations.hpp"
+#include "protocol/message_purpose.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -58,6 +60,36 @@ bool are_halves(const TraceEvent &one, const TraceEvent &other)
             (is_arrived(one) && is_sent(other)));
 }
 
+/* What rank `rank` tells, in CLOCK_MONOTONIC of its node. */
+TraceEvent event_of(int rank, const ckpt_seen &seen)
+{
+    const bool has_come = seen.kind == CKPT_SEEN_MARKER_RECEIVED ||
+                          seen.kind == CKPT_SEEN_LOGGED;
+    TraceEvent event;
+
+    event.kind = seen.kind == CKPT_SEEN_CUT      ? TraceKind::cut
+                 : seen.kind == CKPT_SEEN_LOGGED ? TraceKind::logged
+                                                 : TraceKind::marker;
+    event.first_use = seen.kind == CKPT_SEEN_FIRST_USE_SENT;
+    event.from = has_come ? seen.peer : rank;
+    event.to = has_come ? rank : seen.peer;
+    event.value = seen.value;
+    (has_come ? event.arrived : event.at) = static_cast<std::int64_t>(seen.at);
+    return event;
+}
+
+TraceEvent event_of(const SweepSeen &seen)
+{
+    TraceEvent event;
+
+    event.kind = TraceKind::sweep;
+    event.from = static_cast<std::int32_t>(seen.from);
+    event.to = static_cast<std::int32_t>(seen.to);
+    event.value = seen.dimension;
+    (seen.sent ? event.at : event.arrived) = seen.at;
+    return event;
+}
+
 /* Kinds that are counted apart when the most frequent one is looked for. */
 std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 {
@@ -80,8 +112,11 @@ void TraceRecorder::begin(std::string_view protocol, int rank_count,
     trace_.nodes = std::move(nodes);
     trace_.requested = now_nanoseconds();
     requested_ = now;
-    still_.assign(static_cast<std::size_t>(rank_count), 0);
-    last_ready_.assign(static_cast<std::size_t>(rank_count), unknown_time);
+    auto count = static_cast<std::size_t>(rank_count);
+    still_since_.assign(count, unknown_time);
+    stood_still_.assign(count, 0);
+    last_ready_.assign(count, unknown_time);
+    captured_.assign(count, 0);
 }
 
 void TraceRecorder::set_sides(std::vector<std::uint32_t> sides)
@@ -122,6 +157,7 @@ void TraceRecorder::answered(int rank, const ckpt_message &message, Time now)
     } else if (message.type == CKPT_MSG_READY) {
         event.value = message.arg[2]; /* the first is an address */
         last_ready_.at(static_cast<std::size_t>(rank)) = event.at;
+        trace_.totals.channels += message.arg[2];
     } else {
         event.more = message.arg[1];
     }
@@ -132,29 +168,27 @@ void TraceRecorder::answered(int rank, const ckpt_message &message, Time now)
 
 void TraceRecorder::stands_still(int rank, bool still, Time now)
 {
-    char &before = still_.at(static_cast<std::size_t>(rank));
+    auto index = static_cast<std::size_t>(rank);
+    std::int64_t &since = still_since_.at(index);
+    TraceEvent event;
 
-    if ((before != 0) != still) {
-        before = still ? 1 : 0;
-        TraceEvent event;
-        event.kind = still ? TraceKind::stopped : TraceKind::resumed;
-        event.from = rank;
-        event.at = since_request(now);
-        add(event);
+    if ((since != unknown_time) == still) {
+        return;
     }
+    event.kind = still ? TraceKind::stopped : TraceKind::resumed;
+    event.from = rank;
+    event.at = since_request(now);
+    stood_still_[index] += still ? 0 : event.at - since;
+    since = still ? event.at : unknown_time;
+    add(event);
 }
 
 void TraceRecorder::captured(int rank, Time now)
 {
-    std::int64_t &cut = last_ready_.at(static_cast<std::size_t>(rank));
     TraceEvent event;
 
+    captured_.at(static_cast<std::size_t>(rank)) = 1;
     event.from = rank;
-    if (cut != unknown_time) {
-        event.kind = TraceKind::cut;
-        event.at = std::exchange(cut, unknown_time);
-        add(event);
-    }
     event.kind = TraceKind::captured;
     event.at = since_request(now);
     add(event);
@@ -179,6 +213,12 @@ void TraceRecorder::commit(Time now)
 
     event.kind = TraceKind::commit;
     event.at = since_request(now);
+    for (std::size_t rank = 0; rank < still_since_.size(); rank++) {
+        if (still_since_[rank] != unknown_time) { /* to be killed */
+            stood_still_[rank] +=
+                event.at - std::exchange(still_since_[rank], event.at);
+        }
+    }
     add(event);
 }
 
@@ -197,6 +237,76 @@ void TraceRecorder::seen_on(int node, TraceEvent event)
         last_ready_.at(static_cast<std::size_t>(event.from)) = unknown_time;
     }
     add(event);
+}
+
+void TraceRecorder::seen_by(int rank, const RankSeen &seen,
+                            const ClockOffset &clock)
+{
+    int node = trace_.node_of(rank);
+
+    if (node < 0) {
+        return;
+    }
+    trace_.nodes[static_cast<std::size_t>(node)].clock_offset =
+        clock.nanoseconds;
+    trace_.nodes[static_cast<std::size_t>(node)].clock_error = clock.error;
+    for (const ckpt_seen &one : seen.events) {
+        if (one.kind < CKPT_SEEN_KINDS && one.peer < trace_.rank_count &&
+            (one.peer >= 0 || one.kind == CKPT_SEEN_CUT)) {
+            seen_on(node, event_of(rank, one));
+        }
+    }
+    for (const SweepSeen &one : seen.sweep) {
+        if (std::max(one.from, one.to) < trace_.nodes.size()) {
+            seen_on(node, event_of(one));
+        }
+    }
+    count_unkept(seen);
+}
+
+/* ---- What it took -------------------------------------------------------- */
+
+/* Of what a rank has counted, but had no room for. */
+void TraceRecorder::count_unkept(const RankSeen &seen)
+{
+    std::array<std::uint64_t, CKPT_SEEN_KINDS> unkept = seen.counts;
+    std::uint64_t bytes = seen.logged_bytes;
+
+    for (const ckpt_seen &one : seen.events) {
+        if (one.kind < CKPT_SEEN_KINDS && unkept[one.kind] > 0) {
+            unkept[one.kind]--;
+            bytes -= one.kind == CKPT_SEEN_LOGGED ? one.value : 0;
+        }
+    }
+    trace_.totals.markers += unkept[CKPT_SEEN_MARKER_SENT];
+    trace_.totals.first_use_markers += unkept[CKPT_SEEN_FIRST_USE_SENT];
+    trace_.totals.logged += unkept[CKPT_SEEN_LOGGED];
+    trace_.totals.logged_bytes += bytes;
+    trace_.left_out +=
+        std::accumulate(unkept.begin(), unkept.end(), std::uint64_t{0});
+}
+
+CheckpointCost TraceRecorder::cost() const
+{
+    const TraceTotals &totals = trace_.totals;
+    std::vector<std::int64_t> times = stood_still_;
+    CheckpointCost cost;
+
+    std::ranges::sort(times);
+    auto seconds = [](std::int64_t time) {
+        return static_cast<double>(time) * 1e-9;
+    };
+    cost.messages = count_by_purpose(trace_.protocol, totals.messages);
+    cost.channels = trace_.protocol == "cl" ? totals.channels : 0;
+    cost.markers = totals.markers;
+    cost.first_use_markers = totals.first_use_markers;
+    cost.sweep = totals.sweep;
+    cost.cross_cut_messages = totals.logged;
+    cost.cross_cut_bytes = totals.logged_bytes;
+    cost.stood_still = {seconds(times.front()),
+                        seconds(times[times.size() / 2]),
+                        seconds(times.back())};
+    return cost;
 }
 
 /* ---- Bounds -------------------------------------------------------------- */
@@ -315,9 +425,24 @@ void TraceRecorder::join_halves()
     events.erase(kept, events.end());
 }
 
+/* Of captured ranks that have not told it themselves. */
+void TraceRecorder::add_cuts()
+{
+    for (std::size_t rank = 0; rank < captured_.size(); rank++) {
+        if (captured_[rank] != 0 && last_ready_[rank] != unknown_time) {
+            TraceEvent event;
+            event.kind = TraceKind::cut;
+            event.from = static_cast<std::int32_t>(rank);
+            event.at = last_ready_[rank];
+            add(event);
+        }
+    }
+}
+
 CheckpointTrace TraceRecorder::finish(const std::string &job,
                                       std::uint64_t number)
 {
+    add_cuts();
     trace_.job = job;
     trace_.number = number;
     join_halves();

@@ -9,8 +9,11 @@
  */
 #pragma once
 
-#include "protocol/cut_protocol.hpp"
+#include "agent/clock_probe.hpp"
+#include "agent/rank_seen.hpp"
+#include "image/checkpoint_cost.hpp"
 #include "image/checkpoint_trace.hpp"
+#include "protocol/cut_protocol.hpp"
 
 #include "ckpt/wire.h"
 
@@ -51,7 +54,8 @@ class TraceRecorder
     void answered(int rank, const ckpt_message &message, Time now);
     /* Whether a rank stands still now; only changes are kept. */
     void stands_still(int rank, bool still, Time now);
-    /* A rank's memory is read; its cut was where it said READY last. */
+    /* A rank's memory is read; its cut was where it said READY last, unless it
+     * tells better itself. */
     void captured(int rank, Time now);
     void written(const std::string &host, Time now);
     void commit(Time now);
@@ -62,6 +66,11 @@ class TraceRecorder
      * marker or sweep message becomes one event. */
     void seen_on(int node, TraceEvent event);
 
+    /* All that a rank has seen, with the difference of its node's clock. */
+    void seen_by(int rank, const RankSeen &seen, const ClockOffset &clock);
+
+    /* What the checkpoint has taken until now. */
+    CheckpointCost cost() const;
     /* The trace of the checkpoint, sorted; the recorder is empty after it. */
     CheckpointTrace finish(const std::string &job, std::uint64_t number);
 
@@ -69,6 +78,8 @@ class TraceRecorder
     std::int64_t since_request(Time time) const;
     bool is_kept(const TraceEvent &event) const;
     void count(const TraceEvent &event);
+    void count_unkept(const RankSeen &seen);
+    void add_cuts();
     void add(const TraceEvent &event);
     void make_room();
     void thin_ranks();
@@ -78,8 +89,11 @@ class TraceRecorder
     std::size_t limit_;
     Time requested_;
     CheckpointTrace trace_;
-    std::vector<char> still_;              /* by rank: stands still */
-    std::vector<std::int64_t> last_ready_; /* by rank; unknown: cut is told */
+    /* By rank. Since when it stands still, or unknown; and how long it has. */
+    std::vector<std::int64_t> still_since_;
+    std::vector<std::int64_t> stood_still_;
+    std::vector<std::int64_t> last_ready_; /* unknown: cut is told */
+    std::vector<char> captured_;
 };
 
 } // namespace ckpt

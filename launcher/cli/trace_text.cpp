@@ -9,6 +9,7 @@
 #include "common/durations.hpp"
 #include "diagram/rank_history.hpp"
 #include "diagram/space_time.hpp"
+#include "protocol/message_purpose.hpp"
 #include "protocol/sweep_topology.hpp"
 
 #include "ckpt/wire.h"
@@ -25,41 +26,6 @@ namespace
 {
 
 using diagram::RankHistory;
-
-/* What messages between coordinator and ranks are for. `per_rank`: how many of
- * them the protocol takes for each rank; 0: as many as it happens to need. */
-struct Purpose {
-    const char *name;
-    std::vector<ckpt_message_type> types;
-    unsigned per_rank;
-};
-
-/* Plank's 4 n are the first row: stop, all is received, save, saved. The counts
- * are in place of his acknowledgements. */
-const std::vector<Purpose> &stopping_purposes()
-{
-    static const std::vector<Purpose> purposes = {
-        {"stop and save",
-         {CKPT_MSG_STOP, CKPT_MSG_DRAINED, CKPT_MSG_SAVE, CKPT_MSG_READY},
-         4},
-        {"counts", {CKPT_MSG_STOPPED, CKPT_MSG_DRAIN}, 2},
-        {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN}, 2},
-        {"going on", {CKPT_MSG_RESUME}, 1},
-    };
-    return purposes;
-}
-
-const std::vector<Purpose> &running_purposes()
-{
-    static const std::vector<Purpose> purposes = {
-        {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN}, 2},
-        {"cut", {CKPT_MSG_CUT, CKPT_MSG_READY}, 2},
-        {"going on", {CKPT_MSG_RESUME}, 1},
-        {"all is logged", {CKPT_MSG_COMPLETE, CKPT_MSG_KICK}, 0},
-        {"end", {CKPT_MSG_CLOSE, CKPT_MSG_LOGGED}, 2},
-    };
-    return purposes;
-}
 
 std::string time_text(std::int64_t nanoseconds)
 {
@@ -131,7 +97,7 @@ std::string ranks_text(const CheckpointTrace &trace,
 /* ---- Messages ------------------------------------------------------------ */
 
 void add_purpose(Table &table, const CheckpointTrace &trace,
-                 const Purpose &purpose)
+                 const MessagePurpose &purpose)
 {
     std::uint64_t sum = 0;
     std::string names;
@@ -182,8 +148,7 @@ std::string messages_text(const CheckpointTrace &trace)
     Table table({"SENT FOR", "COUNT", "FORMULA", "MESSAGES"});
     bool stops = trace.protocol == "sns";
 
-    for (const Purpose &purpose :
-         stops ? stopping_purposes() : running_purposes()) {
+    for (const MessagePurpose &purpose : message_purposes(trace.protocol)) {
         add_purpose(table, trace, purpose);
     }
     if (!stops) {

@@ -159,7 +159,7 @@ void Legend::add_between_ranks(const Scene &scene)
         add_arrow("logged message", style::logged, true);
     }
     if (is_drawn(scene, logged(false))) {
-        add_arrow("logged message, sent no later than drawn",
+        add_arrow("logged message, sent before its sender's cut",
                   style::logged_unsent, true);
     }
 }

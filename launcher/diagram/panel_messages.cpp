@@ -80,17 +80,24 @@ void Panel::draw_between(const TraceEvent &event)
     if (from == nullptr) {
         return;
     }
-    std::int64_t sent = event.time();
-    std::int64_t arrived =
-        event.arrived == unknown_time ? sent : event.arrived;
     Stroke stroke = event.kind == TraceKind::sweep ? style::sweep(event.value)
                     : event.first_use              ? style::first_use
                                                    : style::marker;
-    svg_.arrow(at(*from, sent), at(*to, arrived),
-               weighted(stroke, scene_.rows), !event.first_use);
+    /* Of one end only the time is known: a stub there. */
+    double stub = scene_.rows.spacing() * (from->y < to->y ? 0.5 : -0.5);
+    Point start = at(*from, event.time());
+    Point end = at(*to, event.time());
+    if (event.arrived == unknown_time) {
+        end = {start.x + style::stub_width, start.y + stub};
+    } else if (event.at == unknown_time) {
+        start = {end.x - style::stub_width, end.y - stub};
+    } else {
+        end = at(*to, event.arrived);
+    }
+    svg_.arrow(start, end, weighted(stroke, scene_.rows), !event.first_use);
 }
 
-/* If its sender has not told when, from the latest time at which it was. */
+/* If its sender has not told when, from a little before its cut: no later. */
 void Panel::draw_logged(const TraceEvent &event)
 {
     auto [from, to] = scene_.ends_of(event);
@@ -104,8 +111,10 @@ void Panel::draw_logged(const TraceEvent &event)
                    ? event.arrived
                    : std::min(sender->cut, event.arrived);
     }
+    Point start = at(*from, sent);
+    start.x -= event.at == unknown_time ? style::before_cut : 0;
     Point end = at(*to, event.arrived);
-    svg_.arrow(at(*from, sent), end,
+    svg_.arrow(start, end,
                weighted(event.at == unknown_time ? style::logged_unsent
                                                  : style::logged,
                         scene_.rows));

@@ -30,8 +30,11 @@ inline constexpr Stroke answer{"#8c8c8c", 0.8, "2 2"};
 inline constexpr Stroke marker{"#0072b2", 1.3, ""};
 inline constexpr Stroke first_use{"#0072b2", 1.3, "4 2.5"};
 inline constexpr Stroke logged{logged_colour, 1.6, ""};
-/* From the point at which it was sent at the latest. */
+/* Sent at an unknown time before its sender's cut: from a little before it. */
 inline constexpr Stroke logged_unsent{logged_colour, 1.6, "6 3"};
+inline constexpr double before_cut = 14;
+/* Of a message of which one end is known. */
+inline constexpr double stub_width = 9;
 inline constexpr Stroke commit{"#222222", 1.2, "8 2 2 2"};
 
 inline constexpr double cut_radius = 3.2;

@@ -137,6 +137,7 @@ void write_event(Output out, const TraceEvent &event)
 Json totals_json(const TraceTotals &totals)
 {
     Json json = {{"messages", Json::object()},
+                 {"channels", totals.channels},
                  {"markers", totals.markers},
                  {"first_use_markers", totals.first_use_markers},
                  {"sweep", totals.sweep},
@@ -249,6 +250,7 @@ TraceTotals parse_totals(const JsonFields &fields)
     for (auto &[name, count] : counts) {
         totals.messages[message_named(name, fields.name()).type] = count;
     }
+    fields.get_if_there("channels", totals.channels);
     fields.get("markers", totals.markers);
     fields.get("first_use_markers", totals.first_use_markers);
     fields.get("sweep", totals.sweep);

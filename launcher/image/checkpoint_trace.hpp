@@ -84,7 +84,8 @@ struct TraceNode {
 /* How many there were, also where events are left out. */
 struct TraceTotals {
     std::map<std::uint16_t, std::uint64_t> messages; /* orders and answers */
-    std::uint64_t markers = 0; /* on channels used before the cut */
+    std::uint64_t channels = 0; /* used before the cut, as READY says */
+    std::uint64_t markers = 0;  /* on these */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
     std::uint64_t logged = 0;

@@ -167,7 +167,8 @@ std::string Manifest::text() const
                  {"codec", codec},
                  {"pieces", Json::array()},
                  {"launch", launch_json(launch)},
-                 {"seconds", timings_json(timings)}};
+                 {"seconds", timings_json(timings)},
+                 {"cost", Json(nlohmann::json(cost))}};
     for (const Piece &piece : pieces) {
         json["pieces"].push_back(piece_json(piece));
     }
@@ -207,6 +208,7 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     }
     manifest.launch = parse_launch(fields.object("launch"));
     manifest.timings = parse_timings(fields.object("seconds"));
+    fields.get_if_there("cost", manifest.cost);
     require_every_rank_once(manifest, name);
     return manifest;
 }

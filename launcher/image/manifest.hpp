@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "image/checkpoint_cost.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -56,6 +58,7 @@ struct Manifest {
     std::vector<Piece> pieces;
     Launch launch;
     Timings timings;
+    CheckpointCost cost; /* all 0: written before it was counted */
     std::string protocol = "sns"; /* or "cl": how the cut was agreed on */
     std::string codec;
     std::string software; /* our own version */

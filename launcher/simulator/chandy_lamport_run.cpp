@@ -107,6 +107,7 @@ class ChandyLamportRun : public Checkpoint
 
     void on_cut(Rank rank) override
     {
+        messages_.saved++;
         if (options_.stagger) {
             save(rank);
         } else {
@@ -164,7 +165,9 @@ class ChandyLamportRun : public Checkpoint
     void finish(Rank rank)
     {
         application_.resume(rank);
+        messages_.resumed++;
         finished_++;
+        messages_.counts += finished_ == job_.ranks ? job_.ranks : 0;
         busy_--;
         report_if_complete(rank);
         ask_next_if_idle();
@@ -192,6 +195,7 @@ class ChandyLamportRun : public Checkpoint
         }
         committing_ = true;
         messages_.over += job_.ranks;
+        messages_.logged += job_.ranks;
         const Seconds all_markers =
             options_.uniform > 0 ? (job_.ranks - 1) * job_.handling : 0;
         commit(queue_.now() + all_markers + job_.latency_inside +

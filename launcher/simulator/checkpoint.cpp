@@ -16,7 +16,7 @@ Checkpoint::Checkpoint(EventQueue &queue, const JobModel &job,
     : queue_(queue), job_(job), application_(application), options_(options),
       asked_(job.ranks), saved_(job.ranks), over_known_(job.ranks)
 {
-    limit_writers(0);
+    limit_writers(options.writers);
 }
 
 void Checkpoint::limit_writers(Rank at_once)
@@ -70,7 +70,7 @@ void Checkpoint::handle(const Event &event)
         break;
     }
     case commit_now:
-        times_.commit = queue_.now() - requested_;
+        times_.commit = queue_.now() - requested_ + job_.closing;
         log_ = application_.log();
         tell_all_ranks(over_at_rank);
         break;

@@ -21,18 +21,28 @@ namespace ckpt::simulator
 struct MessageCounts {
     std::uint64_t alignment = 0; /* where ranks are in collectives: 2n */
     std::uint64_t requests = 0;  /* to stop, or to cut */
-    std::uint64_t stopped = 0;   /* with counts: Sync-and-Stop */
+    /* Sync-and-Stop only: the counts to the coordinator, and back; all is
+     * received. */
+    std::uint64_t stopped = 0;
+    std::uint64_t drain_orders = 0;
+    std::uint64_t drained = 0;
     std::uint64_t save_orders = 0;
-    std::uint64_t saved = 0;
+    std::uint64_t saved = 0;   /* the rank stands still, and may be read */
+    std::uint64_t resumed = 0; /* it may go on */
     std::uint64_t markers = 0; /* on used channels: Chandy-Lamport */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
-    std::uint64_t ends = 0; /* m_S to the coordinator */
-    std::uint64_t over = 0; /* and back */
+    std::uint64_t counts = 0; /* what all have sent: Chandy-Lamport */
+    std::uint64_t ends = 0;   /* m_S to the coordinator */
+    std::uint64_t over = 0;   /* and back */
+    std::uint64_t logged = 0; /* the log is closed: Chandy-Lamport */
 };
 
 struct CheckpointOptions {
     bool stagger = false;
+    /* Ranks of a file system that are saved at the same time; 0: any number. An
+     * agent reads its ranks one after the other. */
+    Rank writers = 0;
     /* Instead of the application's messages: all ranks have sent so many to
      * each other one, and all have arrived. 0: no. */
     std::uint64_t uniform = 0;

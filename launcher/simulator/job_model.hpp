@@ -39,6 +39,8 @@ struct JobModel {
     /* Of one file system, which so many ranks share, evenly; 0: all do. */
     double bandwidth = 2e9;
     Rank ranks_per_file_system = 0;
+    /* To close the files and to write the manifest: added to the commit. */
+    Seconds closing = 0;
 
     std::uint64_t seed = 1;
 

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "simulator/result_text.hpp"
 
+#include "protocol/message_purpose.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,13 +26,43 @@ Json messages_of(const MessageCounts &messages)
     return {{"alignment", messages.alignment},
             {"requests", messages.requests},
             {"stopped", messages.stopped},
+            {"drain_orders", messages.drain_orders},
+            {"drained", messages.drained},
             {"save_orders", messages.save_orders},
             {"saved", messages.saved},
+            {"resumed", messages.resumed},
             {"markers", messages.markers},
             {"first_use_markers", messages.first_use_markers},
             {"sweep", messages.sweep},
+            {"counts", messages.counts},
             {"ends", messages.ends},
-            {"over", messages.over}};
+            {"over", messages.over},
+            {"logged", messages.logged}};
+}
+
+/* The same by what they are for, as a real checkpoint tells them. Those of a
+ * sweep are between nodes, and have no such names. */
+Json purposes_of(Protocol protocol, const MessageCounts &messages)
+{
+    const bool stops = protocol == Protocol::sync_and_stop;
+    const auto cut = stops ? CKPT_MSG_STOP : CKPT_MSG_CUT;
+    std::map<std::uint16_t, std::uint64_t> by_type{
+        {CKPT_MSG_REQUEST, messages.alignment / 2},
+        {CKPT_MSG_REPORT, messages.alignment / 2},
+        {cut, messages.requests},
+        {CKPT_MSG_STOPPED, messages.stopped},
+        {CKPT_MSG_DRAIN, messages.drain_orders},
+        {CKPT_MSG_DRAINED, messages.drained},
+        {CKPT_MSG_SAVE, messages.save_orders},
+        {CKPT_MSG_READY, messages.saved},
+        {CKPT_MSG_RESUME, messages.resumed},
+        {CKPT_MSG_COUNTS, messages.counts},
+        {CKPT_MSG_COMPLETE, messages.ends},
+        {CKPT_MSG_CLOSE, messages.over},
+        {CKPT_MSG_LOGGED, messages.logged}};
+    return protocol == Protocol::network_sweep
+               ? Json::object()
+               : Json(count_by_purpose(stops ? "sns" : "cl", by_type));
 }
 
 Json spread_of(std::vector<Seconds> times)
@@ -66,6 +98,7 @@ Json describe(const Scenario &scenario, const std::string &program,
             {"file_systems", scenario.job.file_systems()},
             {"seed", scenario.job.seed},
             {"messages", messages_of(result.messages)},
+            {"purposes", purposes_of(scenario.protocol, result.messages)},
             {"cross_cut",
              {{"messages", result.log.messages}, {"bytes", result.log.bytes}}},
             {"stop_time", spread_of(result.stop_times)},

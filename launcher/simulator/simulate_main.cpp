@@ -38,6 +38,8 @@ void declare_checkpoint(CLI::App &app, Options &options)
         ->transform(CLI::CheckedTransformer(protocol_names));
     app.add_flag("--stagger", checkpoint.stagger,
                  "Ranks save one after the other");
+    app.add_option("--writers", checkpoint.writers,
+                   "Ranks of a file system that are saved at once; 0: all");
     app.add_option("--dimensions", checkpoint.dimensions,
                    "ns: of the mesh; 0 is a hypercube");
     app.add_option("--at", options.scenario.at,
@@ -83,6 +85,8 @@ void declare_job(CLI::App &app, JobModel &job)
         ->check(CLI::PositiveNumber);
     app.add_option("--ranks-per-file-system", job.ranks_per_file_system,
                    "How many share one; 0: all");
+    app.add_option("--closing", job.closing,
+                   "Seconds to close the files and to write the manifest");
     app.add_option("--seed", job.seed, "Of all that is random");
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync_and_stop_run.cpp - Sync-and-Stop (Plank 1993, section 2.4) as ckpt has
- * it: everybody stops, everybody's messages are drained, everybody saves. A
- * rank goes on when its own image is read.
+ * it: everybody stops and tells its counts, everybody's messages are drained,
+ * everybody saves. A rank goes on when its own image is read.
  */
 #include "config.h"
 #include "simulator/checkpoint.hpp"
@@ -19,10 +19,11 @@ class SyncAndStopRun : public Checkpoint
     SyncAndStopRun(EventQueue &queue, const JobModel &job,
                    Application &application, const CheckpointOptions &options)
         : Checkpoint(queue, job, application, options),
-          stopped_(*this, all_stopped), done_(*this, commit_now),
+          stopped_(*this, all_stopped), drained_(*this, all_drained),
+          done_(*this, commit_now),
           expected_(job.ranks), draining_(job.ranks)
     {
-        limit_writers(options.stagger ? 1 : 0);
+        limit_writers(options.stagger ? 1 : options.writers);
     }
 
     bool accepts_new(Rank, Rank) const override
@@ -31,13 +32,15 @@ class SyncAndStopRun : public Checkpoint
     }
     void old_arrived(Rank rank, Rank, std::uint64_t) override
     {
-        save_if_drained(rank);
+        report_if_drained(rank);
     }
 
   private:
     enum OwnKind : std::uint32_t {
         stop_request = own_kinds,
         all_stopped,
+        drain_order,
+        all_drained,
         save_order
     };
 
@@ -55,12 +58,20 @@ class SyncAndStopRun : public Checkpoint
             break;
         case all_stopped:
             sum_up();
+            messages_.drain_orders += job_.ranks;
+            tell_all_ranks(drain_order);
+            break;
+        case drain_order:
+            draining_[event.one] = true;
+            report_if_drained(event.one);
+            break;
+        case all_drained:
             messages_.save_orders += job_.ranks;
             tell_all_ranks(save_order);
             break;
         case save_order:
-            draining_[event.one] = true;
-            save_if_drained(event.one);
+            messages_.saved++;
+            save(event.one);
             break;
         }
     }
@@ -79,23 +90,24 @@ class SyncAndStopRun : public Checkpoint
         }
     }
 
-    void save_if_drained(Rank rank)
+    void report_if_drained(Rank rank)
     {
         if (draining_[rank] && application_.arrived(rank) == expected_[rank]) {
             draining_[rank] = false;
-            save(rank);
+            messages_.drained++;
+            drained_.report(rank);
         }
     }
 
     void on_saved(Rank rank) override
     {
         application_.resume(rank);
-        messages_.saved++;
-        messages_.over += all_saved() ? job_.ranks : 0;
+        messages_.resumed++;
         done_.report(rank);
     }
 
     Gathering stopped_;
+    Gathering drained_;
     Gathering done_;
     std::vector<std::uint64_t> expected_; /* messages, by rank */
     std::vector<bool> draining_;

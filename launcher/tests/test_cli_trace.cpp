@@ -61,11 +61,11 @@ TEST_F(Trace, OfChandyLamportHasMarkersAndTheLog)
     expect_lines(
         ckpt_says({"trace", "a/1"}),
         {"cut            8      2 n = 8                 4 CUT, 4 READY",
-         "markers        8      n (n - 1) = 12 at most  on channels used "
+         "markers        12     n (n - 1) = 12 at most  on channels used "
          "before the cut",
-         "first use      1      n (n - 1) = 12 at most  markers before a "
+         "first use      0      n (n - 1) = 12 at most  markers before a "
          "first message",
-         "logged: 3 messages that crossed the cut, 13.0 KiB"});
+         "logged: 4 messages that crossed the cut, 78.1 KiB"});
 }
 
 TEST_F(Trace, OfSweepingIsComparedWithTheMesh)

@@ -260,6 +260,26 @@ TEST(SpaceTime, DrawsEachMessageAndItsEntryInTheLegend)
     EXPECT_EQ(count_of(svg, "logged"), 0u);
 }
 
+/* Its other end did not tell before the checkpoint was over. */
+TEST(SpaceTime, DrawsAStubForAMarkerOfWhichOneEndIsKnown)
+{
+    auto vertical_lines = [](std::int64_t at, std::int64_t arrived) {
+        CheckpointTrace trace = made_by_hand(4, 4);
+        trace.events.push_back(
+            between(TraceKind::marker, 0, 3, at, arrived));
+        const std::string svg = space_time_diagram(trace);
+        EXPECT_EQ(lines_of(svg, style::marker), 1u + 1);
+        const std::regex line("<line x1=\"([0-9.]+)\" y1=\"[0-9.]+\" "
+                              "x2=\"\\1\"[^>]*#0072b2");
+        return std::distance(
+            std::sregex_iterator(svg.begin(), svg.end(), line),
+            std::sregex_iterator());
+    };
+    EXPECT_EQ(vertical_lines(11 * millisecond, 11 * millisecond), 1);
+    EXPECT_EQ(vertical_lines(11 * millisecond, unknown_time), 0);
+    EXPECT_EQ(vertical_lines(unknown_time, 11 * millisecond), 0);
+}
+
 TEST(SpaceTime, TellsDimensionsOfASweepApart)
 {
     std::string svg = space_time_diagram(example("network-sweeping"));
@@ -267,7 +287,7 @@ TEST(SpaceTime, TellsDimensionsOfASweepApart)
     EXPECT_EQ(lines_of(svg, style::sweep(1)), 4u + 1);
     EXPECT_NE(svg.find("sweep, dimension 1"), std::string::npos);
     EXPECT_NE(svg.find(">node-d</text>"), std::string::npos);
-    EXPECT_NE(svg.find("Clocks of the nodes agree within 12"),
+    EXPECT_NE(svg.find("Clocks of the nodes agree within 33.1 us"),
               std::string::npos);
 }
 

@@ -200,9 +200,12 @@ TEST_P(Patterns, SyncAndStopTakes4n)
 {
     const Scenario scenario = small_scenario();
     const MessageCounts messages = run(scenario, GetParam()).messages;
-    EXPECT_EQ(messages.requests + messages.stopped + messages.save_orders +
+    EXPECT_EQ(messages.requests + messages.drained + messages.save_orders +
                   messages.saved,
               4U * scenario.job.ranks);
+    EXPECT_EQ(messages.stopped + messages.drain_orders,
+              2U * scenario.job.ranks);
+    EXPECT_EQ(messages.resumed, scenario.job.ranks);
     EXPECT_EQ(messages.alignment, 2U * scenario.job.ranks);
     EXPECT_EQ(messages.markers + messages.first_use_markers + messages.sweep,
               0U);
@@ -224,6 +227,9 @@ TEST_P(Patterns, ChandyLamportMarksTheUsedChannels)
                                             ? 1U
                                             : scenario.job.ranks));
         EXPECT_GE(messages.ends, scenario.job.ranks);
+        EXPECT_EQ(messages.saved + messages.resumed + messages.counts +
+                      messages.logged,
+                  4U * scenario.job.ranks);
     }
 }
 
@@ -320,6 +326,27 @@ TEST(Staggering, LogsMore)
     const Result together = run(scenario, "ring");
     scenario.checkpoint.stagger = true;
     EXPECT_GT(run(scenario, "ring").log.messages, together.log.messages);
+}
+
+TEST(Writers, OneAfterTheOtherHalveTheTimeOfTheMiddleOne)
+{
+    for (const auto &[name, protocol] : protocol_names) {
+        SCOPED_TRACE(name);
+        Scenario scenario = small_scenario();
+        scenario.protocol = protocol;
+        const Result before = run(scenario, "ring");
+        scenario.checkpoint.writers = 1;
+        scenario.job.closing = 3;
+        Result result = run(scenario, "ring");
+        EXPECT_EQ(result.most_writers, 1U);
+        EXPECT_NEAR(result.times.commit, before.times.commit + 3, 0.01);
+
+        const Seconds one = scenario.job.image_bytes / scenario.job.bandwidth;
+        std::sort(result.stop_times.begin(), result.stop_times.end());
+        EXPECT_NEAR(result.stop_times.front(), one, one / 2);
+        EXPECT_NEAR(result.stop_times[scenario.job.ranks / 2],
+                    scenario.job.ranks * one / 2, 2 * one);
+    }
 }
 
 TEST(SharedDisk, DividesItsBandwidth)

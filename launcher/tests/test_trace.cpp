@@ -166,6 +166,151 @@ TEST(TraceRecorder, PrefersTheCutThatTheRankTells)
     EXPECT_EQ(cuts[0].at, 20);
 }
 
+/* What rank `rank` tells of its cut, and of two more events. */
+RankSeen seen_by(std::int64_t cut, ckpt_seen one, ckpt_seen two)
+{
+    RankSeen seen;
+    auto base = static_cast<std::uint64_t>(start.time_since_epoch().count());
+
+    seen.events = {{static_cast<std::uint64_t>(cut), 0, CKPT_SEEN_CUT, -1},
+                   one, two};
+    for (ckpt_seen &event : seen.events) {
+        event.at += base;
+        if (event.kind < CKPT_SEEN_KINDS) {
+            seen.counts[event.kind]++;
+        }
+        seen.logged_bytes += event.kind == CKPT_SEEN_LOGGED ? event.value : 0;
+    }
+    return seen;
+}
+
+TEST(TraceRecorder, TakesWhatRanksHaveSeen)
+{
+    TraceRecorder recorder;
+    recorder.begin("cl", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
+                   start);
+    for (int rank : {0, 1}) {
+        recorder.answered(rank, answer(CKPT_MSG_READY, 0, 0, 1), at(30));
+        recorder.captured(rank, at(40));
+    }
+    recorder.seen_by(0,
+                     seen_by(20, {21, 7, CKPT_SEEN_MARKER_SENT, 1},
+                             {50, 0, CKPT_SEEN_MARKER_RECEIVED, 1}),
+                     {});
+    recorder.seen_by(1,
+                     seen_by(25, {26, 0, CKPT_SEEN_FIRST_USE_SENT, 0},
+                             {33, 900, CKPT_SEEN_LOGGED, 0}),
+                     {1000, 4});
+    CheckpointCost cost = recorder.cost();
+    CheckpointTrace trace = recorder.finish("job", 1);
+
+    auto cuts = of_kind(trace, TraceKind::cut);
+    ASSERT_EQ(cuts.size(), 2u) << "not where they said READY, too";
+    EXPECT_EQ(cuts[0].at, 20);
+    EXPECT_EQ(cuts[1].at, 1025);
+    EXPECT_EQ(trace.nodes[1].clock_offset, 1000);
+    EXPECT_EQ(trace.nodes[1].clock_error, 4);
+    auto markers = of_kind(trace, TraceKind::marker);
+    ASSERT_EQ(markers.size(), 2u) << "halves are joined";
+    EXPECT_EQ(markers[1].arrived, 50);
+    EXPECT_TRUE(markers[1].first_use);
+    EXPECT_EQ(of_kind(trace, TraceKind::logged).at(0).arrived, 1033);
+    EXPECT_EQ(cost.channels, 2u);
+    EXPECT_EQ(cost.markers, 1u);
+    EXPECT_EQ(cost.first_use_markers, 1u);
+    EXPECT_EQ(cost.cross_cut_messages, 1u);
+    EXPECT_EQ(cost.cross_cut_bytes, 900u);
+    EXPECT_EQ(cost.messages.at("cut"), 2u);
+}
+
+/* Of a sweep its agents tell, each its own end. */
+TEST(TraceRecorder, TakesWhatAgentsHaveSeenOfTheSweep)
+{
+    TraceRecorder recorder;
+    recorder.begin("ns", 2, {{"a", {{0, 0}}, 0, 0}, {"b", {{1, 1}}, 0, 0}},
+                   start);
+    const std::int64_t base = start.time_since_epoch().count();
+    RankSeen one, other;
+    one.sweep = {{0, 1, 0, true, base + 10}, {1, 0, 0, false, base + 35}};
+    other.sweep = {{1, 0, 0, true, base - 970}, {0, 1, 0, false, base - 980},
+                   {0, 2, 0, false, base - 980}}; /* no such node */
+    recorder.seen_by(0, one, {});
+    recorder.seen_by(1, other, {1000, 4});
+    EXPECT_EQ(recorder.cost().sweep, 2u);
+    EXPECT_EQ(recorder.cost().channels, 0u);
+    auto messages = of_kind(recorder.finish("job", 1), TraceKind::sweep);
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[0].at, 10);
+    EXPECT_EQ(messages[0].arrived, 20);
+    EXPECT_EQ(messages[1].at, 30);
+    EXPECT_EQ(messages[1].arrived, 35);
+}
+
+TEST(TraceRecorder, CountsWhatRanksHadNoRoomFor)
+{
+    TraceRecorder recorder;
+    recorder.begin("cl", 2, one_node(2), start);
+    RankSeen seen = seen_by(20, {21, 7, CKPT_SEEN_MARKER_SENT, 1},
+                            {33, 900, CKPT_SEEN_LOGGED, 1});
+    seen.counts[CKPT_SEEN_MARKER_SENT] = 5;
+    seen.counts[CKPT_SEEN_MARKER_RECEIVED] = 2;
+    seen.counts[CKPT_SEEN_LOGGED] = 11;
+    seen.logged_bytes = 9000;
+    recorder.seen_by(0, seen, {});
+    CheckpointTrace trace = recorder.finish("job", 1);
+
+    EXPECT_EQ(trace.totals.markers, 5u);
+    EXPECT_EQ(trace.totals.logged, 11u);
+    EXPECT_EQ(trace.totals.logged_bytes, 9000u);
+    EXPECT_EQ(trace.left_out, 4u + 2u + 10u);
+}
+
+TEST(TraceRecorder, BelievesNoRankThatIsNotThere)
+{
+    TraceRecorder recorder;
+    recorder.begin("cl", 2, one_node(2), start);
+    recorder.seen_by(0,
+                     seen_by(20, {21, 7, CKPT_SEEN_MARKER_SENT, 2},
+                             {33, 900, CKPT_SEEN_LOGGED, -1}),
+                     {});
+    recorder.seen_by(1, seen_by(20, {21, 7, 99, 0}, {22, 7, 5, 0}), {});
+    EXPECT_EQ(recorder.finish("job", 1).events.size(), 2u) << "the cuts";
+}
+
+TEST(TraceRecorder, AddsUpHowLongEachRankStandsStill)
+{
+    TraceRecorder recorder;
+    recorder.begin("sns", 3, one_node(3), start);
+    for (int rank = 0; rank < 3; rank++) {
+        recorder.stands_still(rank, true, at(100));
+        recorder.stands_still(rank, false, at(200 + 100 * rank));
+    }
+    recorder.stands_still(0, true, at(1000)); /* up to the commit */
+    recorder.commit(at(1500));
+    StopTimes times = recorder.cost().stood_still;
+    EXPECT_NEAR(times.least, 200e-9, 1e-12);
+    EXPECT_NEAR(times.median, 300e-9, 1e-12);
+    EXPECT_NEAR(times.most, 600e-9, 1e-12);
+}
+
+TEST(ClockProbe, TakesTheShortestRoundTrip)
+{
+    ClockProbe probe;
+    probe.begin();
+    EXPECT_TRUE(probe.answered(1000, 500, 1200));
+    EXPECT_EQ(probe.best().nanoseconds, 600);
+    EXPECT_EQ(probe.best().error, 100);
+    EXPECT_TRUE(probe.answered(2000, 1430, 2020));
+    EXPECT_EQ(probe.best().nanoseconds, 580);
+    EXPECT_TRUE(probe.answered(3000, 2000, 9000));
+    EXPECT_FALSE(probe.answered(4000, 2000, 9001));
+    EXPECT_EQ(probe.best().error, 10);
+    probe.begin();
+    EXPECT_EQ(probe.best().error, 10) << "until there is a newer one";
+    probe.answered(5000, 0, 5050);
+    EXPECT_EQ(probe.best().nanoseconds, 5025);
+}
+
 TEST(TraceRecorder, JoinsSweepMessagesOfEachDimension)
 {
     TraceRecorder recorder;

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "cut/agent_link.h"
+#include "cut/history.h"
 #include "cut/intake.h"
 #include "cut/log_file.h"
 #include "cut/markers.h"
@@ -89,9 +90,10 @@ static int count_peers(void)
     return 0;
 }
 
-static void tell(int rank)
+static void tell(int rank, enum ckpt_seen_kind reason)
 {
     peers[rank].was_told = 1;
+    ckpt_history_add(reason, rank, peers[rank].cut_sent);
     ckpt_marker_send(rank, epoch, peers[rank].cut_sent);
 }
 
@@ -100,7 +102,7 @@ static void send_markers(void)
 {
     for (int i = 0; with_markers && i < MPI_COMM_WORLD->size; i++) {
         if (peers[i].cut_sent > 0 && !peers[i].was_told) {
-            tell(i);
+            tell(i, CKPT_SEEN_MARKER_SENT);
         }
     }
 }
@@ -135,6 +137,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     if (count_peers() != 0) { /* it goes on in the old colour */
         return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
     }
+    ckpt_history_begin();
     ckpt_intake_mark();
     ckpt_channels_turn();
     epoch = message->epoch;
@@ -157,7 +160,7 @@ void ckpt_epoch_sent(MPI_Comm comm, int peer)
     const int rank = peer < 0 || peer >= comm->peers ? -1 : comm->members[peer];
 
     if (rank >= 0 && !peers[rank].was_told) {
-        tell(rank);
+        tell(rank, CKPT_SEEN_FIRST_USE_SENT);
     }
 }
 
@@ -204,6 +207,7 @@ static void receive_markers(void)
 
     while (ckpt_marker_receive(&rank, &of, &count)) {
         if (of == epoch) {
+            ckpt_history_add(CKPT_SEEN_MARKER_RECEIVED, rank, count);
             peers[rank].expected = count;
             peers[rank].has_told = 1;
         }
@@ -308,6 +312,9 @@ void ckpt_epoch_close(int inside)
 {
     if (!ckpt_epoch_open) {
         return;
+    }
+    if (!inside) {
+        receive_markers(); /* COUNTS may have come first: they are seen, too */
     }
     answer_close();
     if (!inside) {

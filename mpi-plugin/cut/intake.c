@@ -5,6 +5,7 @@
 #include "cut/intake.h"
 
 #include "cut/epoch.h"
+#include "cut/history.h"
 #include "cut/log_file.h"
 #include "cut/message_log.h"
 #include "handles/channels.h"
@@ -19,13 +20,21 @@ static int is_cut; /* what take_back() sees completed has crossed the cut */
 
 /* ---- Messages of the old colour -------------------------------------------- */
 
+static void write_to_log(MPI_Comm comm, const struct ckpt_log_entry *entry,
+                         const void *request)
+{
+    ckpt_history_add(CKPT_SEEN_LOGGED, comm->members[entry->source],
+                     entry->size);
+    ckpt_log_file_write(comm, entry, request);
+}
+
 /* It is all here: logs it. */
 static void arrived(struct ckpt_log_entry *entry)
 {
     entry->arrival = NULL;
     entry->communicator->received[entry->source]++;
     ckpt_epoch_received(entry->communicator, entry->source);
-    ckpt_log_file_write(entry->communicator, entry, entry->request);
+    write_to_log(entry->communicator, entry, entry->request);
 }
 
 /* Begins to receive a matched message. */
@@ -445,7 +454,7 @@ void ckpt_intake_completed(MPI_Request request)
         ckpt_log_file_fail(-ENOMEM);
         return;
     }
-    ckpt_log_file_write(comm, entry, request);
+    write_to_log(comm, entry, request);
     ckpt_log_free(entry);
 }
 

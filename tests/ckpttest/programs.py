@@ -116,6 +116,16 @@ def events(seed, stop_file, ranks=2):
     return Program("events", argv, ranks)
 
 
+PATTERNS = ("independent", "ring", "all-to-all", "wildcard", "collective")
+
+
+def pattern(name, rounds, ranks=2, period_us=1000, size=1024):
+    """One of the PATTERNS, which the simulator has, too; the line "begun" says
+    that all of its channels have been used."""
+    argv = [APPS / "patterns", name, rounds, period_us, size]
+    return Program(name, argv, ranks)
+
+
 def memory(megabytes, steps, ranks=2, pause_us=0):
     """Much memory, strided messages and collectives."""
     return Program(

@@ -6,7 +6,8 @@
  * A rank keeps one SOCK_SEQPACKET Unix connection to its agent; each packet is
  * one struct ckpt_message. A memory file that the rank passes with HELLO, the
  * rank page, is mapped by both and holds what would be too long for a message:
- * the collective clocks and the message counters.
+ * the collective clocks, the message counters, and what the rank has seen of the
+ * checkpoint.
  *
  * One Sync-and-Stop checkpoint (Plank 1993, section 2.4), seen by a rank:
  *
@@ -51,7 +52,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 4u
+#define CKPT_WIRE_VERSION 5u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -80,7 +81,8 @@ enum ckpt_message_type {
                               from peers all of whose old messages are here; in
                               a sweep 1 when all are here. arg[1]: 1 when all
                               are here that COUNTS or a sweep has told of */
-    CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut */
+    CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut;
+                             what it has seen is in the page */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
@@ -196,6 +198,35 @@ struct ckpt_peer {
     uint64_t expected; /* agent writes before DRAIN: the peer's sent */
 };
 
+/* What a rank sees itself of a checkpoint for which it does not stand still. */
+enum ckpt_seen_kind {
+    CKPT_SEEN_CUT = 0,             /* its cut */
+    CKPT_SEEN_MARKER_SENT = 1,     /* to `peer`, on a channel that it has used;
+                                      `value`: messages sent there */
+    CKPT_SEEN_FIRST_USE_SENT = 2,  /* the same, for its first message there */
+    CKPT_SEEN_MARKER_RECEIVED = 3, /* from `peer`, with that number */
+    CKPT_SEEN_LOGGED = 4,          /* a message of `peer` that crossed the cut is
+                                      here in full; `value`: bytes */
+};
+#define CKPT_SEEN_KINDS 5u
+
+struct ckpt_seen {
+    uint64_t at; /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t value;
+    uint32_t kind; /* enum ckpt_seen_kind */
+    int32_t peer;  /* rank in MPI_COMM_WORLD, or -1 */
+};
+
+#define CKPT_HISTORY_EVENTS 4096u
+
+/* From the cut to LOGGED. The first events are kept, all are counted. */
+struct ckpt_history {
+    uint64_t count[CKPT_SEEN_KINDS];
+    uint64_t logged_bytes;
+    uint64_t kept; /* of `event` */
+    struct ckpt_seen event[CKPT_HISTORY_EVENTS];
+};
+
 #define CKPT_PAGE_MAGIC 0x47504b43u
 #define CKPT_CLOCK_SLOTS 16384u
 
@@ -208,6 +239,7 @@ struct ckpt_rank_page {
     uint32_t clock_count; /* slots in use or once used: [0, clock_count) */
     uint32_t reserved;
     struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
+    struct ckpt_history history; /* rank writes before LOGGED */
     /* struct ckpt_peer peer[rank_count]; */
 };
 
@@ -223,7 +255,11 @@ static_assert(sizeof(struct ckpt_message) == 512, "layout of ckpt_message");
 static_assert(sizeof(struct ckpt_logged_message) == 48, "layout of a log entry");
 static_assert(sizeof(struct ckpt_clock) == 40, "layout of ckpt_clock");
 static_assert(sizeof(struct ckpt_peer) == 24, "layout of ckpt_peer");
-static_assert(sizeof(struct ckpt_rank_page) == 24 + 40 * CKPT_CLOCK_SLOTS,
+static_assert(sizeof(struct ckpt_seen) == 24, "layout of ckpt_seen");
+static_assert(sizeof(struct ckpt_history) == 56 + 24 * CKPT_HISTORY_EVENTS,
+              "layout of ckpt_history");
+static_assert(sizeof(struct ckpt_rank_page) ==
+                  24 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
               "layout of ckpt_rank_page");
 
 #endif

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""protocol_report.py - the table of protocols and patterns, as Markdown and HTML."""
+
+import html
+import statistics
+
+import calibrate
+import protocols
+import report
+from ckpttest import table
+
+HEADER = [
+    "protocol",
+    "ranks",
+    "pattern",
+    "protocol's messages",
+    "formula",
+    "first-use markers",
+    "alignment",
+    "other control messages",
+    "cross-cut messages",
+    "cross-cut bytes",
+    "a rank stands still",
+    "the longest",
+    "checkpoint time",
+]
+
+NOTE = (
+    "The protocol's messages are Plank's m_SNS (stop, all is received, save, saved),"
+    " m_CL (a marker on each channel used) or m_NS (the sweep, between nodes)."
+    " Alignment and other control messages are between the coordinator and ranks,"
+    " in both directions. Spreads are median (least .. most) of the checkpoints of"
+    " one job; of the ranks' times in a checkpoint the median counts."
+)
+
+STYLE = """
+body { font: 14px sans-serif; margin: 2em; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: right; }
+th { background: #eee; }
+td:first-child, td:nth-child(3), td:nth-child(5) { text-align: left; }
+tr.other td:nth-child(4) { background: #fdd; }
+"""
+
+
+def counts(values):
+    """One number if all are equal, else median (least .. most)."""
+    if min(values) == max(values):
+        return str(values[0])
+    middle = statistics.median_low(values)
+    return f"{middle} ({min(values)} .. {max(values)})"
+
+
+def control_messages(saved):
+    """(alignment, all else but the protocol's own) between coordinator and ranks."""
+    messages = dict(saved["cost"]["messages"])
+    messages.pop("stop and save", None)
+    return messages.pop("alignment"), sum(messages.values())
+
+
+def row(result):
+    """One line of the table."""
+    saved = result["checkpoints"]
+    costs = [checkpoint["cost"] for checkpoint in saved]
+    alignment, others = zip(*map(control_messages, saved))
+    stops = [cost["stood_still"] for cost in costs]
+    return [
+        protocols.PROTOCOLS[result["protocol"]],
+        result["ranks"],
+        result["pattern"],
+        counts([protocols.own_messages(checkpoint) for checkpoint in saved]),
+        result["formula"],
+        counts([cost["first_use_markers"] for cost in costs]),
+        counts(alignment),
+        counts(others),
+        counts([cost["cross_cut_messages"] for cost in costs]),
+        counts([cost["cross_cut_bytes"] for cost in costs]),
+        table.spread([stop["median"] for stop in stops]),
+        table.spread([stop["most"] for stop in stops]),
+        table.spread([checkpoint["timings"]["total"] for checkpoint in saved]),
+    ]
+
+
+def are_as_expected(result):
+    """Whether all checkpoints of a case agree with the formula."""
+    return all(
+        protocols.is_as_expected(result, checkpoint)
+        for checkpoint in result["checkpoints"]
+    )
+
+
+def agreement(results):
+    """How many checkpoints agree with the formulas, in words."""
+    same = [
+        protocols.is_as_expected(result, checkpoint)
+        for result in results
+        for checkpoint in result["checkpoints"]
+    ]
+    return (
+        f"{sum(same)} of {len(same)} checkpoints took the messages of the formula;"
+        " by Sync-and-Stop one less for each rank that is saved inside a collective,"
+        " where it has nothing to drain."
+        f" {sum(result['instead'] for result in results)} more were taken by"
+        " Sync-and-Stop, though another protocol was asked for."
+    )
+
+
+def facts(data):
+    """The machine, a line for each fact."""
+    return [[name, value] for name, value in data["machine"].items()]
+
+
+def markdown(data):
+    """The whole report."""
+    parts = [
+        "# Checkpoints by protocol and pattern of communication",
+        NOTE,
+        agreement(data["results"]),
+        report.markdown(["machine", ""], facts(data)),
+        report.markdown(HEADER, map(row, data["results"])),
+    ]
+    if calibrate.simulated(data):
+        parts.append(calibrate.markdown(data))
+    return "\n\n".join(parts) + "\n"
+
+
+def _html_row(kind, cells, style=""):
+    inner = "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells)
+    return f"<tr{style}>{inner}</tr>"
+
+
+def page(data):
+    """The same as HTML; what differs from the formula is red."""
+    rows = [
+        _html_row(
+            "td", row(result), "" if are_as_expected(result) else ' class="other"'
+        )
+        for result in data["results"]
+    ]
+    machine = [_html_row("td", fact) for fact in facts(data)]
+    beside = []
+    if calibrate.simulated(data):
+        beside = [
+            "<h2>The simulator beside it</h2>",
+            f"<p>{html.escape(calibrate.summary(data))}</p><table>",
+            _html_row("th", calibrate.HEADER),
+            *(_html_row("td", calibrate.row(one)) for one in calibrate.simulated(data)),
+            "</table>",
+        ]
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><meta charset="utf-8">',
+            "<title>Checkpoints by protocol and pattern</title>",
+            f"<style>{STYLE}</style>",
+            "<h1>Checkpoints by protocol and pattern of communication</h1>",
+            f"<p>{html.escape(NOTE)}</p>",
+            f"<p>{html.escape(agreement(data['results']))}</p>",
+            "<table>",
+            _html_row("th", HEADER),
+            *rows,
+            "</table>",
+            *beside,
+            "<h2>Machine</h2><table>",
+            *machine,
+            "</table></html>",
+            "",
+        ]
+    )
