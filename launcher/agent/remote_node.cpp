@@ -40,7 +40,9 @@ void RemoteNode::on_frame(const json &frame)
         frame.at("address").get_to(address_);
     } else if (type == "here") {
         int rank = frame.at("rank");
-        pages_[rank] = {{}, frame.at("sent"), frame.at("received")};
+        Page &page = pages_[rank] = {};
+        frame.at("sent").get_to(page.sent);
+        frame.at("received").get_to(page.received);
         events_.rank_here(
             *this, rank, frame.at("count"), frame.at("pid"),
             {frame.at("cut"), frame.at("open"), frame.at("in_doubt")});

@@ -20,7 +20,7 @@ from .cluster import Cluster
 from .job import JobError
 from .lab import Lab
 
-PROTOCOLS = ["sns", "cl"]
+PROTOCOLS = ["sns", "cl", "ns"]
 LONGEST_PAUSE = 0.2  # seconds before a checkpoint
 FIRST_CUTS = 6  # at most, of a job that was not restarted
 LATER_CUTS = 2  # at most, of one that was
