@@ -89,6 +89,29 @@ def test_agent_dies_in_a_phase(lab, native, protocol, stagger, phase):
     assert lab.answer(program, job, again) == native(program).answer
 
 
+@pytest.mark.parametrize(
+    "protocol, stagger, phase",
+    [(*how, phase) for how, phases in PHASES.items() for phase in phases],
+)
+def test_job_dies_in_a_phase(lab, native, protocol, stagger, phase):
+    """The newest committed checkpoint is the one before."""
+    program = programs.traffic(1500, 3)
+    job = lab.start(
+        program,
+        CKPT_PROTOCOL=protocol,
+        CKPT_STAGGER=stagger,
+        CKPT_FAULT=f"agent-in-{phase}:2",
+    )
+    job.wait_for(program.progress)
+    first = lab.checkpoint(job)["name"]
+    assert lab.ckpt("checkpoint", job.pid).returncode != 0
+    job.kill()
+    assert [entry["name"] for entry in lab.checkpoints()] == [first]
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
 def test_killed_agent_is_replaced(lab, native):
     program = programs.ring(60000)
     job = start(lab, program)

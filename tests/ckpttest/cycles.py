@@ -8,6 +8,7 @@ committed checkpoint, perhaps killed again, and comes to its end. Each restart
 must go on where that checkpoint was taken, and each answer must be right.
 """
 
+import json
 import random
 import re
 import subprocess
@@ -42,8 +43,14 @@ def last_step(job):
 class Cycle:
     """One run of a program with kills and restarts."""
 
-    def __init__(self, directory, program, chance):
-        self.lab = Lab(directory, CKPT_NAME="cycle")
+    def __init__(self, directory, program, chance, way):
+        protocol, stagger = way
+        self.lab = Lab(
+            directory,
+            CKPT_NAME="cycle",
+            CKPT_PROTOCOL=protocol,
+            CKPT_STAGGER=stagger,
+        )
         self.program = program
         self.chance = chance
         self.known = {}  # number of a checkpoint -> Known
@@ -59,14 +66,14 @@ class Cycle:
         """Takes a checkpoint and notes when. False if the job has ended."""
         job = self.parts[-1]
         after = last_step(job)
-        done = self.lab.ckpt("checkpoint", job.pid)
+        done = self.lab.ckpt("checkpoint", job.pid, "--json")
         if done.returncode != 0:
             ended = not job.run_on(5)
             assert ended, f"checkpoint: {done.stderr}"
             return False
-        name = done.stdout.strip()
-        self.known[int(name.rpartition("/")[2])] = Known(after, last_step(job))
-        self.counts["checkpoints"] += 1
+        saved = json.loads(done.stdout)
+        self.known[saved["number"]] = Known(after, last_step(job))
+        self.counts[f"checkpoints by {saved['protocol']}"] += 1
         return True
 
     def kill(self):
@@ -124,17 +131,21 @@ class Cycle:
         return self.program.answer(job.lines, self.lab.work)
 
 
-def run_cycles(directory, cycles, seed, program, show=print):
+def run_cycles(
+    directory, cycles, seed, program, ways=(("sns", "no"),), show=print
+):
     """Runs cycles until one fails; what was counted. Raises on a failure.
 
     program: prints at least every STEPS_PER_LINE steps how far it is.
+    ways: (protocol, who is staggered), of which each cycle takes one.
     """
     native = Lab(directory / "native")
     expected = native.run_native(program).answer
     totals = Counter()
     for number in range(cycles):
+        chance = random.Random(seed + number)
         cycle = Cycle(
-            directory / f"cycle{number}", program, random.Random(seed + number)
+            directory / f"cycle{number}", program, chance, chance.choice(ways)
         )
         try:
             answer = cycle.run()
