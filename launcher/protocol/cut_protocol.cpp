@@ -256,7 +256,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     kill_ = kill;
     left_early_ = false;
     plan_ = std::move(plan);
-    moved_ = closing_ = may_retry_ = false;
+    moved_ = quiet_ = closing_ = may_retry_ = false;
     swept_ = true;
     log_ = {};
     targets_.clear();
@@ -365,6 +365,7 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
         return;
     }
     rank.needs |= message.arg[5];
+    rank.has_sent = rank.has_sent || message.arg[6] != 0;
     if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
         rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
         return; /* one of its threads; what the rank does is told apart */

@@ -158,7 +158,8 @@ class CutProtocol
     /* Their agents tell them the counts of messages. */
     bool is_sweeping() const
     {
-        return is_moving() && plan_.protocol == Protocol::network_sweep;
+        return is_moving() && !quiet_ &&
+               plan_.protocol == Protocol::network_sweep;
     }
 
   private:
@@ -183,6 +184,7 @@ class CutProtocol
          * clock's `entered` there. True as long as that has not changed. */
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
+        bool has_sent = false;      /* messages, since the last cut */
         std::optional<Time> asked_at; /* when it was told CUT */
         RankCut cut;
         std::uint64_t used = 0;     /* channels at its cut */
@@ -243,7 +245,9 @@ class CutProtocol
     void cut_next(int lane, Time now);
     void cut_rest(Time now);
     void pass_turns(Time now);
+    ckpt_cut kind_of_cut() const;
     bool must_tell_counts() const;
+    void examine_quiet();
     void on_cut(int rank, const ckpt_message &message, Time now);
     void on_complete(Rank &rank, const ckpt_message &message, Time now);
     void on_logged(int rank, const ckpt_message &message, Time now);
@@ -282,6 +286,7 @@ class CutProtocol
     CutPlan plan_;
     bool moved_ = false;      /* nobody stands still */
     bool swept_ = false;      /* the agents can sweep */
+    bool quiet_ = false;      /* nobody has sent anything since the last cut */
     bool closing_ = false;    /* CLOSE was sent */
     bool unsettled_ = false;  /* some ranks may be cut and others not */
     bool settling_ = false;

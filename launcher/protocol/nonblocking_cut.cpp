@@ -39,6 +39,8 @@ void CutProtocol::open(Time now)
 {
     times_.request_to_stop = seconds(now - requested_at_);
     moved_ = true;
+    quiet_ = std::none_of(ranks_.begin(), ranks_.end(),
+                          [](const Rank &rank) { return rank.has_sent; });
     enter(Phase::open, now);
     actions_.push_back(action::OpenPieces{});
 }
@@ -72,9 +74,17 @@ bool CutProtocol::waits(const Rank &rank)
 void CutProtocol::order_cut(int rank, Time now)
 {
     ranks_[rank].asked_at = now;
-    send(rank, CKPT_MSG_CUT, true,
-         plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
-                                                   : CKPT_CUT_MARKERS);
+    send(rank, CKPT_MSG_CUT, true, kind_of_cut());
+}
+
+/* A program that communicates by collectives alone needs to be told no counts. */
+ckpt_cut CutProtocol::kind_of_cut() const
+{
+    if (quiet_) {
+        return CKPT_CUT_QUIET;
+    }
+    return plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
+                                                     : CKPT_CUT_MARKERS;
 }
 
 /*
@@ -210,6 +220,7 @@ void CutProtocol::examine_logs(Time now)
                     [](const Rank &rank) { return rank.resumed; })) {
         times_.capture = seconds(now - phase_began_);
         enter(Phase::log, now);
+        examine_quiet();
         if (must_tell_counts()) {
             tell_counts();
         }
@@ -221,7 +232,7 @@ void CutProtocol::examine_logs(Time now)
         used += rank.used;
         complete += rank.complete;
     }
-    if (used == complete) {
+    if (quiet_ || used == complete) {
         close_logs();
     }
 }
@@ -230,7 +241,19 @@ void CutProtocol::examine_logs(Time now)
  * others may have to know its counts in order to enter. */
 bool CutProtocol::must_tell_counts() const
 {
-    return plan_.protocol == Protocol::chandy_lamport || !swept_;
+    return !quiet_ && (plan_.protocol == Protocol::chandy_lamport || !swept_);
+}
+
+/* Somebody may have sent a message after all, between its report and its cut. */
+void CutProtocol::examine_quiet()
+{
+    if (quiet_ && std::any_of(ranks_.begin(), ranks_.end(),
+                              [](const Rank &rank) { return rank.used != 0; })) {
+        quiet_ = swept_ = false;
+        for (Rank &rank : ranks_) {
+            rank.used = 1;
+        }
+    }
 }
 
 void CutProtocol::tell_counts()
@@ -341,7 +364,7 @@ void CutProtocol::finish_cut(Time now)
     plan_ = {Protocol::network_sweep, {}};
     reason_ = "an agent was lost in the middle of it";
     settling_ = moved_ = true;
-    swept_ = closing_ = kill_ = false;
+    swept_ = quiet_ = closing_ = kill_ = false;
     requested_at_ = now;
     enter(Phase::cut, now);
     for (int i = 0; i < rank_count(); i++) {

@@ -18,12 +18,13 @@ constexpr std::uint64_t given_up = CKPT_GIVEN_UP; /* in RESUME and CLOSE */
 class NonblockingCut : public Machine
 {
   public:
-    /* Until the ranks have been told CUT. */
-    void to_cut(Protocol protocol, std::vector<int> lanes = {})
+    /* Until the ranks have been told CUT. quiet: none has sent any message. */
+    void to_cut(Protocol protocol, std::vector<int> lanes = {},
+                bool quiet = false)
     {
         request(false, {protocol, std::move(lanes)});
         for (int i = 0; i < count; i++) {
-            report_running(i);
+            report_running(i, !quiet && i == 1);
         }
         ASSERT_EQ(machine.phase(), Phase::open);
         ASSERT_TRUE(took<action::OpenPieces>());
@@ -33,9 +34,13 @@ class NonblockingCut : public Machine
         ASSERT_EQ(machine.phase(), Phase::cut);
     }
 
-    void report_running(int rank)
+    void report_running(int rank, bool has_sent = true)
     {
-        say(rank, CKPT_MSG_REPORT, CKPT_PLACE_FREE, false);
+        ckpt_message message{};
+        message.type = CKPT_MSG_REPORT;
+        message.arg[0] = CKPT_PLACE_FREE;
+        message.arg[6] = has_sent;
+        send(rank, message);
     }
     void report_waiting(int rank)
     {
@@ -194,6 +199,37 @@ TEST_F(NonblockingCut, ASweepThatFailsLateIsReplacedToo)
     machine.sweep_failed();
     settle();
     EXPECT_EQ(ordered(CKPT_MSG_COUNTS), count);
+}
+
+TEST_F(NonblockingCut, WithoutMessagesNobodyIsToldCounts)
+{
+    to_cut(Protocol::network_sweep, {}, true);
+    EXPECT_FALSE(machine.is_sweeping());
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_QUIET);
+        cut_and_captured(i, 0);
+    }
+    EXPECT_EQ(ordered(CKPT_MSG_COUNTS), 0);
+    EXPECT_EQ(ordered(CKPT_MSG_CLOSE), count);
+    to_commit();
+    ASSERT_TRUE(finish && finish->committed);
+    EXPECT_EQ(machine.protocol(), Protocol::network_sweep);
+}
+
+TEST_F(NonblockingCut, AMessageBeforeTheCutBreaksTheQuiet)
+{
+    sent_count[2][1] = 4;
+    to_cut(Protocol::chandy_lamport, {}, true);
+    cut_and_captured(0, 0);
+    cut_and_captured(1, 0);
+    cut_and_captured(2, 1);
+    EXPECT_EQ(ordered(CKPT_MSG_COUNTS), count);
+    EXPECT_EQ(expected[1], (std::vector<std::uint64_t>{0, 0, 4}));
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(ordered(CKPT_MSG_CLOSE), 0);
+        complete(i, 1);
+    }
+    EXPECT_EQ(ordered(CKPT_MSG_CLOSE), count);
 }
 
 TEST_F(NonblockingCut, StaggeredOneAfterTheOther)

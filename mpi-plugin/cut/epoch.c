@@ -21,13 +21,15 @@
 
 #include <errno.h>
 
-#define UNTOLD (~0ull)
+#define UNTOLD  (~0ull)
+#define UNKNOWN (~0ull)
 
 int ckpt_epoch_open;
 
 static struct ckpt_epoch_peer *peers; /* [world size] */
 static uint64_t epoch;
-static int with_markers; /* Chandy-Lamport: to all channels that are used */
+static enum ckpt_cut kind;
+static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that closed */
 static int unfinished;   /* the cut was made inside: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
 static uint64_t told_complete, told_all; /* arg[0] and arg[1] of COMPLETE */
@@ -55,6 +57,19 @@ uint64_t ckpt_epoch_needs(void)
         needs |= is_pending((MPI_Request)handle) ? CKPT_NEEDS_PENDING : 0;
     }
     return needs;
+}
+
+int ckpt_epoch_has_sent(void)
+{
+    const struct ckpt_peer *counted = ckpt_page_peers(ckpt_rank_page());
+    uint64_t sent = 0;
+
+    ckpt_communicators_count(ckpt_page_peers(ckpt_rank_page()),
+                             MPI_COMM_WORLD->size);
+    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
+        sent += counted[i].sent;
+    }
+    return sent != sent_before;
 }
 
 /* ---- The cut ------------------------------------------------------------------ */
@@ -100,21 +115,36 @@ static void tell(int rank, enum ckpt_seen_kind reason)
 /* A marker on each channel that has been used (Plank 1993, section 2.5). */
 static void send_markers(void)
 {
-    for (int i = 0; with_markers && i < MPI_COMM_WORLD->size; i++) {
+    const int size = kind == CKPT_CUT_MARKERS ? MPI_COMM_WORLD->size : 0;
+
+    for (int i = 0; i < size; i++) {
         if (peers[i].cut_sent > 0 && !peers[i].was_told) {
             tell(i, CKPT_SEEN_MARKER_SENT);
         }
     }
 }
 
+static uint64_t sent_by_cut(void)
+{
+    uint64_t sent = 0;
+
+    for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
+        sent += peers[i].cut_sent;
+    }
+    return sent;
+}
+
 uint64_t ckpt_epoch_channels_used(void)
 {
     uint64_t used = 0;
 
+    if (kind == CKPT_CUT_QUIET) {
+        return sent_by_cut() != sent_before;
+    }
     for (int i = 0; i < MPI_COMM_WORLD->size; i++) {
         used += peers[i].cut_sent > 0;
     }
-    return with_markers ? used : 1;
+    return kind == CKPT_CUT_MARKERS ? used : 1;
 }
 
 uint64_t ckpt_epoch_last(void)
@@ -141,7 +171,7 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     ckpt_intake_mark();
     ckpt_channels_turn();
     epoch = message->epoch;
-    with_markers = message->arg[0] == CKPT_CUT_MARKERS;
+    kind = (enum ckpt_cut)message->arg[0];
     unfinished = inside;
     answered = 0;
     told_complete = told_all = 0;
@@ -259,7 +289,8 @@ static void tell_complete(void)
     struct ckpt_message message = {.type = CKPT_MSG_COMPLETE, .epoch = epoch};
 
     message.arg[1] = (uint64_t)has_all();
-    message.arg[0] = with_markers ? markers_complete() : message.arg[1];
+    message.arg[0] =
+        kind == CKPT_CUT_MARKERS ? markers_complete() : message.arg[1];
     if (message.arg[0] != told_complete || message.arg[1] != told_all) {
         told_all = message.arg[1];
         told_complete = message.arg[0];
@@ -273,6 +304,7 @@ static void answer_close(void)
     struct ckpt_failure failure = {""};
 
     answered = 1;
+    sent_before = sent_by_cut(); /* all of which has been received */
     if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0) {
         ckpt_report_refusal(&failure);
     } else {

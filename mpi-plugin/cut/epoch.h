@@ -43,6 +43,10 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
 /* READY's arg[2]: what COMPLETE has to add up to, over all ranks. */
 uint64_t ckpt_epoch_channels_used(void);
 
+/* 1 if this rank has sent any message since its last cut, or has not been cut.
+ * Context: any; not while it is open. */
+int ckpt_epoch_has_sent(void);
+
 /* The epoch of the last cut since this process began; or 0. Context: any. */
 uint64_t ckpt_epoch_last(void);
 

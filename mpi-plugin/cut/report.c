@@ -90,7 +90,10 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     message.arg[1] = slot;
     message.arg[2] = flags;
     message.arg[3] = (uint64_t)holding;
-    message.arg[5] = ckpt_checkpoint.moving ? ckpt_epoch_needs() : 0;
+    if (ckpt_checkpoint.moving && !ckpt_epoch_open) {
+        message.arg[5] = ckpt_epoch_needs();
+        message.arg[6] = (uint64_t)ckpt_epoch_has_sent();
+    }
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
 }
 

@@ -67,19 +67,20 @@ enum ckpt_message_type {
                              the rank waits for RUN or STOP, 0 if it runs on.
                              GATE with arg[3] 0: one of its threads waits;
                              arg[4]: `entered` of the clock there. arg[5]: after
-                             REQUEST with arg[0] 1, flags CKPT_NEEDS_* */
+                             REQUEST with arg[0] 1, flags CKPT_NEEDS_*, arg[6]:
+                             1 if it has sent messages since the last cut */
     CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
                              flags CKPT_READY_*; after CUT arg[2]: channels that
                              it has used, each of which gets a marker; in a
-                             sweep 1 */
+                             sweep 1; in CKPT_CUT_QUIET as arg[6] of REPORT */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
                              arg[2] as in READY */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
-                              from peers all of whose old messages are here; in
-                              a sweep 1 when all are here. arg[1]: 1 when all
+                              from peers all of whose old messages are here; otherwise
+                              1 when all are here. arg[1]: 1 when all
                               are here that COUNTS or a sweep has told of */
     CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut;
                              what it has seen is in the page */
@@ -140,6 +141,9 @@ enum ckpt_outcome {
 enum ckpt_cut {
     CKPT_CUT_MARKERS = 1, /* Chandy-Lamport: markers on all used channels */
     CKPT_CUT_SWEEP = 2,   /* the agents sweep the counts */
+    CKPT_CUT_QUIET = 3,   /* not at all: nobody has sent any message since the
+                             last checkpoint. If one has, until its cut, COUNTS
+                             tells */
 };
 
 /* Flags of READY, in arg[1]. */
