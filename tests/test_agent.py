@@ -123,6 +123,15 @@ def test_killed_agent_is_replaced(lab, native):
     assert lab.answer(program, job) == native(program).answer
 
 
+def test_agents_that_die_at_once(lab, native):
+    """The program does not start one after the other for ever."""
+    program = programs.ring(5000)
+    job = lab.start(program, CKPT_FAULT="agent-at-hello:2")
+    job.succeed()
+    assert any("one agent after the other" in line for line in job.lines)
+    assert lab.answer(program, job) == native(program).answer
+
+
 def test_requests_at_once(lab, native):
     """Both get a checkpoint, or the later one is told why not."""
     program = programs.traffic(3000)

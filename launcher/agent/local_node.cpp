@@ -5,6 +5,7 @@
 #include "agent/local_node.hpp"
 
 #include "common/error.hpp"
+#include "common/fault.hpp"
 #include "common/files.hpp"
 
 #include <spdlog/spdlog.h>
@@ -117,6 +118,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
 void LocalNode::hello(RankSession *session, const ckpt_message &message)
 {
     session->hello(message);
+    fault_kill("agent-at-hello");
     if (!ranks_.empty() &&
         ranks_.begin()->second->rank_count() != session->rank_count()) {
         fail("rank {} counts {} ranks, rank {} counts {}", session->rank(),

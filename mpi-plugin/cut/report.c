@@ -11,6 +11,13 @@
 #include "cut/file_content.h"
 #include "cut/synchronous_send.h"
 #include "cut/withhold.h"
+#include "sys/syscall.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#define AGENTS_LIMIT   10 /* in so many seconds: */
+#define AGENTS_SECONDS 10
 
 struct ckpt_checkpoint ckpt_checkpoint;
 
@@ -56,15 +63,36 @@ void ckpt_checkpoint_over(const struct ckpt_message *message)
     }
 }
 
+/* Agents that die as soon as they are there are no use. Context: also a signal's
+ * handler, in which standard I/O must not be used. */
+static int may_have_another(void)
+{
+    static const char text[] =
+        "ckpt: one agent after the other dies: no more checkpoints of this rank\n";
+    static time_t since;
+    static int lost;
+    struct timespec now = {0};
+
+    (void)ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - since > AGENTS_SECONDS) {
+        since = now.tv_sec;
+        lost = 0;
+    }
+    if (++lost <= AGENTS_LIMIT) {
+        return 1;
+    }
+    (void)ckpt_sys_write(STDERR_FILENO, text, sizeof(text) - 1);
+    return 0;
+}
+
 void ckpt_agent_lost(void)
 {
     struct ckpt_failure failure = {""};
-
     uint64_t restarted_from;
 
     ckpt_agent_disconnect();
     leave_open();
-    if (ckpt_attach(0, &restarted_from, &failure) != 0) {
+    if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
         ckpt_checkpoint_leave(); /* nobody will ever know */
     }
 }
