@@ -84,12 +84,13 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
 
 /*
  * A copy of the description, with its arrays. NULL: out of memory. From _retain to
- * _release, which frees it as _free does, it keeps alive what it uses. Context:
+ * _drop it keeps alive what it uses; _release is that and _free. Context:
  * normal, between ckpt_begin and ckpt_end.
  */
 struct ckpt_nonblocking *
 ckpt_nonblocking_copy(const struct ckpt_nonblocking *call);
 void ckpt_nonblocking_retain(struct ckpt_nonblocking *call);
+void ckpt_nonblocking_drop(struct ckpt_nonblocking *call);
 void ckpt_nonblocking_release(struct ckpt_nonblocking *call);
 void ckpt_nonblocking_free(struct ckpt_nonblocking *call);
 

@@ -84,7 +84,8 @@ MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site);
 /* It is made: enters the live list. Context: place for lower-half calls. */
 void ckpt_communicator_twin_made(MPI_Comm twin);
 
-/* Points its clock into the current rank page. Context: quiesced. */
+/* Points its clock into the current rank page. Context: before the lower half
+ * begins to make it, for the first time or after a restart. */
 void ckpt_communicator_twin_rebind(MPI_Comm twin);
 
 /*
