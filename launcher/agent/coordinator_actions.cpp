@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_actions.cpp - does what the state machine wants done, up to the
+ * manifest.
+ */
+#include "config.h"
+#include "agent/coordinator.hpp"
+
+#include "common/durations.hpp"
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "image/message_log.hpp"
+#include "protocol/sweep_topology.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+/* What the trace is good for is not worth a checkpoint. */
+void write_trace(const CheckpointTrace &trace,
+                 const std::filesystem::path &directory)
+{
+    try {
+        trace.write(directory);
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
+}
+
+} // namespace
+
+/* ---- Actions --------------------------------------------------------------- */
+
+void Coordinator::perform()
+{
+    for (const Action &next : machine_.take_actions()) {
+        if (auto *set = std::get_if<action::SetTargets>(&next)) {
+            if (Node *node = where_[set->rank]) {
+                node->set_targets(set->rank, set->targets);
+            }
+        } else if (auto *set = std::get_if<action::SetExpected>(&next)) {
+            if (Node *node = where_[set->rank]) {
+                node->set_expected(set->rank, set->expected);
+            }
+        } else if (auto *send = std::get_if<action::Send>(&next)) {
+            perform(*send);
+        } else if (std::holds_alternative<action::OpenPieces>(next)) {
+            perform(action::OpenPieces{});
+        } else if (auto *add = std::get_if<action::AddToPiece>(&next)) {
+            if (Node *node = where_[add->rank]) {
+                node->add_to_piece(add->rank, add->snapshot);
+            }
+        } else if (std::holds_alternative<action::ClosePieces>(next)) {
+            perform(action::ClosePieces{});
+        } else if (auto *capture = std::get_if<action::Capture>(&next)) {
+            perform(*capture);
+        } else if (auto *commit = std::get_if<action::Commit>(&next)) {
+            perform(*commit);
+        } else if (auto *undo = std::get_if<action::Undo>(&next)) {
+            perform(*undo);
+        } else if (std::holds_alternative<action::Kill>(next)) {
+            for (Node *node :
+                 std::set<Node *>(where_.begin(), where_.end())) {
+                if (node != nullptr) {
+                    node->kill();
+                }
+            }
+        } else if (auto *finish = std::get_if<action::Finish>(&next)) {
+            perform(*finish);
+        } else if (std::holds_alternative<action::Settled>(next)) {
+            spdlog::info("all ranks are beyond the cut of epoch {}",
+                         machine_.epoch());
+            worker_.reply([this] { start_waiting(); });
+        }
+    }
+    if (machine_.phase() != told_phase_) {
+        fault_in_phase();
+        tell_progress(true);
+    }
+}
+
+void Coordinator::fault_in_phase() const
+{
+    if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
+        fault_kill(fmt::format("agent-in-{}", phase_name(machine_.phase())));
+    }
+}
+
+void Coordinator::perform(const action::Send &given)
+{
+    action::Send order = given;
+
+    if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* where the rank writes its log */
+        order.text = message_log_path(attempt_.directory, order.rank);
+    }
+    if (Node *node = where_[order.rank]) {
+        node->send(order, machine_.epoch());
+        trace(order);
+    }
+}
+
+void Coordinator::trace(const action::Send &order)
+{
+    Time now = steady_clock::now();
+
+    if (machine_.phase() != Phase::idle && !machine_.is_settling()) {
+        trace_.ordered(order, now);
+        trace_.stands_still(order.rank, machine_.stands_still(order.rank), now);
+    }
+}
+
+void Coordinator::perform(const action::Capture &capture)
+{
+    Snapshots by_node;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        by_node[where_[rank]][rank] = capture.snapshots[rank];
+    }
+    for (auto &[node, snapshots] : by_node) {
+        attempt_.writing.insert(node);
+    }
+    worker_.run([this, by_node, store = *store_, job = job_] {
+        try {
+            std::uint64_t number = store.next_number(job);
+            auto directory = store.begin_checkpoint(job, number);
+            worker_.reply([this, number, directory, by_node] {
+                attempt_.number = number;
+                attempt_.directory = directory;
+                write_pieces(by_node);
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] {
+                failed(reason);
+            });
+        }
+    });
+}
+
+void Coordinator::write_pieces(Snapshots snapshots)
+{
+    if (machine_.phase() != Phase::write) {
+        return; /* given up meanwhile */
+    }
+    attempt_.snapshots = std::move(snapshots);
+    std::erase_if(attempt_.snapshots, [this](const auto &entry) {
+        return attempt_.writing.count(entry.first) == 0; /* lost meanwhile */
+    });
+    while (!attempt_.snapshots.empty()) {
+        write_next_piece();
+        if (attempt_.stagger == Stagger::job) {
+            break; /* the next one when this one has been written */
+        }
+    }
+}
+
+void Coordinator::write_next_piece()
+{
+    auto next = attempt_.snapshots.begin();
+
+    if (next != attempt_.snapshots.end()) {
+        auto [node, snapshots] = *next;
+        attempt_.snapshots.erase(next);
+        node->capture(attempt_.directory, snapshots);
+    }
+}
+
+void Coordinator::perform(const action::OpenPieces &)
+{
+    for (Node *node : where_) {
+        attempt_.writing.insert(node);
+    }
+    worker_.run([this, store = *store_, job = job_] {
+        try {
+            std::uint64_t number = store.next_number(job);
+            auto directory = store.begin_checkpoint(job, number);
+            worker_.reply([this, number, directory] {
+                attempt_.number = number;
+                attempt_.directory = directory;
+                open_pieces();
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] {
+                failed(reason);
+            });
+        }
+    });
+}
+
+void Coordinator::open_pieces()
+{
+    if (machine_.phase() != Phase::open) {
+        return; /* given up meanwhile */
+    }
+    for (Node *node : attempt_.writing) {
+        node->open_piece(attempt_.directory);
+    }
+    if (machine_.is_sweeping()) {
+        open_sweeps();
+    }
+    finish_opening();
+}
+
+SweepPlan Coordinator::sweep_plan() const
+{
+    SweepPlan plan;
+    std::vector<TraceNode> ranks = nodes_to_trace();
+    std::vector<Node *> list = nodes();
+    auto count = static_cast<SweepTopology::Node>(list.size());
+
+    for (std::size_t i = 0; i < list.size(); i++) {
+        plan.members.push_back(
+            {list[i]->host(), list[i]->address(), ranks[i].ranks});
+    }
+    plan.sides = (settings_.sweep_dimensions == 0
+                      ? SweepTopology::hypercube(count)
+                      : SweepTopology::cube(count, settings_.sweep_dimensions))
+                     .sides();
+    return plan;
+}
+
+void Coordinator::open_sweeps()
+{
+    std::vector<Node *> list = nodes();
+    SweepPlan plan = sweep_plan();
+
+    trace_.set_sides(plan.sides);
+    if (plan != told_plan_) {
+        told_plan_ = plan;
+        for (std::size_t i = 0; i < list.size(); i++) {
+            plan.self = static_cast<std::uint32_t>(i);
+            list[i]->set_sweep_plan(plan);
+        }
+    }
+    attempt_.opening = {list.begin(), list.end()};
+    for (Node *node : list) {
+        node->open_sweep(machine_.epoch());
+    }
+}
+
+void Coordinator::sweep_opened(Node &node)
+{
+    if (attempt_.opening.erase(&node) > 0) {
+        finish_opening();
+    }
+}
+
+/* The ranks will be told the counts from here. */
+void Coordinator::sweep_failed(Node &node, const std::string &reason)
+{
+    spdlog::warn("no sweep: {}", reason);
+    machine_.sweep_failed();
+    perform();
+    sweep_opened(node);
+}
+
+void Coordinator::finish_opening()
+{
+    if (attempt_.opening.empty()) {
+        machine_.opened(steady_clock::now());
+        perform();
+    }
+}
+
+void Coordinator::perform(const action::ClosePieces &)
+{
+    std::map<Node *, std::vector<int>> by_node;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        by_node[where_[rank]].push_back(rank);
+    }
+    for (auto &[node, ranks] : by_node) {
+        if (node != nullptr) {
+            node->close_piece(ranks);
+        }
+    }
+}
+
+Manifest Coordinator::manifest() const
+{
+    Manifest manifest;
+    const CutProtocol::Times &times = machine_.times();
+
+    manifest.job = job_;
+    manifest.number = attempt_.number;
+    manifest.created = now_nanoseconds();
+    manifest.epoch = machine_.epoch();
+    for (const Piece &piece : attempt_.pieces) {
+        manifest.hosts.push_back(piece.host);
+    }
+    manifest.rank_count = machine_.rank_count();
+    manifest.pieces = attempt_.pieces;
+    manifest.launch = launch_record(facts_, environ);
+    manifest.timings.request_to_stop = times.request_to_stop;
+    manifest.timings.stop = times.stop;
+    manifest.timings.drain = times.drain;
+    manifest.timings.capture = times.capture;
+    manifest.protocol = protocol_name(machine_.protocol());
+    manifest.cost = attempt_.result.cost;
+    manifest.codec = settings_.codec.text();
+    manifest.software = PACKAGE_STRING;
+    return manifest;
+}
+
+void Coordinator::perform(const action::Commit &)
+{
+    trace_.set_protocol(protocol_name(machine_.protocol()));
+    trace_.commit(steady_clock::now());
+    attempt_.result.cost = trace_.cost();
+    auto trace = std::make_shared<CheckpointTrace>(
+        trace_.finish(job_, attempt_.number));
+    worker_.run([this, manifest = manifest(), trace,
+                 directory = attempt_.directory] {
+        write_trace(*trace, directory);
+        try {
+            fault_kill("agent-before-manifest");
+            manifest.write(directory);
+            worker_.reply([this, bytes = manifest.bytes()] {
+                attempt_.result.bytes = bytes;
+                machine_.committed(steady_clock::now());
+                perform();
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] {
+                failed(reason);
+            });
+        }
+    });
+}
+
+void Coordinator::perform(const action::Undo &)
+{
+    attempt_.undoing = attempt_.writing;
+    if (attempt_.undoing.empty()) {
+        remove_attempt();
+    }
+    for (Node *node : std::set<Node *>(attempt_.undoing)) {
+        node->undo();
+    }
+}
+
+/* No node writes any more. Nobody has been told that this checkpoint exists,
+ * so it must not, even if its manifest was written before the error. */
+void Coordinator::remove_attempt()
+{
+    worker_.run([this, store = *store_, job = job_, number = attempt_.number] {
+        std::string error;
+        try {
+            for (const Checkpoint &checkpoint : store.checkpoints(job)) {
+                if (checkpoint.state == Checkpoint::State::incomplete ||
+                    checkpoint.number == number) {
+                    store.remove(checkpoint);
+                }
+            }
+        } catch (const std::exception &problem) {
+            error = problem.what();
+        }
+        worker_.reply([this, error] {
+            if (!error.empty()) {
+                spdlog::warn("{}", error);
+            }
+            machine_.undone(steady_clock::now());
+            perform();
+        });
+    });
+}
+
+control::Timings Coordinator::timings() const
+{
+    const CutProtocol::Times &times = machine_.times();
+    control::Timings timings;
+
+    timings.request_to_stop = times.request_to_stop;
+    timings.stop = times.stop;
+    timings.drain = times.drain;
+    timings.capture = times.capture;
+    timings.commit = times.commit;
+    timings.total = times.total;
+    return timings;
+}
+
+void Coordinator::perform(const action::Finish &finish)
+{
+    std::vector<Waiting> clients = std::exchange(clients_, {});
+    control::Reply reply;
+
+    if (finish.retry && !finish.committed && !clients.empty()) {
+        spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
+        worker_.reply([this, clients] {
+            start(clients, steady_clock::now(), CutPlan{});
+        });
+        return;
+    }
+    if (finish.committed) {
+        control::Result &result = attempt_.result;
+        result.job = job_;
+        result.number = attempt_.number;
+        result.name = fmt::format("{}/{}", job_, attempt_.number);
+        result.path = attempt_.directory;
+        result.memory_bytes = attempt_.memory;
+        result.rank_count = machine_.rank_count();
+        result.protocol = protocol_name(machine_.protocol());
+        result.logged_messages = machine_.logged().messages;
+        result.logged_bytes = machine_.logged().bytes;
+        result.timings = timings();
+        reply.event = "result";
+        reply.result = last_ = result;
+        committed_count_++;
+        learn();
+        spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
+                     result.name, format_bytes(result.bytes),
+                     format_seconds(result.timings.total),
+                     format_seconds(result.timings.stop));
+        worker_.run([store = *store_, job = job_, keep = settings_.keep] {
+            try {
+                store.collect_garbage(keep, job);
+            } catch (const std::exception &error) {
+                spdlog::warn("{}", error.what());
+            }
+        });
+    } else {
+        reply.event = "error";
+        reply.error = finish.reason;
+        failed_count_++;
+        last_error_ = finish.reason;
+        spdlog::error("checkpoint failed: {}", finish.reason);
+    }
+    for (const Waiting &waiting : clients) {
+        answer(waiting.client, reply);
+    }
+    last_end_ = steady_clock::now();
+    /* After the actions that are still to be done. */
+    worker_.reply([this] { start_waiting(); });
+}
+
+/* Of the protocols that a choice is made among. */
+void Coordinator::learn()
+{
+    if (machine_.protocol() != Protocol::sync_and_stop) {
+        choice_.learn({attempt_.stagger, machine_.rank_count(),
+                       machine_.waiting_at_cut(), attempt_.memory,
+                       machine_.logged().bytes});
+    }
+}
+
+} // namespace ckpt

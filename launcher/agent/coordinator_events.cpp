@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_events.cpp - what happens on the nodes, for the state machine; and what
+ * it reads in the pages of their ranks.
+ */
+#include "agent/coordinator.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+} // namespace
+
+/* ---- Events of the nodes --------------------------------------------------- */
+
+void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
+                            const RankCut &cut)
+{
+    if (rank_count != machine_.rank_count() || rank < 0 ||
+        rank >= machine_.rank_count()) {
+        spdlog::warn("rank {} of {} on {} is no rank of this job", rank,
+                     rank_count, node.host());
+        return;
+    }
+    if (machine_.phase() != Phase::idle) { /* and came back */
+        rank_lost(rank);
+    }
+    where_[rank] = &node;
+    epoch_ = std::max(epoch_, cut.epoch);
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
+    if (machine_.present() == machine_.rank_count()) {
+        spdlog::info("all {} ranks are here", machine_.rank_count());
+        last_end_ = steady_clock::now();
+    }
+}
+
+void Coordinator::rank_said(int rank, const ckpt_message &message)
+{
+    Time now = steady_clock::now();
+    bool of_attempt = machine_.phase() != Phase::idle &&
+                      !machine_.is_settling() && message.epoch == epoch_;
+
+    if (of_attempt) {
+        trace_.answered(rank, message, now);
+    }
+    if (of_attempt && message.type == CKPT_MSG_LOGGED) {
+        trace_.seen_by(rank, where_[rank]->seen(rank, epoch_),
+                       where_[rank]->clock());
+    }
+    machine_.message(rank, message, now);
+    if (of_attempt) {
+        trace_.stands_still(rank, machine_.stands_still(rank), now);
+    }
+    perform();
+}
+
+void Coordinator::rank_finished(int rank)
+{
+    machine_.goodbye(rank, steady_clock::now());
+    perform();
+}
+
+void Coordinator::rank_gone(int rank)
+{
+    machine_.gone(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+}
+
+/* It may live, and come back. */
+void Coordinator::rank_lost(int rank)
+{
+    machine_.lost(rank, steady_clock::now());
+    perform();
+    where_[rank] = nullptr;
+}
+
+void Coordinator::node_gone(Node &node)
+{
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        if (where_[rank] == &node) {
+            rank_lost(rank);
+        }
+    }
+    attempt_.snapshots.erase(&node);
+    told_plan_ = {};
+    if (attempt_.writing.erase(&node) > 0 &&
+        machine_.phase() >= Phase::open) {
+        machine_.failed(fmt::format("the agent of {} was lost", node.host()),
+                        steady_clock::now());
+        perform();
+    }
+    undone(node);
+    sweep_opened(node); /* nobody waits for it */
+}
+
+void Coordinator::captured(int rank)
+{
+    Time now = steady_clock::now();
+
+    if (machine_.phase() == Phase::write || machine_.is_moving()) {
+        trace_.captured(rank, now);
+    }
+    machine_.captured(rank, now);
+    perform();
+    tell_progress(true);
+}
+
+void Coordinator::written(const Piece &piece, std::uint64_t memory)
+{
+    if (machine_.phase() != Phase::write) {
+        return;
+    }
+    trace_.written(piece.host, steady_clock::now());
+    attempt_.pieces.push_back(piece);
+    attempt_.memory += memory;
+    write_next_piece();
+    if (attempt_.pieces.size() == attempt_.writing.size()) {
+        machine_.written();
+        perform();
+    }
+}
+
+void Coordinator::failed(const std::string &reason)
+{
+    machine_.failed(reason, steady_clock::now());
+    perform();
+}
+
+void Coordinator::undone(Node &node)
+{
+    if (attempt_.undoing.erase(&node) > 0 && attempt_.undoing.empty()) {
+        remove_attempt();
+    }
+}
+
+/* By their first ranks. */
+std::vector<Node *> Coordinator::nodes() const
+{
+    std::vector<Node *> list;
+
+    for (Node *node : where_) {
+        if (std::find(list.begin(), list.end(), node) == list.end()) {
+            list.push_back(node);
+        }
+    }
+    return list;
+}
+
+/* Those that have ranks, and which. */
+std::vector<TraceNode> Coordinator::nodes_to_trace() const
+{
+    std::vector<TraceNode> nodes;
+    std::map<const Node *, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        auto [entry, is_new] = index.try_emplace(where_[rank], nodes.size());
+        if (is_new) {
+            nodes.emplace_back().host = where_[rank]->host();
+        }
+        auto &runs = nodes[entry->second].ranks;
+        if (!runs.empty() && runs.back().second == rank - 1) {
+            runs.back().second = rank;
+        } else {
+            runs.emplace_back(rank, rank);
+        }
+    }
+    return nodes;
+}
+
+/* ---- Pages ----------------------------------------------------------------- */
+
+std::vector<ckpt_clock> Coordinator::clocks(int rank) const
+{
+    return where_[rank] == nullptr ? std::vector<ckpt_clock>()
+                                   : where_[rank]->clocks(rank);
+}
+
+std::uint64_t Coordinator::sent(int from, int to) const
+{
+    return where_[from] == nullptr ? 0 : where_[from]->sent(from, to);
+}
+
+std::uint64_t Coordinator::received(int to, int from) const
+{
+    return where_[to] == nullptr ? 0 : where_[to]->received(to, from);
+}
+
+} // namespace ckpt
