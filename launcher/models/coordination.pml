@@ -3,8 +3,12 @@
  * to the ranks. No rank is asked for the next one before all have said that
  * they know the last one to be over; the reports of the alignment say it. */
 
-mtype = { REQUEST, OVER };
-chan order[RANKS] = [2 * CHECKPOINTS] of { mtype, byte /* epoch */ };
+mtype = { REQUEST, OVER, COUNTS };
+#ifndef ORDERS_OF_A_CHECKPOINT
+#define ORDERS_OF_A_CHECKPOINT 2
+#endif
+chan order[RANKS] =
+    [ORDERS_OF_A_CHECKPOINT * CHECKPOINTS] of { mtype, byte /* epoch */ };
 byte known_over[RANKS]; /* the last checkpoint that each has acknowledged */
 
 /* One rank may never be able to be cut. Nobody must wait for it but the

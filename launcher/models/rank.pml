@@ -5,7 +5,9 @@
  *   SAVES(me)               it is cut and its image is not there yet,
  *   finish_saving(me)       but now it is
  *   marker_was_sent(me), marker_was_read(me), message_was_logged(me)
- *   forget(me)              the checkpoint is over. */
+ *   forget(me)              the checkpoint is over;
+ * and, if the coordinator may tell the counts,
+ *   COUNTS_HAVE_COME(me), take_counts(me). */
 
 #define RECEIVES(me, n) \
     d_step { ARRIVED(me, n) && ACCEPTS(me, n) -> get_message(me, n) }
@@ -36,6 +38,9 @@ end_running:
     :: d_step { REQUESTED_TWICE(_pid) -> order[_pid] ? REQUEST, _ }
     :: d_step { SAVES(_pid) -> finish_saving(_pid) }
     :: d_step { IS_OVER(_pid) -> forget(_pid); take_over(_pid) }
+#ifdef COUNTS_HAVE_COME
+    :: d_step { COUNTS_HAVE_COME(_pid) -> take_counts(_pid) }
+#endif
 #ifdef MUTANT_LATE_CUT
     :: d_step { NEW_ARRIVED(_pid, 1) -> get_new(_pid, 1); be_cut(_pid) }
     :: d_step { NEW_ARRIVED(_pid, 2) -> get_new(_pid, 2); be_cut(_pid) }
