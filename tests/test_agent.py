@@ -69,7 +69,7 @@ PHASES = {
 def test_agent_dies_in_a_phase(lab, native, protocol, stagger, phase):
     """Some ranks may have been cut then, and others not: all go on, and are
     saved by the next agent, by the same protocol."""
-    program = programs.traffic(4000, 3)
+    program = programs.traffic(2500, 3)
     job = lab.start(
         program,
         CKPT_PROTOCOL=protocol,
@@ -89,10 +89,8 @@ def test_agent_dies_in_a_phase(lab, native, protocol, stagger, phase):
     assert lab.answer(program, job, again) == native(program).answer
 
 
-@pytest.mark.parametrize(
-    "protocol, stagger, phase",
-    [(*how, phase) for how, phases in PHASES.items() for phase in phases],
-)
+@pytest.mark.parametrize("phase", ["open", "cut", "log", "write", "commit"])
+@pytest.mark.parametrize("protocol, stagger", [("cl", "no"), ("ns", "job")])
 def test_job_dies_in_a_phase(lab, native, protocol, stagger, phase):
     """The newest committed checkpoint is the one before."""
     program = programs.traffic(1500, 3)
