@@ -101,6 +101,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
                   message.type, message.arg[0], message.arg[1], message.arg[2],
                   message.arg[3]);
     if (message.type == CKPT_MSG_JOIN) {
+        fault_kill("agent-at-join");
         hooks_.joined(message.text);
     } else if (message.type == CKPT_MSG_GOODBYE) {
         finished_[session->rank()] = true;
@@ -118,7 +119,6 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
 void LocalNode::hello(RankSession *session, const ckpt_message &message)
 {
     session->hello(message);
-    fault_kill("agent-at-hello");
     if (!ranks_.empty() &&
         ranks_.begin()->second->rank_count() != session->rank_count()) {
         fail("rank {} counts {} ranks, rank {} counts {}", session->rank(),
