@@ -33,9 +33,9 @@ WAYS = (
 def workloads(ranks, scale):
     """{name: program}; scale 1 is for some 20 s on two processors."""
     return {
-        "LAMMPS, 32,000 atoms": programs.lammps(int(2500 * scale), ranks, 100),
-        "tight: heat, 0.2 ms a step": programs.heat(int(90000 * scale), ranks),
-        "tight: 200 MB a rank": programs.memory(200, int(400 * scale), ranks),
+        "LAMMPS, 32,000 atoms": programs.lammps(int(2200 * scale), ranks, 100),
+        "tight: heat, 0.2 ms a step": programs.heat(int(1100000 * scale), ranks),
+        "tight: 200 MB a rank": programs.memory(200, int(1000 * scale), ranks),
         "loose: computation": programs.compute(20, int(300 * scale), ranks),
     }
 
