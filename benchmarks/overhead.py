@@ -34,7 +34,7 @@ def workloads(ranks, scale):
     """{name: program}; scale 1 is for some 20 s on two processors."""
     return {
         "LAMMPS, 32,000 atoms": programs.lammps(int(2200 * scale), ranks, 100),
-        "tight: heat, 0.2 ms a step": programs.heat(int(1100000 * scale), ranks),
+        "tight: ring, 60 us a step": programs.ring(int(300000 * scale), ranks),
         "tight: 200 MB a rank": programs.memory(200, int(1000 * scale), ranks),
         "loose: computation": programs.compute(20, int(300 * scale), ranks),
     }
