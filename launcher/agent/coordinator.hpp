@@ -114,6 +114,7 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Capture &capture);
     void perform(const action::OpenPieces &open);
     void perform(const action::ClosePieces &close);
+    void make_directory(std::function<void()> then);
     void open_pieces();
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);

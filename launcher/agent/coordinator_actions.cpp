@@ -130,14 +130,20 @@ void Coordinator::perform(const action::Capture &capture)
     for (auto &[node, snapshots] : by_node) {
         attempt_.writing.insert(node);
     }
-    worker_.run([this, by_node, store = *store_, job = job_] {
+    make_directory([this, by_node] { write_pieces(by_node); });
+}
+
+/* On the worker's thread; `then` on the loop's, unless it fails. */
+void Coordinator::make_directory(std::function<void()> then)
+{
+    worker_.run([this, then = std::move(then), store = *store_, job = job_] {
         try {
             std::uint64_t number = store.next_number(job);
             auto directory = store.begin_checkpoint(job, number);
-            worker_.reply([this, number, directory, by_node] {
+            worker_.reply([this, number, directory, then] {
                 attempt_.number = number;
                 attempt_.directory = directory;
-                write_pieces(by_node);
+                then();
             });
         } catch (const std::exception &error) {
             worker_.reply([this, reason = std::string(error.what())] {
@@ -180,21 +186,7 @@ void Coordinator::perform(const action::OpenPieces &)
     for (Node *node : where_) {
         attempt_.writing.insert(node);
     }
-    worker_.run([this, store = *store_, job = job_] {
-        try {
-            std::uint64_t number = store.next_number(job);
-            auto directory = store.begin_checkpoint(job, number);
-            worker_.reply([this, number, directory] {
-                attempt_.number = number;
-                attempt_.directory = directory;
-                open_pieces();
-            });
-        } catch (const std::exception &error) {
-            worker_.reply([this, reason = std::string(error.what())] {
-                failed(reason);
-            });
-        }
-    });
+    make_directory([this] { open_pieces(); });
 }
 
 void Coordinator::open_pieces()

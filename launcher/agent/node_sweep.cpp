@@ -154,7 +154,6 @@ void NodeSweep::accept(std::unique_ptr<FrameStream> stream)
 void NodeSweep::open(std::uint64_t epoch)
 {
     epoch_ = epoch;
-    messages_ = 0;
     seen_.clear();
     cut_.clear();
     sweep_ = std::make_unique<Sweep>(network_->topology, network_->ranks,
@@ -266,7 +265,6 @@ void NodeSweep::send(const SweepMessage &message)
     }
     note(message.from, message.to, message.dimension, true);
     call.send(to_frame(message, epoch_));
-    messages_++;
 }
 
 void NodeSweep::note(SweepTopology::Place from, SweepTopology::Place to,

@@ -46,9 +46,6 @@ class NodeSweep
              const std::vector<std::uint64_t> &sent);
     /* A neighbour will send us what it sweeps. */
     void accept(std::unique_ptr<FrameStream> stream);
-
-    /* Messages that this node has sent in the last sweep. */
-    std::uint64_t messages() const { return messages_; }
     /* These, and those that it has received. */
     const std::vector<SweepSeen> &seen() const { return seen_; }
 
@@ -85,7 +82,6 @@ class NodeSweep
     std::unique_ptr<Sweep> sweep_; /* of epoch_, until it has ended or failed */
     bool opening_ = false;
     std::set<int> cut_; /* ranks of this node */
-    std::uint64_t messages_ = 0;
     std::vector<SweepSeen> seen_;
     std::vector<nlohmann::json> early_; /* for sweeps that are not open yet */
 };

@@ -22,11 +22,10 @@ constexpr unsigned longest_pause = 64;
 
 std::optional<Protocol> CutChoice::protocol_from(std::string_view word)
 {
-    for (Protocol protocol : {Protocol::sync_and_stop, Protocol::chandy_lamport,
-                              Protocol::network_sweep}) {
-        if (word == protocol_name(protocol)) {
-            return protocol;
-        }
+    auto found = protocol_names.find(word);
+
+    if (found != protocol_names.end()) {
+        return found->second;
     }
     if (word != "auto") {
         fail("{} is none of auto, sns, cl and ns", word);

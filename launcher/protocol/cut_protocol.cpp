@@ -32,12 +32,6 @@ const char *phase_name(Phase phase)
     return names[static_cast<int>(phase)];
 }
 
-const char *protocol_name(Protocol protocol)
-{
-    static const char *const names[] = {"sns", "cl", "ns"};
-    return names[static_cast<int>(protocol)];
-}
-
 CutProtocol::CutProtocol(int rank_count, const RankPages &pages,
                          Options options)
     : pages_(pages), options_(options), ranks_(rank_count)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "protocol/actions.hpp"
+#include "protocol/protocol.hpp"
 #include "protocol/rank_cut.hpp"
 
 #include "ckpt/wire.h"
@@ -37,11 +38,6 @@ enum class Phase {
     undo
 };
 const char *phase_name(Phase phase);
-
-/* How a consistent cut is agreed on (Plank 1993, sections 2.4 to 2.6). */
-enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
-/* Its name for people and files: "sns", "cl", "ns". */
-const char *protocol_name(Protocol protocol);
 
 /* What a checkpoint is to be like. */
 struct CutPlan {
@@ -254,6 +250,7 @@ class CutProtocol
     void release(Rank &rank, int number, Time now);
     void release_doomed(Time now);
     void captured_moving(int rank, Time now);
+    ckpt_outcome outcome() const;
     void doom(std::string reason);
     void settle(Time now);
     void finish_cut(Time now);

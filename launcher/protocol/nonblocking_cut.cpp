@@ -174,10 +174,15 @@ void CutProtocol::release(Rank &rank, int number, Time now)
 {
     rank.resumed = true;
     let_go(rank, now);
-    send(number, CKPT_MSG_RESUME, false, reason_.empty() ? 0 : 1, reason_);
+    send(number, CKPT_MSG_RESUME, false, outcome(), reason_);
     if (!plan_.lanes.empty() && phase_ == Phase::cut) {
         cut_next(plan_.lanes[number], now);
     }
+}
+
+ckpt_outcome CutProtocol::outcome() const
+{
+    return reason_.empty() ? CKPT_CAPTURED : CKPT_GIVEN_UP;
 }
 
 void CutProtocol::captured_moving(int rank, Time now)
@@ -273,7 +278,7 @@ void CutProtocol::close_logs()
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i].answered = !ranks_[i].cut.open;
-        send(i, CKPT_MSG_CLOSE, true, reason_.empty() ? 0 : 1, reason_);
+        send(i, CKPT_MSG_CLOSE, true, outcome(), reason_);
     }
 }
 
@@ -352,7 +357,7 @@ void CutProtocol::settle(Time now)
     }
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i].cut.in_doubt = false;
-        send(i, CKPT_MSG_RESUME, false, 1, "an agent was lost");
+        send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
     }
 }
 

@@ -75,20 +75,10 @@ Json spread_of(std::vector<Seconds> times)
             {"mean", sum / static_cast<double>(times.size())}};
 }
 
-std::string name_of(Protocol protocol)
-{
-    for (const auto &[name, value] : protocol_names) {
-        if (value == protocol) {
-            return name;
-        }
-    }
-    return {};
-}
-
 Json describe(const Scenario &scenario, const std::string &program,
               const Result &result)
 {
-    return {{"protocol", name_of(scenario.protocol)},
+    return {{"protocol", protocol_name(scenario.protocol)},
             {"stagger", scenario.checkpoint.stagger},
             {"program", program},
             {"application_simulated", scenario.checkpoint.uniform == 0},

@@ -35,7 +35,7 @@ void declare_checkpoint(CLI::App &app, Options &options)
 {
     CheckpointOptions &checkpoint = options.scenario.checkpoint;
     app.add_option("--protocol", options.scenario.protocol, "sns, cl or ns")
-        ->transform(CLI::CheckedTransformer(protocol_names));
+        ->transform(CLI::CheckedTransformer(ckpt::protocol_names));
     app.add_flag("--stagger", checkpoint.stagger,
                  "Ranks save one after the other");
     app.add_option("--writers", checkpoint.writers,

@@ -4,22 +4,13 @@
  */
 #pragma once
 
+#include "protocol/protocol.hpp"
 #include "simulator/checkpoint.hpp"
 
-#include <map>
 #include <string>
 
 namespace ckpt::simulator
 {
-
-enum class Protocol { sync_and_stop, chandy_lamport, network_sweep };
-
-/* By the names of `ckpt checkpoint --protocol`. */
-inline const std::map<std::string, Protocol> protocol_names{
-    {"sns", Protocol::sync_and_stop},
-    {"cl", Protocol::chandy_lamport},
-    {"ns", Protocol::network_sweep},
-};
 
 struct Scenario {
     JobModel job;
