@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cut_protocol.cpp - what all protocols have in common: ranks that come and go, a
- * request, its end. Then alignment.cpp, and sync_and_stop.cpp or nonblocking_cut.cpp.
+ * request, its end. Then alignment.cpp, and sync_and_stop.cpp or nonblocking_cut.cpp;
+ * lost_agent.cpp, if need be.
  */
 #include "protocol/cut_protocol.hpp"
 

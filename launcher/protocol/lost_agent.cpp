@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lost_agent.cpp - a Chandy-Lamport or network-sweeping checkpoint whose agent dies
+ * when some ranks have been cut (docs/consistent-cuts.md, section 1): nothing is
+ * kept, and the next coordinator brings the cut to its end, so that all have one
+ * colour again.
+ */
+#include "protocol/cut_protocol.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ckpt
+{
+
+/* Nobody can go on with this now: those that wait to be read go on, those that have
+ * not been cut wait until it is known whether others have. */
+void CutProtocol::abandon(std::string reason, Time now)
+{
+    doom(std::move(reason));
+    for (int i = 0; i < rank_count(); i++) {
+        if (!ranks_[i].resumed) {
+            let_go(ranks_[i], now);
+            send(i, CKPT_MSG_RESUME, false, CKPT_LEFT_OPEN, reason_);
+        }
+    }
+    unsettled_ = true;
+    if (settling_) {
+        settling_ = false;
+        phase_ = Phase::idle;
+    } else {
+        phase_ = Phase::undo;
+        actions_.push_back(action::Undo{});
+    }
+}
+
+/* When all are here again. */
+void CutProtocol::settle(Time now)
+{
+    if (!unsettled_ || phase_ != Phase::idle || present() != rank_count()) {
+        return;
+    }
+    unsettled_ = false;
+    const bool any_cut =
+        std::any_of(ranks_.begin(), ranks_.end(),
+                    [](const Rank &rank) { return rank.cut.open; });
+    if (any_cut) {
+        finish_cut(now);
+        return;
+    }
+    for (int i = 0; i < rank_count(); i++) {
+        ranks_[i].cut.in_doubt = false;
+        send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
+    }
+}
+
+void CutProtocol::finish_cut(Time now)
+{
+    for (const Rank &rank : ranks_) {
+        epoch_ = std::max(epoch_, rank.cut.epoch);
+    }
+    plan_ = {Protocol::network_sweep, {}};
+    reason_ = "an agent was lost in the middle of it";
+    settling_ = moved_ = true;
+    swept_ = quiet_ = closing_ = kill_ = false;
+    requested_at_ = now;
+    enter(Phase::cut, now);
+    for (int i = 0; i < rank_count(); i++) {
+        ask_to_finish(i, now);
+    }
+    examine_logs(now);
+}
+
+void CutProtocol::ask_to_finish(int rank, Time now)
+{
+    const RankCut cut = ranks_[rank].cut;
+
+    ranks_[rank] = fresh(cut);
+    if (cut.epoch == epoch_) { /* as all that are no longer open */
+        ranks_[rank].asked_at = now;
+        ranks_[rank].answered = ranks_[rank].resumed = true;
+        ranks_[rank].used = cut.open ? 1 : 0;
+    } else {
+        order_cut(rank, now);
+    }
+}
+
+void CutProtocol::settled(Time now)
+{
+    times_.total = seconds(now - requested_at_);
+    settling_ = false;
+    phase_ = Phase::idle;
+    actions_.push_back(action::Settled{});
+}
+
+} // namespace ckpt
