@@ -63,6 +63,40 @@ void CutProtocol::raise_targets(const Clocks &clocks)
             }
         }
     }
+    if (is_to_move()) {
+        raise_for_those_about_to_leave(clocks);
+    }
+}
+
+/* By clock id, the fewest collectives any member has entered. */
+CutProtocol::Fewest CutProtocol::fewest_entered(const Clocks &clocks)
+{
+    Fewest fewest;
+
+    for (const auto &clocks_of_rank : clocks) {
+        for (const ckpt_clock &clock : clocks_of_rank) {
+            auto entry = fewest.emplace(clock.id, clock.entered).first;
+            entry->second = std::min(entry->second, clock.entered);
+        }
+    }
+    return fewest;
+}
+
+/* A collective that all members have entered may be left at any time, so also
+ * between now and the cut, when it would be too late for another target. */
+void CutProtocol::raise_for_those_about_to_leave(const Clocks &clocks)
+{
+    const Fewest fewest = fewest_entered(clocks);
+
+    for (const auto &clocks_of_rank : clocks) {
+        for (const ckpt_clock &clock : clocks_of_rank) {
+            if (clock.id != 0 && clock.entered > clock.left &&
+                fewest.at(clock.id) >= clock.entered) {
+                std::uint64_t &target = targets_[clock.id];
+                target = std::max(target, clock.entered);
+            }
+        }
+    }
 }
 
 bool CutProtocol::is_aligned(const Rank &rank,
@@ -178,18 +212,17 @@ bool CutProtocol::has_moved(const Clocks &clocks)
 
 /*
  * Whether a rank may go on without the help of ranks that are at a gate.
- * slowest: by clock id, the fewest collectives any member has entered. One that
- * is inside a collective leaves by itself once every member has entered. A rank
- * with several threads says that it waits when those in MPI do.
+ * One that is inside a collective leaves by itself once every member has entered.
+ * A rank with several threads says that it waits when those in MPI do.
  */
-bool CutProtocol::can_move(
-    const Rank &rank, const std::vector<ckpt_clock> &clocks,
-    const std::map<std::uint64_t, std::uint64_t> &slowest) const
+bool CutProtocol::can_move(const Rank &rank,
+                           const std::vector<ckpt_clock> &clocks,
+                           const Fewest &fewest) const
 {
     bool inside = false;
     for (const ckpt_clock &clock : clocks) {
         if (clock.id != 0 && clock.entered > clock.left) {
-            if (slowest.at(clock.id) >= clock.entered) {
+            if (fewest.at(clock.id) >= clock.entered) {
                 return true;
             }
             inside = true;
@@ -216,15 +249,10 @@ bool CutProtocol::can_move(
  */
 void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {
-    std::map<std::uint64_t, std::uint64_t> slowest;
-    for (const auto &clocks_of_rank : clocks) {
-        for (const ckpt_clock &clock : clocks_of_rank) {
-            auto entry = slowest.emplace(clock.id, clock.entered).first;
-            entry->second = std::min(entry->second, clock.entered);
-        }
-    }
+    const Fewest fewest = fewest_entered(clocks);
+
     for (int i = 0; i < rank_count(); i++) {
-        if (can_move(ranks_[i], clocks[i], slowest)) {
+        if (can_move(ranks_[i], clocks[i], fewest)) {
             return;
         }
     }

@@ -190,6 +190,7 @@ class CutProtocol
     static double seconds(Duration duration);
     static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
+    using Fewest = std::map<std::uint64_t, std::uint64_t>;
 
     bool is_needed(const Rank &rank) const;
     void enter(Phase phase, Time now);
@@ -202,6 +203,8 @@ class CutProtocol
 
     Clocks read_clocks() const;
     void raise_targets(const Clocks &clocks);
+    static Fewest fewest_entered(const Clocks &clocks);
+    void raise_for_those_about_to_leave(const Clocks &clocks);
     std::uint64_t target(std::uint64_t id) const;
     bool inside_unclocked(const Rank &rank) const;
     bool may_be_redone(const Rank &rank, std::size_t slot) const;
@@ -217,7 +220,7 @@ class CutProtocol
     shut_gates(const Rank &rank, const std::vector<ckpt_clock> &clocks) const;
     bool has_moved(const Clocks &clocks);
     bool can_move(const Rank &rank, const std::vector<ckpt_clock> &clocks,
-                  const std::map<std::uint64_t, std::uint64_t> &slowest) const;
+                  const Fewest &fewest) const;
     void break_stall(const Clocks &clocks, Time now);
     bool open_gates(const Clocks &clocks, bool also_lagging);
 

@@ -91,6 +91,35 @@ TEST_F(Machine, ARankInsideACollectiveNobodyHasLeftIsSavedThere)
     EXPECT_EQ(machine.phase(), Phase::write);
 }
 
+TEST_F(Machine, ACollectiveThatAllHaveEnteredIsLeftBeforeACutInMotion)
+{
+    for (auto &clocks : page_clocks) {
+        clocks[0].entered = 6;
+    }
+    request(false, {Protocol::chandy_lamport, {}});
+    for (int i = 0; i < count; i++) {
+        report_inside(i, redo);
+    }
+    EXPECT_EQ(machine.phase(), Phase::align);
+    EXPECT_EQ(page_clocks[0][0].target, 6u);
+    for (auto &clocks : page_clocks) {
+        clocks[0].left = clocks[0].settled = 6;
+    }
+    all(&Machine::report_free);
+    EXPECT_EQ(machine.phase(), Phase::open);
+}
+
+TEST_F(Machine, ACollectiveThatOneHasNotEnteredIsCutInTwoInMotion)
+{
+    page_clocks[0][0].entered = page_clocks[1][0].entered = 6;
+    request(false, {Protocol::chandy_lamport, {}});
+    report_inside(0, redo);
+    report_inside(1, redo);
+    report(2);
+    EXPECT_EQ(machine.phase(), Phase::open);
+    EXPECT_EQ(page_clocks[0][0].target, 5u);
+}
+
 TEST_F(Machine, ACollectiveThatCannotBeRedoneIsCompleted)
 {
     page_clocks[1][0].entered = 6;
