@@ -6,8 +6,9 @@
  *   independent  compute
  *   ring         compute, send to the next rank, receive from the one before
  *   all-to-all   compute, send to all others, receive from all others
- *   wildcard     rank 0 answers whoever has sent; others compute, send to it
- * and wait for the answer collective   compute, a collective of all
+ *   wildcard     rank 0 answers whoever has sent;
+ *                others compute, send to it and wait for the answer
+ *   collective   compute, a collective of all
  *
  * To compute means to sleep here, PERIOD_US on average, so that many ranks on
  * few processors behave like ranks with a processor each. After the first round
@@ -56,8 +57,7 @@ static uint64_t check(const unsigned char *data, const MPI_Status *status,
     return key;
 }
 
-/* ---- Rounds; each returns what to add to the answer -------------------------
- */
+/* ---- Rounds; each returns what to add to the answer ---------------------- */
 
 static uint64_t independent(uint64_t round)
 {
@@ -148,8 +148,7 @@ static uint64_t collective(uint64_t round)
     return mix(sum);
 }
 
-/* ---- The program
- * -------------------------------------------------------------- */
+/* ---- The program --------------------------------------------------------- */
 
 static const struct {
     const char *name;

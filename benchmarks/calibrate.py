@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""calibrate.py - the simulator, with the times of real checkpoints by Sync-and-Stop,
-beside real checkpoints."""
+"""calibrate.py - the simulator beside real checkpoints, with the times of those by
+Sync-and-Stop where there are any; counts of messages do not depend on them."""
 
 import json
 import statistics
@@ -17,6 +17,7 @@ ROUNDS = 100.5  # before the request
 HEADER = [
     "protocol",
     "ranks",
+    "nodes",
     "pattern",
     "protocol's messages: real",
     "simulated",
@@ -28,11 +29,11 @@ HEADER = [
 ]
 
 
-def parameters_of(saved):
+def parameters_of(result):
     """{"read": seconds to read one rank, "closing": all else up to the commit}. An
-    agent reads its ranks one after the other."""
-    ranks = saved[0]["rank_count"]
-    timings = [checkpoint["timings"] for checkpoint in saved]
+    agent reads its ranks one after the other, and agents read at the same time."""
+    timings = [checkpoint["timings"] for checkpoint in result["checkpoints"]]
+    ranks = ranks_per_node(result)
     return {
         "read": statistics.median(times["capture"] for times in timings) / ranks,
         "closing": statistics.median(
@@ -41,35 +42,49 @@ def parameters_of(saved):
     }
 
 
+def ranks_per_node(result):
+    """Of all nodes but perhaps the last."""
+    return -(-result["ranks"] // result["nodes"])
+
+
 def add_simulations(results, period_us, size):
     """Gives each result what the simulator says, with the times that Sync-and-Stop
-    took for the same pattern and ranks; where that was measured."""
+    took for the same pattern, ranks and nodes; where that was not measured, "timed" is
+    false, and the simulated times are of nothing that is here."""
+
+    def job(result):
+        return result["pattern"], result["ranks"], result["nodes"]
+
     measured = {
-        (result["pattern"], result["ranks"]): parameters_of(result["checkpoints"])
+        job(result): parameters_of(result)
         for result in results
         if result["protocol"] == "sns"
     }
     for result in results:
-        parameters = measured.get((result["pattern"], result["ranks"]))
-        if parameters:
-            result["simulated"] = simulate(result, period_us, size, parameters)
+        parameters = measured.get(job(result))
+        result["timed"] = parameters is not None
+        result["simulated"] = simulate(result, period_us, size, parameters)
 
 
 def simulate(result, period_us, size, parameters):
     """What the simulator says of a case; its output."""
+    ranks = ranks_per_node(result)
     options = {
         "protocol": result["protocol"],
+        "dimensions": result["dimensions"],
         "pattern": result["pattern"],
         "ranks": result["ranks"],
-        "ranks-per-node": result["ranks"],
+        "ranks-per-node": ranks,
+        "ranks-per-file-system": ranks,
         "period": period_us * 1e-6,
         "at": ROUNDS * period_us * 1e-6,
         "bytes": size,
         "image": IMAGE,
-        "bandwidth": IMAGE / parameters["read"],
         "writers": 1,
-        "closing": parameters["closing"],
     }
+    if parameters is not None:
+        options["bandwidth"] = IMAGE / parameters["read"]
+        options["closing"] = parameters["closing"]
     argv = [str(BUILD / "launcher/ckpt-simulate"), "--json"]
     argv += [f"--{name}={value}" for name, value in options.items()]
     done = subprocess.run(argv, check=True, capture_output=True, text=True)
@@ -95,41 +110,51 @@ def ratio(result):
 def row(result):
     """One line of the table."""
     saved, simulated = result["checkpoints"], result["simulated"]
-    own = sorted({protocols.own_messages(checkpoint) for checkpoint in saved})
+    still, commit, part = ["-"] * 3
+    if result["timed"]:
+        still = table.seconds(simulated["stop_time"]["median"])
+        commit = table.seconds(simulated["commit"])
+        part = f"{ratio(result):.2f}"
+    own = sorted(
+        protocols.own_messages(checkpoint)
+        for checkpoint in saved
+        if checkpoint["expected"] == result["expected"]
+    )
     stops = [checkpoint["cost"]["stood_still"]["median"] for checkpoint in saved]
     return [
         protocols.PROTOCOLS[result["protocol"]],
         result["ranks"],
+        result["nodes"],
         result["pattern"],
-        " or ".join(map(str, own)),
+        " or ".join(map(str, dict.fromkeys(own))),
         own_messages(result, simulated),
         table.spread(stops),
-        table.seconds(simulated["stop_time"]["median"]),
+        still,
         table.spread([checkpoint["timings"]["total"] for checkpoint in saved]),
-        table.seconds(simulated["commit"]),
-        f"{ratio(result):.2f}",
+        commit,
+        part,
     ]
-
-
-def simulated(data):
-    """The results that have a simulation beside them."""
-    return [result for result in data["results"] if "simulated" in result]
 
 
 def summary(data):
     """How good it is, in words."""
+    results = data["results"]
     same = [
         own_messages(result, result["simulated"]) == result["expected"]
-        for result in simulated(data)
+        for result in results
     ]
-    text = (
-        f"{sum(same)} of {len(same)} simulations have the messages of the formula."
-        " The times to read a rank, and of all that is not reading, are those that"
-        " Sync-and-Stop took for the same pattern and ranks."
-    )
+    text = f"{sum(same)} of {len(same)} simulations have the messages of the formula."
     ratios = sorted(
-        ratio(result) for result in simulated(data) if result["protocol"] != "sns"
+        ratio(result)
+        for result in results
+        if result["timed"] and result["protocol"] != "sns"
     )
+    if any(result["timed"] for result in results):
+        text += (
+            " The times to read a rank, and of all that is not reading, are those that"
+            " Sync-and-Stop took for the same pattern, ranks and nodes, where it was"
+            " measured."
+        )
     if ratios:
         text += (
             " Simulated over real checkpoint time of the other protocols: median"
@@ -142,4 +167,4 @@ def summary(data):
 def markdown(data):
     """The part of the report."""
     lines = ["## The simulator beside it", summary(data)]
-    return "\n\n".join([*lines, report.markdown(HEADER, map(row, simulated(data)))])
+    return "\n\n".join([*lines, report.markdown(HEADER, map(row, data["results"]))])

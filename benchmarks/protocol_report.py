@@ -12,6 +12,7 @@ from ckpttest import table
 HEADER = [
     "protocol",
     "ranks",
+    "nodes",
     "pattern",
     "protocol's messages",
     "formula",
@@ -27,7 +28,9 @@ HEADER = [
 
 NOTE = (
     "The protocol's messages are Plank's m_SNS (stop, all is received, save, saved),"
-    " m_CL (a marker on each channel used) or m_NS (the sweep, between nodes)."
+    " m_CL (a marker on each channel used) or m_NS (the sweep, between N nodes: over a"
+    " hypercube, or a mesh of d sides k). Quiet: nobody has sent a message to another"
+    " rank since the checkpoint before, so there is nothing to count, and no sweep."
     " Alignment and other control messages are between the coordinator and ranks,"
     " in both directions. Spreads are median (least .. most) of the checkpoints of"
     " one job; of the ranks' times in a checkpoint the median counts."
@@ -38,8 +41,8 @@ body { font: 14px sans-serif; margin: 2em; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: right; }
 th { background: #eee; }
-td:first-child, td:nth-child(3), td:nth-child(5) { text-align: left; }
-tr.other td:nth-child(4) { background: #fdd; }
+td:first-child, td:nth-child(4), td:nth-child(6) { text-align: left; }
+tr.other td:nth-child(5) { background: #fdd; }
 """
 
 
@@ -58,6 +61,15 @@ def control_messages(saved):
     return messages.pop("alignment"), sum(messages.values())
 
 
+def own_messages(saved):
+    """The protocol's; if the formula says less after the first checkpoint: "8, then
+    0"."""
+    own = list(map(protocols.own_messages, saved))
+    if saved[-1]["expected"] == saved[0]["expected"]:
+        return counts(own)
+    return f"{own[0]}, then {counts(own[1:])}"
+
+
 def row(result):
     """One line of the table."""
     saved = result["checkpoints"]
@@ -67,8 +79,9 @@ def row(result):
     return [
         protocols.PROTOCOLS[result["protocol"]],
         result["ranks"],
+        result["nodes"],
         result["pattern"],
-        counts([protocols.own_messages(checkpoint) for checkpoint in saved]),
+        own_messages(saved),
         result["formula"],
         counts([cost["first_use_markers"] for cost in costs]),
         counts(alignment),
@@ -84,7 +97,7 @@ def row(result):
 def are_as_expected(result):
     """Whether all checkpoints of a case agree with the formula."""
     return all(
-        protocols.is_as_expected(result, checkpoint)
+        protocols.is_as_expected(checkpoint)
         for checkpoint in result["checkpoints"]
     )
 
@@ -92,7 +105,7 @@ def are_as_expected(result):
 def agreement(results):
     """How many checkpoints agree with the formulas, in words."""
     same = [
-        protocols.is_as_expected(result, checkpoint)
+        protocols.is_as_expected(checkpoint)
         for result in results
         for checkpoint in result["checkpoints"]
     ]
@@ -118,9 +131,8 @@ def markdown(data):
         agreement(data["results"]),
         report.markdown(["machine", ""], facts(data)),
         report.markdown(HEADER, map(row, data["results"])),
+        calibrate.markdown(data),
     ]
-    if calibrate.simulated(data):
-        parts.append(calibrate.markdown(data))
     return "\n\n".join(parts) + "\n"
 
 
@@ -138,15 +150,13 @@ def page(data):
         for result in data["results"]
     ]
     machine = [_html_row("td", fact) for fact in facts(data)]
-    beside = []
-    if calibrate.simulated(data):
-        beside = [
-            "<h2>The simulator beside it</h2>",
-            f"<p>{html.escape(calibrate.summary(data))}</p><table>",
-            _html_row("th", calibrate.HEADER),
-            *(_html_row("td", calibrate.row(one)) for one in calibrate.simulated(data)),
-            "</table>",
-        ]
+    beside = [
+        "<h2>The simulator beside it</h2>",
+        f"<p>{html.escape(calibrate.summary(data))}</p><table>",
+        _html_row("th", calibrate.HEADER),
+        *(_html_row("td", calibrate.row(result)) for result in data["results"]),
+        "</table>",
+    ]
     return "\n".join(
         [
             "<!DOCTYPE html>",

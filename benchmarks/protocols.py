@@ -2,11 +2,16 @@
 """protocols.py - checkpoints of each protocol and pattern of communication: what
 they take, and what chapter 2 of Plank's dissertation says that they take."""
 
+import contextlib
+import json
 import os
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
+import sweep_formula
 from ckpttest import programs
+from ckpttest.cluster import Cluster
 from ckpttest.lab import Lab
 from ckpttest.settings import INSTALL
 
@@ -16,6 +21,8 @@ PROTOCOLS = {
     "ns": "Network sweeping",
 }
 RANKS = (2, 4, 8, 16, 32)
+NODES = (2, 3, 4, 6, 8)  # of network sweeping
+QUIET = ("independent", "collective")  # patterns without messages from rank to rank
 ROUNDS = 10**8  # the job is killed when it has been saved often enough
 
 
@@ -26,6 +33,20 @@ class Case:
     protocol: str
     pattern: str
     ranks: int
+    nodes: int = 1
+    dimensions: int = 0  # of the sweep; 0: a hypercube
+
+    def per_node(self):
+        """Ranks of each node; the last one may have fewer."""
+        return -(-self.ranks // self.nodes)
+
+    def is_possible(self):
+        """Whether each node gets a rank."""
+        return -(-self.ranks // self.per_node()) == self.nodes
+
+    def name(self):
+        """For a file."""
+        return f"{self.protocol}-{self.pattern}-{self.ranks}-{self.nodes}"
 
     def channels(self):
         """Ordered pairs of ranks that exchange messages."""
@@ -38,8 +59,14 @@ class Case:
             "collective": 0,
         }[self.pattern]
 
+    def may_be_quiet(self):
+        """Whether there are checkpoints without a sweep: nobody has sent a message to
+        another rank since the one before. The first of a job has none before it."""
+        return self.protocol == "ns" and self.nodes > 1 and self.pattern in QUIET
+
     def formula(self):
-        """(in words, number): the messages of the protocol itself."""
+        """(in words, number): the messages of the protocol itself, by the first
+        checkpoint of a job."""
         n = self.ranks
         if self.protocol == "sns":
             return f"4 n = {4 * n}", 4 * n
@@ -51,7 +78,8 @@ class Case:
             }.get(self.pattern, "no channel")
             count = self.channels()
             return (f"{words} = {count}" if count else words), count
-        return "one node", 0  # nodes sweep, and here there is one
+        words, count = sweep_formula.formula(self.nodes, self.dimensions)
+        return f"{words}, then quiet: 0" if self.may_be_quiet() else words, count
 
 
 def offered():
@@ -75,9 +103,9 @@ def inside(saved):
     return 2 * saved["rank_count"] - cost["counts"] if "counts" in cost else 0
 
 
-def is_as_expected(result, saved):
+def is_as_expected(saved):
     """Whether a checkpoint has taken as many messages as the formula says."""
-    return own_messages(saved) == result["expected"] - inside(saved)
+    return own_messages(saved) == saved["expected"] - inside(saved)
 
 
 def own_messages(saved):
@@ -88,42 +116,72 @@ def own_messages(saved):
     return cost["markers"] if saved["protocol"] == "cl" else cost["sweep"]
 
 
+@contextlib.contextmanager
+def lab_of(directory, case):
+    """A lab with the nodes of a case; all that it has started is killed in the end."""
+    settings = {"CKPT_PROTOCOL": case.protocol, "CKPT_KEEP": 1}
+    if case.dimensions:
+        settings["CKPT_SWEEP_DIMENSIONS"] = case.dimensions
+    with contextlib.ExitStack() as stack:
+        if case.nodes == 1:
+            lab = Lab(directory, **settings)
+        else:
+            cluster = Cluster(directory / "cluster", case.nodes)
+            stack.callback(cluster.close)
+            lab = cluster.lab(directory / "lab", case.per_node(), **settings)
+        stack.callback(lab.close)
+        yield lab
+
+
+def ranks_by_node(saved):
+    """How many ranks each node has saved."""
+    text = Path(saved["path"], "manifest.json").read_text("utf-8")
+    return [len(piece["ranks"]) for piece in json.loads(text)["pieces"]]
+
+
 def measure(directory, case, count, period_us, size):
     """Saves one job `count` times by the protocol; what `ckpt checkpoint` says of
     each, and how many were taken by Sync-and-Stop instead, as ckpt may."""
-    lab = Lab(directory, CKPT_PROTOCOL=case.protocol, CKPT_KEEP=1)
     program = programs.pattern(case.pattern, ROUNDS, case.ranks, period_us, size)
-    try:
+    with lab_of(directory, case) as lab:
         job = lab.start(program)
         job.wait_for("^begun")
         results, instead = [], 0
         while len(results) < count:
             job.wait_for(program.progress)
             saved = lab.checkpoint(job)
+            placed = ranks_by_node(saved)
+            assert len(placed) == case.nodes, f"{case} on {len(placed)} nodes"
+            assert max(placed) == case.per_node(), f"{case} has {placed}"
             if saved["protocol"] == case.protocol:
                 results.append(saved)
             else:
                 instead += 1
                 assert instead <= count, f"{case} is not taken: {saved}"
         return results, instead
-    finally:
-        lab.close()
 
 
 def everything(directory, cases, count, period_us, size, say):
-    """[{"protocol", "pattern", "ranks", "channels", "formula", "expected",
-    "checkpoints": [...]}]"""
+    """[{"protocol", "pattern", "ranks", "nodes", "dimensions", "channels", "formula",
+    "expected", "checkpoints": [...]}]; each checkpoint has its "expected", too."""
     results = []
     for case in cases:
-        say(f"{PROTOCOLS[case.protocol]}, {case.pattern}, {case.ranks} ranks")
+        where = f" on {case.nodes} nodes" if case.nodes > 1 else ""
+        say(f"{PROTOCOLS[case.protocol]}, {case.pattern}, {case.ranks} ranks{where}")
         words, expected = case.formula()
-        place = directory / f"{case.protocol}-{case.pattern}-{case.ranks}"
-        saved, instead = measure(place, case, count, period_us, size)
+        saved, instead = measure(
+            directory / case.name(), case, count, period_us, size
+        )
+        for number, checkpoint in enumerate(saved):
+            is_quiet = number > 0 and case.may_be_quiet()
+            checkpoint["expected"] = 0 if is_quiet else expected
         results.append(
             {
                 "protocol": case.protocol,
                 "pattern": case.pattern,
                 "ranks": case.ranks,
+                "nodes": case.nodes,
+                "dimensions": case.dimensions,
                 "channels": case.channels(),
                 "formula": words,
                 "expected": expected,

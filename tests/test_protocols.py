@@ -9,31 +9,40 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import programs
+from ckpttest import cluster, programs
 from ckpttest.settings import TOP, environment
 
 sys.path.append(str(TOP / "benchmarks"))
 
 import calibrate  # noqa: E402  (needs the path)
 import protocols  # noqa: E402
+import sweep_formula  # noqa: E402
 
 RANKS = (2, 4)
 CHECKPOINTS = 2
 PROTOCOLS = protocols.offered()
 
 
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory):
-    """The directory with the reports of one run."""
-    directory = tmp_path_factory.mktemp("protocols")
-    command = [TOP / "benchmarks/run-protocols", "--out", directory]
-    command += ["--count", CHECKPOINTS, "--ranks", *RANKS]
+def run_protocols(directory, *words):
+    """A run of benchmarks/run-protocols, with its reports in the directory; its
+    results."""
+    command = [TOP / "benchmarks/run-protocols", "--out", directory, *words]
     subprocess.run(
         [sys.executable, *map(str, command)],
         env=environment(),
         check=True,
         stdout=subprocess.DEVNULL,
     )
+    data = json.loads((directory / "protocols.json").read_text("utf-8"))
+    return data["results"]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """The directory with the reports of one run, on one node."""
+    directory = tmp_path_factory.mktemp("protocols")
+    words = ["--count", CHECKPOINTS, "--nodes", 1, "--ranks", *RANKS]
+    run_protocols(directory, *words)
     return directory
 
 
@@ -69,7 +78,7 @@ def test_formulas(results, protocol, pattern, ranks):
             # while others drain, all have to stop once more.
             assert protocols.own_messages(saved) >= 3 * ranks
         else:
-            assert protocols.is_as_expected(result, saved), (result, cost)
+            assert protocols.is_as_expected(saved), (result, cost)
         if protocol == "ns":  # from ranks that have not told by a marker
             assert cost["first_use_markers"] <= result["channels"]
         else:
@@ -106,3 +115,77 @@ def test_simulator(results, protocol, pattern, ranks):
         else:
             same = ["stop and save", "counts", "going on", "alignment"]
         assert [real[name] for name in same] == [purposes[name] for name in same]
+
+
+def simulated_sweep(nodes, dimensions):
+    """How many messages the simulator's sweep takes, with a rank on each node."""
+    result = {
+        "protocol": "ns",
+        "pattern": "ring",
+        "ranks": nodes,
+        "nodes": nodes,
+        "dimensions": dimensions,
+    }
+    simulated = calibrate.simulate(result, 1000, 8, None)
+    return calibrate.own_messages(result, simulated)
+
+
+@pytest.mark.parametrize("dimensions", [0, 1, 2, 3])
+def test_sweep_formula(dimensions):
+    """The formula that real sweeps are compared with, and the simulator, which has
+    the code of the agents: for any number of nodes."""
+    for nodes in range(2, 28):
+        _, expected = sweep_formula.formula(nodes, dimensions)
+        assert simulated_sweep(nodes, dimensions) == expected, nodes
+
+
+def test_sweep_formula_of_full_meshes():
+    """Plank's n log n, and 2 (k - 1) for each line of a k-ary d-cube."""
+    hypercubes = {2: 2, 4: 8, 8: 24, 16: 64, 32: 160}
+    cubes = {(5, 1): 8, (9, 2): 24, (16, 2): 48, (27, 3): 108}
+    for nodes, messages in hypercubes.items():
+        assert sweep_formula.formula(nodes, 0)[1] == messages
+    for (nodes, dimensions), messages in cubes.items():
+        assert sweep_formula.formula(nodes, dimensions)[1] == messages
+        mesh = sweep_formula.sides(nodes, dimensions)
+        assert sweep_formula.messages(nodes, mesh) == messages
+
+
+@pytest.mark.skipif(
+    not cluster.is_possible(), reason="no network namespaces for this user"
+)
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (
+            ["--patterns", "ring", "collective", "--nodes", 2, 3, 4],
+            {  # nodes, ranks, pattern: of each checkpoint
+                (2, 3, "ring"): [2, 2],
+                (2, 4, "ring"): [2, 2],
+                (3, 3, "ring"): [5, 5],
+                (4, 4, "ring"): [8, 8],
+                (2, 3, "collective"): [2, 0],
+                (2, 4, "collective"): [2, 0],
+                (3, 3, "collective"): [5, 0],
+                (4, 4, "collective"): [8, 0],
+            },
+        ),
+        (
+            ["--patterns", "ring", "--nodes", 4, "--sweep-dimensions", 1],
+            {(4, 4, "ring"): [6, 6]},
+        ),
+    ],
+    ids=["hypercubes", "line"],
+)
+def test_sweeps(tmp_path, words, expected):
+    """Real ones, from node to node: as many messages as the formula says and as the
+    simulator does. None if nobody has sent a message since the checkpoint before."""
+    words = ["--protocols", "ns", "--count", 2, "--ranks", 3, 4, *words]
+    swept = {}
+    for result in run_protocols(tmp_path, *words):
+        key = result["nodes"], result["ranks"], result["pattern"]
+        swept[key] = [saved["cost"]["sweep"] for saved in result["checkpoints"]]
+        assert all(map(protocols.is_as_expected, result["checkpoints"])), result
+        simulated = calibrate.own_messages(result, result["simulated"])
+        assert simulated == result["expected"], result
+    assert swept == expected

@@ -126,9 +126,9 @@ class Cluster:
             _ip("link", "del", self.bridge)
         shutil.rmtree(self.run)
 
-    def lab(self, directory, **more):
-        """A lab whose commands run on the first node, and whose jobs have a
-        rank on each. more: settings of ckpt for the jobs."""
+    def lab(self, directory, slots=1, **more):
+        """A lab whose commands run on the first node, and whose jobs have so many
+        ranks on each, in order. more: settings of ckpt for the jobs."""
         settings = {
             "CKPT_RUN_DIR": self.run / "here/ckpt",
             "OMPI_MCA_plm": "rsh",
@@ -140,7 +140,7 @@ class Cluster:
         }
         lab = ClusterLab(directory, **settings)
         lab.enter = [self.enter, self.names[0]]
-        lab.options = ["--host", ",".join(f"{name}:1" for name in self.names)]
+        lab.options = ["--host", ",".join(f"{name}:{slots}" for name in self.names)]
         for name in ("CKPT_DIR", "CKPT_RUN_DIR", *more):
             lab.options += ["-x", name]
         return lab
