@@ -23,6 +23,7 @@
 #define forget(me) skip
 
 #include "nonblocking.pml"
+#include "collective.pml"
 #include "coordination.pml"
 #include "marker_sums.pml"
 
