@@ -4,10 +4,9 @@
  * neither sends nor receives, below or above. It may be cut there if it was there
  * when all were aligned: as if it had not entered. */
 
+#ifdef COLLECTIVE
 /* From the alignment until its own cut, or the end, a rank's gate is shut. */
 bool armed[RANKS];
-
-#ifdef COLLECTIVE
 bool entered[RANKS];
 bool left[RANKS];
 bool redo[RANKS]; /* it can be cut inside */
@@ -35,10 +34,19 @@ bool redo[RANKS]; /* it can be cut inside */
 /* For the coordinator, when all are aligned. In d_step. */
 inline shut_gates()
 {
+#ifdef COLLECTIVE
     for (i : 0 .. RANKS - 1) {
         armed[i] = true;
-#ifdef COLLECTIVE
         redo[i] = !OUTSIDE(i)
-#endif
     }
+#endif
+    skip
+}
+
+inline open_gate(me)
+{
+#ifdef COLLECTIVE
+    armed[me] = false;
+#endif
+    skip
 }

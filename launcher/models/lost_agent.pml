@@ -99,7 +99,7 @@ inline obey_cut(me)
 #endif
     :: else ->
         cut(me);
-        armed[me] = false;
+        open_gate(me);
         told_complete[me] = false;
 #ifndef SWEEP
         unfinished[me] = (kind == CUT);
@@ -137,7 +137,7 @@ inline obey_close(me)
 inline leave_open(me)
 {
 #ifdef MUTANT_GATE_OPENED_IN_DOUBT
-    armed[me] = false;
+    open_gate(me);
 #endif
 #ifdef MUTANT_CLOSED_IN_DOUBT
     if
@@ -156,7 +156,7 @@ inline obey(me)
     :: kind == COUNTS -> obey_counts(me)
     :: kind == CLOSE -> obey_close(me)
     :: kind == LEFT_OPEN -> leave_open(me)
-    :: kind == GIVEN_UP -> armed[me] = false
+    :: kind == GIVEN_UP -> open_gate(me)
     :: kind == AGENT_LOST ->
         leave_open(me);
         connected[me] = true;
