@@ -52,15 +52,18 @@ inline take_over(me)
 #else
 #define LAST_IS_OVER ALL_KNOW_OF_END
 #endif
-#define MAY_BEGIN (checkpoint < CHECKPOINTS && !under_way && LAST_IS_OVER)
+#define MAY_BEGIN \
+    (checkpoint < CHECKPOINTS && !under_way && LAST_IS_OVER && IS_ALIGNED)
 #define ALL_IS_OVER \
-    (checkpoint == CHECKPOINTS && !under_way && ALL_KNOW_OF_END)
+    (checkpoint == CHECKPOINTS && !under_way && ALL_KNOW_OF_END && \
+     ALL_HAVE_LEFT)
 
 /* For the coordinator. In d_step. */
 inline begin_checkpoint()
 {
     checkpoint++;
     under_way = true;
+    shut_gates();
     for (i : 0 .. RANKS - 1) {
         if
         :: IS_FIRST(i) -> order[i] ! REQUEST, checkpoint

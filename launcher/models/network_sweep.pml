@@ -35,6 +35,7 @@
 #define forget(me) has_all[me] = false
 
 #include "nonblocking.pml"
+#include "collective.pml"
 #ifdef LINE
 #include "line.pml"
 #else

@@ -22,6 +22,7 @@
 #define COUNTS_HAVE_COME(me) (order[me] ? [COUNTS, _])
 
 #include "nonblocking.pml"
+#include "collective.pml"
 #include "coordination.pml"
 
 /* With the cut, whether messages were sent; or that all are here. */

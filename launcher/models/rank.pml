@@ -7,21 +7,26 @@
  *   marker_was_sent(me), marker_was_read(me), message_was_logged(me)
  *   forget(me)              the checkpoint is over;
  * and, if the coordinator may tell the counts,
- *   COUNTS_HAVE_COME(me), take_counts(me). */
+ *   COUNTS_HAVE_COME(me), take_counts(me);
+ * if there is a COLLECTIVE, come_out(me); and if orders are others than those of
+ * coordination.pml, MAY_OBEY(me), obey(me), and CUT_IS_CANCELLED(me): the first
+ * order has come to nothing. */
 
 #define RECEIVES(me, n) \
-    d_step { ARRIVED(me, n) && ACCEPTS(me, n) -> get_message(me, n) }
+    d_step { OUTSIDE(me) && ARRIVED(me, n) && ACCEPTS(me, n) -> \
+        get_message(me, n) }
 #define LOGS(me, n) \
-    d_step { OLD_ARRIVED(me, n) -> log_message(me, n); message_was_logged(me) }
+    d_step { OUTSIDE(me) && OLD_ARRIVED(me, n) -> \
+        log_message(me, n); message_was_logged(me) }
 #define READS_MARKER(me, n) \
-    d_step { MARKER_READABLE(me, n) -> \
+    d_step { OUTSIDE(me) && MARKER_READABLE(me, n) -> \
         read_marker(me, n); marker_was_read(me) }
 
 active [RANKS] proctype rank()
 {
 end_running:
     do
-    :: atomic { MAY_SEND(_pid) -> send_message(_pid) }
+    :: atomic { OUTSIDE(_pid) && MAY_SEND(_pid) -> send_message(_pid) }
     :: RECEIVES(_pid, 1)
     :: RECEIVES(_pid, 2)
     :: LOGS(_pid, 1)
@@ -33,11 +38,20 @@ end_running:
     :: LOGS(_pid, 3)
     :: READS_MARKER(_pid, 3)
 #endif
+#ifdef COLLECTIVE
+    :: d_step { MAY_ENTER(_pid) -> entered[_pid] = true }
+    :: d_step { MAY_LEAVE(_pid) -> left[_pid] = true; come_out(_pid) }
+#endif
+#ifdef MAY_OBEY
+    :: d_step { MAY_OBEY(_pid) -> obey(_pid) }
+    :: d_step { CUT_IS_CANCELLED(_pid) -> order[_pid] ? _, _ }
+#else
     :: d_step { AWAKE(_pid) && ASKED(_pid) -> be_cut(_pid) }
     :: d_step { REQUESTED(_pid) -> order[_pid] ? REQUEST, _; be_cut(_pid) }
     :: d_step { REQUESTED_TWICE(_pid) -> order[_pid] ? REQUEST, _ }
     :: d_step { SAVES(_pid) -> finish_saving(_pid) }
     :: d_step { IS_OVER(_pid) -> forget(_pid); take_over(_pid) }
+#endif
 #ifdef COUNTS_HAVE_COME
     :: d_step { COUNTS_HAVE_COME(_pid) -> take_counts(_pid) }
 #endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Synchronous sends across a cut that stops nobody (mpi-plugin/cut/withhold.c and
+ * synchronous_send.c): nonblocking ones of rank S to rank R, which receives them one
+ * by one. S must not see one complete before R has received it, though R may have taken
+ * it into its log. At each commit the job may be restarted, and goes on from the cuts.
+ * Rules 2 to 6 are those of nonblocking.pml, and taken for granted: the old colour has
+ * ended when its sender has been cut and the channel is empty. */
+
+#ifndef SENDS
+#define SENDS 2
+#endif
+#ifndef CHECKPOINTS
+#define CHECKPOINTS 2
+#endif
+#define S 0
+#define R 1
+#define ALL_SENDS ((1 << (SENDS + 1)) - 2) /* bits 1 to SENDS */
+#define BIT(n) (1 << (n))
+#define HAS(set, n) ((set) & BIT(n))
+
+bool open[2];
+byte epoch[2];
+#define COLOUR(age) ((age) & 1)
+#define NEW(me) COLOUR(epoch[me])
+#define OLD(me) (1 - COLOUR(epoch[me]))
+
+/* By colour: messages, by number; questions, with the number of messages that were sent
+ * after the one that is meant; answers. */
+chan message[2] = [SENDS] of { byte };
+chan question[2] = [SENDS] of { byte, byte };
+chan answer[2] = [SENDS] of { byte };
+
+/* S: sends started; sets of those that are complete for the application, complete
+ * in the library, asked for and not answered, withheld. */
+byte started, done, lower, held, withheld;
+bool armed; /* from REQUEST to the cut */
+bool holds; /* it has reported that it withholds */
+
+/* R: messages that the application has, and the library has given up: the log has those
+ * between. Sets: somebody waits for that one to be taken; questions to be matched. */
+byte taken, last, waiter, questions;
+byte later[SENDS + 1];
+
+/* What is in the images: as it was at the cuts; and what the logs have besides, as far
+ * as it is no message. */
+byte cut_started, cut_done, cut_held;
+byte cut_taken, cut_waiter;
+byte logged_questions, logged_answers;
+byte logged_later[SENDS + 1];
+
+mtype = { RUN, CUT, CLOSE };
+chan order[2] = [2] of { mtype };
+bool was_cut[2];
+bool is_over;
+hidden byte number, place, n;
+
+#define COMPLETE(me, from) \
+    (was_cut[me] && was_cut[1 - (me)] && empty(from[OLD(me)]))
+#define R_COMPLETE \
+    (COMPLETE(R, message) && empty(question[OLD(R)]))
+#define S_COMPLETE COMPLETE(S, answer)
+
+/* ---- S. In d_step. ------------------------------------------------------------- */
+
+inline let_complete(which)
+{
+    assert(which <= taken); /* what is complete has been received */
+    done = done | BIT(which)
+}
+
+/* The library says that it is complete. */
+#define IS_SEEN(n) \
+    (HAS(lower, n) && !HAS(done, n) && !HAS(held, n) && !HAS(withheld, n))
+#ifdef MUTANT_NOT_WITHHELD
+#define WITHHOLDS false
+#else
+#define WITHHOLDS armed
+#endif
+
+inline see(which)
+{
+    if
+    :: WITHHOLDS -> withheld = withheld | BIT(which); holds = true
+    :: else -> let_complete(which)
+    fi
+}
+
+inline confirm_withheld()
+{
+    for (n : 1 .. SENDS) {
+        if
+        :: HAS(withheld, n) -> let_complete(n)
+        :: else
+        fi
+    }
+    withheld = 0;
+    holds = false
+}
+
+/* All that are pending are asked for, in the old colour; but those held already. */
+inline hold_and_ask()
+{
+    for (n : 1 .. SENDS) {
+        if
+        :: n <= started && !HAS(done, n) && !HAS(held, n) ->
+#ifndef MUTANT_NOT_ASKED
+            question[NEW(S)] ! n, started - n;
+#endif
+            held = held | BIT(n)
+        :: else
+        fi
+    }
+}
+
+inline cut_sender()
+{
+#ifdef MUTANT_CONFIRMED_AT_CUT
+    confirm_withheld();
+#endif
+    withheld = 0;
+    holds = false;
+    armed = false;
+    hold_and_ask();
+    cut_started = started;
+    cut_done = done;
+    cut_held = held;
+    logged_answers = 0;
+    epoch[S]++;
+    open[S] = true;
+    was_cut[S] = true
+}
+
+inline take_answer(colour)
+{
+    answer[colour] ? number;
+    held = held & ~BIT(number);
+    let_complete(number)
+}
+
+active proctype sender()
+{
+    do
+    :: d_step { !holds && started < SENDS ->
+           started++; message[NEW(S)] ! started }
+    :: d_step { !holds && IS_SEEN(1) -> see(1) }
+    :: d_step { !holds && IS_SEEN(2) -> see(2) }
+#if SENDS > 2
+    :: d_step { !holds && IS_SEEN(3) -> see(3) }
+#endif
+    :: d_step { !holds && (!open[S] || S_COMPLETE) && nempty(answer[NEW(S)]) ->
+           take_answer(NEW(S)) }
+    :: d_step { open[S] && nempty(answer[OLD(S)]) ->
+           answer[OLD(S)] ? <number>;
+           logged_answers = logged_answers | BIT(number);
+           take_answer(OLD(S)) }
+    :: d_step { order[S] ? [RUN] -> order[S] ? RUN; confirm_withheld() }
+    :: d_step { order[S] ? [CUT] -> order[S] ? CUT; cut_sender() }
+    :: d_step { order[S] ? [CLOSE] -> order[S] ? CLOSE; open[S] = false }
+    :: done == ALL_SENDS && is_over -> break
+    od
+}
+
+/* ---- R. In d_step. ------------------------------------------------------------- */
+
+inline take_from_library(colour)
+{
+    message[colour] ? number;
+    last++;
+    assert(number == last);
+    lower = lower | BIT(number)
+}
+
+/* The application receives it; whoever waits for that is told. */
+inline receive_next()
+{
+    taken++;
+    if
+    :: HAS(waiter, taken) ->
+        waiter = waiter & ~BIT(taken);
+        answer[NEW(R)] ! taken
+    :: else
+    fi
+}
+
+inline take_question(colour)
+{
+    question[colour] ? number, place;
+    later[number] = place;
+    questions = questions | BIT(number)
+}
+
+inline log_question()
+{
+    logged_later[number] = place;
+    logged_questions = logged_questions | BIT(number)
+}
+
+/* The log ends with the last message of before the sender's cut. */
+#ifdef MUTANT_MATCHED_EARLY
+#define MAY_MATCH (questions != 0)
+#else
+#define MAY_MATCH (questions != 0 && R_COMPLETE)
+#endif
+
+/* In the log, or received. A place in the log counts from its end; one that is not there is
+ * before its beginning. The question's own number is its sender's serial. */
+inline match(end)
+{
+    for (n : 1 .. SENDS) {
+        place = (later[n] < end - taken -> end - later[n] : 0);
+        if
+        :: HAS(questions, n) && place > 0 -> waiter = waiter | BIT(place)
+        :: HAS(questions, n) && place == 0 -> answer[NEW(R)] ! n
+        :: else
+        fi
+    }
+    questions = 0
+}
+
+inline cut_receiver()
+{
+    cut_taken = taken;
+    cut_waiter = waiter;
+    logged_questions = questions;
+    for (n : 1 .. SENDS) {
+        logged_later[n] = later[n]
+    }
+    epoch[R]++;
+    open[R] = true;
+    was_cut[R] = true
+}
+
+active proctype receiver()
+{
+end_receiving:
+    do
+    :: d_step { taken == last && (!open[R] || R_COMPLETE && questions == 0) &&
+                nempty(message[NEW(R)]) ->
+           take_from_library(NEW(R)); receive_next() }
+    :: d_step { taken < last -> receive_next() }
+    :: d_step { open[R] && nempty(message[OLD(R)]) ->
+           take_from_library(OLD(R)) }
+    :: d_step { open[R] && nempty(question[OLD(R)]) ->
+           take_question(OLD(R)); log_question() }
+    :: d_step { !open[R] && nempty(question[NEW(R)]) ->
+           take_question(NEW(R)) } /* before its own cut */
+    :: d_step { open[R] && MAY_MATCH -> match(last) }
+    :: d_step { order[R] ? [CUT] -> order[R] ? CUT; cut_receiver() }
+    :: d_step { order[R] ? [CLOSE] -> order[R] ? CLOSE; open[R] = false }
+    od
+}
+
+/* ---- The coordinator. In d_step. ------------------------------------------------ */
+
+bool aligning, cutting, restarted;
+bool asked[2];
+
+/* What S saw complete before its cut R received before its own. */
+inline check_commit()
+{
+    for (n : 1 .. SENDS) {
+        assert(!HAS(cut_done | logged_answers, n) || n <= cut_taken)
+    }
+}
+
+inline forget(channel)
+{
+    do
+    :: nempty(channel) -> channel ? _
+    :: empty(channel) -> break
+    od
+}
+
+/* From the images and logs: nothing is under way, and the log is whole. */
+inline restart()
+{
+    restarted = true;
+    forget(message[0]);
+    forget(message[1]);
+    forget(answer[0]);
+    forget(answer[1]);
+    open[S] = false;
+    open[R] = false;
+    epoch[S] = 0;
+    epoch[R] = 0;
+    armed = false;
+    holds = false;
+    withheld = 0;
+    lower = 0; /* there is nothing below */
+    started = cut_started;
+    done = cut_done | logged_answers;
+    held = cut_held & ~logged_answers;
+    taken = cut_taken;
+    last = cut_started;
+    waiter = cut_waiter;
+    questions = logged_questions;
+    for (n : 1 .. SENDS) {
+        later[n] = logged_later[n]
+    }
+    match(last)
+}
+
+inline end_checkpoint()
+{
+    check_commit();
+    cutting = false;
+    was_cut[S] = false;
+    was_cut[R] = false;
+    asked[S] = false;
+    asked[R] = false
+}
+
+#define IS_IDLE (!aligning && !cutting)
+#define ALL_OBEYED \
+    (empty(order[S]) && empty(order[R]) && !open[S] && !open[R])
+#ifdef MUTANT_RUN_LATE
+#define MAY_RUN (aligning || cutting)
+#else
+#define MAY_RUN aligning
+#endif
+
+active proctype coordinator()
+{
+    byte checkpoint = 0;
+
+    do
+    :: d_step { checkpoint < CHECKPOINTS && IS_IDLE && ALL_OBEYED &&
+                !restarted ->
+           checkpoint++; aligning = true; armed = true }
+    :: d_step { MAY_RUN && holds && !asked[S] && empty(order[S]) ->
+           order[S] ! RUN }
+    :: d_step { aligning -> aligning = false; cutting = true }
+    :: d_step { cutting && !asked[S] -> asked[S] = true; order[S] ! CUT }
+    :: d_step { cutting && !asked[R] -> asked[R] = true; order[R] ! CUT }
+    :: d_step { cutting && R_COMPLETE && S_COMPLETE && questions == 0 ->
+           end_checkpoint(); order[S] ! CLOSE; order[R] ! CLOSE }
+    :: d_step { cutting && R_COMPLETE && S_COMPLETE && questions == 0 ->
+           end_checkpoint(); restart() }
+    :: d_step { (checkpoint == CHECKPOINTS || restarted) && IS_IDLE &&
+                ALL_OBEYED -> is_over = true } -> break
+    od
+}
