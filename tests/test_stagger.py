@@ -130,7 +130,8 @@ def test_turns_go_round_the_nodes(lab):
     stop = lab.directory / "stop"
     program = programs.idle(stop, RANKS)
     job = lab.start(program, CKPT_PROTOCOL="ns", CKPT_STAGGER="job")
-    job.wait_for(program.progress)
+    job.wait_for(program.progress, count=5)  # all have left its barrier
+    lab.wait_for_agent(job)
     saved = lab.checkpoint(job)
     stop.touch()
     job.succeed()
