@@ -19,6 +19,7 @@ BUSY = {
     "test_fortran",
     "test_mpi4py",
     "test_openmpi5",
+    "test_stagger",
     "test_threads",
 }
 

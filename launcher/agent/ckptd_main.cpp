@@ -72,10 +72,10 @@ void declare(CLI::App &app, Options &options)
         ->envname("CKPT_PROTOCOL")
         ->check(CLI::IsMember({"sns", "cl", "ns", "auto"}));
     app.add_option("--stagger", options.stagger,
-                   "Ranks that are saved one after the other: of a node, of "
-                   "the job, or no")
+                   "Ranks that are saved one after the other: those of a node, "
+                   "of a file server (storage), of the job, or no")
         ->envname("CKPT_STAGGER")
-        ->check(CLI::IsMember({"no", "node", "job", "auto"}));
+        ->check(CLI::IsMember({"no", "node", "storage", "job", "auto"}));
     app.add_option("--sweep-dimensions", options.sweep_dimensions,
                    "Dimensions of the mesh of nodes (0: a hypercube)")
         ->envname("CKPT_SWEEP_DIMENSIONS")

@@ -181,7 +181,7 @@ void Coordinator::answer_error(ClientId client, const std::string &text)
 void Coordinator::request(ClientId client, bool kill)
 {
     if (machine_.phase() == Phase::idle) {
-        start({{client, kill}}, steady_clock::now(), cut_plan());
+        start({{client, kill}}, steady_clock::now(), choice_.protocol());
     } else if (machine_.may_join()) {
         machine_.join(kill);
         clients_.push_back({client, kill});
@@ -205,7 +205,8 @@ void Coordinator::client_gone(ClientId client)
     std::erase_if(queue_, is);
 }
 
-void Coordinator::start(std::vector<Waiting> clients, Time now, CutPlan plan)
+void Coordinator::start(std::vector<Waiting> clients, Time now,
+                        Protocol protocol)
 {
     std::string obstacle = machine_.obstacle();
 
@@ -223,41 +224,25 @@ void Coordinator::start(std::vector<Waiting> clients, Time now, CutPlan plan)
     clients_ = std::move(clients);
     attempt_ = {};
     attempt_.stagger = choice_.stagger();
+    attempt_.lanes = lanes(attempt_.stagger);
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
+    if (!attempt_.lanes.empty()) {
+        spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
+    }
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
-    machine_.request(++epoch_, kill, now, std::move(plan));
+    machine_.request(++epoch_, kill, now, {protocol, attempt_.lanes});
     perform();
-}
-
-CutPlan Coordinator::cut_plan() const
-{
-    return {choice_.protocol(), lanes()};
-}
-
-std::vector<int> Coordinator::lanes() const
-{
-    const std::vector<Node *> list = nodes();
-    std::vector<int> lanes;
-
-    if (choice_.stagger() == Stagger::no) {
-        return lanes;
-    }
-    for (Node *node : where_) {
-        auto at = std::find(list.begin(), list.end(), node) - list.begin();
-        lanes.push_back(choice_.stagger() == Stagger::job ? 0
-                                                          : static_cast<int>(at));
-    }
-    return lanes;
 }
 
 void Coordinator::start_waiting()
 {
     if (machine_.phase() == Phase::idle && !queue_.empty()) {
-        start(std::exchange(queue_, {}), steady_clock::now(), cut_plan());
+        start(std::exchange(queue_, {}), steady_clock::now(),
+              choice_.protocol());
     }
 }
 
@@ -279,7 +264,7 @@ void Coordinator::tick(Time now)
     if (settings_.interval.count() > 0 && last_end_ &&
         now >= *last_end_ + settings_.interval) {
         if (machine_.obstacle().empty()) {
-            start({{0, false}}, now, cut_plan());
+            start({{0, false}}, now, choice_.protocol());
         }
         if (machine_.phase() == Phase::idle) { /* not possible now */
             last_end_ = now - settings_.interval + periodic_retry;

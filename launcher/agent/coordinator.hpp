@@ -14,7 +14,9 @@
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
+#include "protocol/lanes.hpp"
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
@@ -62,7 +64,7 @@ class Coordinator : public NodeEvents, private RankPages
     void rank_gone(int rank) override;
     void rank_lost(int rank);
     void captured(int rank) override;
-    void written(const Piece &piece, std::uint64_t memory) override;
+    void written(Node &node, const Piece &piece, std::uint64_t memory) override;
     void failed(const std::string &reason) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
@@ -74,7 +76,12 @@ class Coordinator : public NodeEvents, private RankPages
         bool kill;
     };
 
-    using Snapshots = std::map<Node *, std::map<int, std::uint64_t>>;
+    /* A node's piece, which is written in one go. */
+    struct Turn {
+        Node *node;
+        RankSnapshots snapshots;
+    };
+    using Turns = std::deque<Turn>; /* the first one writes */
 
     /* Of the checkpoint under way. */
     struct Attempt {
@@ -85,7 +92,8 @@ class Coordinator : public NodeEvents, private RankPages
         std::set<Node *> opening;     /* their part in the sweep */
         Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
-        Snapshots snapshots; /* of nodes that have not begun to write */
+        Lanes lanes;
+        std::vector<Turns> turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
         control::Result result;
     };
@@ -97,15 +105,18 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
     bool open_store();
-    CutPlan cut_plan() const;
-    std::vector<int> lanes() const;
+    Lanes lanes(Stagger stagger) const;
+    void make_turns(const std::vector<std::uint64_t> &snapshots);
+    void begin_turn(const Turns &lane);
+    void end_turn(const Node &node);
+    void drop_turns(const Node &node);
     std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
     void open_sweeps();
     void finish_opening();
     std::string rank_socket() const;
     void write_job_state(const char *state);
-    void start(std::vector<Waiting> clients, Time now, CutPlan plan);
+    void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void start_waiting();
     void perform();
     void fault_in_phase() const;
@@ -119,8 +130,7 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
     void perform(const action::Finish &finish);
-    void write_pieces(Snapshots snapshots);
-    void write_next_piece();
+    void write_pieces();
     void learn();
     Manifest manifest() const;
     void remove_attempt();

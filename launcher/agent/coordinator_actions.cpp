@@ -122,15 +122,9 @@ void Coordinator::trace(const action::Send &order)
 
 void Coordinator::perform(const action::Capture &capture)
 {
-    Snapshots by_node;
-
-    for (int rank = 0; rank < machine_.rank_count(); rank++) {
-        by_node[where_[rank]][rank] = capture.snapshots[rank];
-    }
-    for (auto &[node, snapshots] : by_node) {
-        attempt_.writing.insert(node);
-    }
-    make_directory([this, by_node] { write_pieces(by_node); });
+    make_turns(capture.snapshots);
+    attempt_.writing = {where_.begin(), where_.end()};
+    make_directory([this] { write_pieces(); });
 }
 
 /* On the worker's thread; `then` on the loop's, unless it fails. */
@@ -153,31 +147,13 @@ void Coordinator::make_directory(std::function<void()> then)
     });
 }
 
-void Coordinator::write_pieces(Snapshots snapshots)
+void Coordinator::write_pieces()
 {
     if (machine_.phase() != Phase::write) {
         return; /* given up meanwhile */
     }
-    attempt_.snapshots = std::move(snapshots);
-    std::erase_if(attempt_.snapshots, [this](const auto &entry) {
-        return attempt_.writing.count(entry.first) == 0; /* lost meanwhile */
-    });
-    while (!attempt_.snapshots.empty()) {
-        write_next_piece();
-        if (attempt_.stagger == Stagger::job) {
-            break; /* the next one when this one has been written */
-        }
-    }
-}
-
-void Coordinator::write_next_piece()
-{
-    auto next = attempt_.snapshots.begin();
-
-    if (next != attempt_.snapshots.end()) {
-        auto [node, snapshots] = *next;
-        attempt_.snapshots.erase(next);
-        node->capture(attempt_.directory, snapshots);
+    for (const Turns &lane : attempt_.turns) {
+        begin_turn(lane);
     }
 }
 
@@ -389,7 +365,7 @@ void Coordinator::perform(const action::Finish &finish)
     if (finish.retry && !finish.committed && !clients.empty()) {
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
         worker_.reply([this, clients] {
-            start(clients, steady_clock::now(), CutPlan{});
+            start(clients, steady_clock::now(), Protocol::sync_and_stop);
         });
         return;
     }

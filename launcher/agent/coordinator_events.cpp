@@ -93,7 +93,7 @@ void Coordinator::node_gone(Node &node)
             rank_lost(rank);
         }
     }
-    attempt_.snapshots.erase(&node);
+    drop_turns(node);
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&
         machine_.phase() >= Phase::open) {
@@ -117,7 +117,7 @@ void Coordinator::captured(int rank)
     tell_progress(true);
 }
 
-void Coordinator::written(const Piece &piece, std::uint64_t memory)
+void Coordinator::written(Node &node, const Piece &piece, std::uint64_t memory)
 {
     if (machine_.phase() != Phase::write) {
         return;
@@ -125,7 +125,7 @@ void Coordinator::written(const Piece &piece, std::uint64_t memory)
     trace_.written(piece.host, steady_clock::now());
     attempt_.pieces.push_back(piece);
     attempt_.memory += memory;
-    write_next_piece();
+    end_turn(node);
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written();
         perform();

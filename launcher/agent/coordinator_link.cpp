@@ -52,7 +52,9 @@ CoordinatorLink::~CoordinatorLink()
 void CoordinatorLink::begin()
 {
     told_clocks_.clear();
-    peer_.send({{"type", "node"}, {"address", local_.address()}});
+    peer_.send({{"type", "node"},
+                {"address", local_.address()},
+                {"file_system", to_frame(local_.file_system())}});
     local_.attach(this);
 }
 
@@ -127,11 +129,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                     {"asked", frame.at("asked")},
                     {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
-        std::map<int, std::uint64_t> snapshots;
-        for (const json &entry : frame.at("snapshots")) {
-            snapshots[entry.at(0)] = entry.at(1);
-        }
-        local_.capture(frame.at("directory").get<std::string>(), snapshots);
+        local_.capture(frame.at("directory").get<std::string>(),
+                       frame.at("snapshots").get<RankSnapshots>());
     } else if (type == "open_piece") {
         local_.open_piece(frame.at("directory").get<std::string>());
     } else if (type == "add_to_piece") {
@@ -170,10 +169,11 @@ void CoordinatorLink::send_clocks()
 void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid,
                                 const RankCut &cut)
 {
-    json frame = {{"type", "here"},   {"rank", rank},
-                  {"count", rank_count}, {"pid", pid},
-                  {"cut", cut.epoch}, {"open", cut.open},
-                  {"in_doubt", cut.in_doubt}};
+    json frame = {
+        {"type", "here"},           {"rank", rank},
+        {"count", rank_count},      {"pid", pid},
+        {"cut", cut.epoch},         {"open", cut.open},
+        {"in_doubt", cut.in_doubt}, {"memory", local_.memory_of(rank)}};
 
     add_counts(*local_.ranks().at(rank), frame);
     peer_.send(frame);
@@ -218,7 +218,7 @@ void CoordinatorLink::captured(int rank)
     peer_.send({{"type", "captured"}, {"rank", rank}});
 }
 
-void CoordinatorLink::written(const Piece &piece, std::uint64_t memory)
+void CoordinatorLink::written(Node &, const Piece &piece, std::uint64_t memory)
 {
     peer_.send({{"type", "written"},
                    {"piece", to_frame(piece)},

@@ -95,6 +95,26 @@ RankSeen seen_from(const json &json)
     return seen;
 }
 
+json to_frame(const FileSystem &file_system)
+{
+    return {{"kind", kind_name(file_system.kind)},
+            {"source", file_system.source}};
+}
+
+/* A kind that we do not know is local, as file systems are. */
+FileSystem file_system_from(const json &json)
+{
+    FileSystem file_system;
+
+    for (auto kind : {FileSystem::Kind::server, FileSystem::Kind::parallel}) {
+        if (json.at("kind") == kind_name(kind)) {
+            file_system.kind = kind;
+        }
+    }
+    file_system.source = json.at("source");
+    return file_system;
+}
+
 json to_frame(const Piece &piece)
 {
     return {{"file", piece.file},

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/file_system.hpp"
 #include "agent/rank_seen.hpp"
 #include "image/manifest.hpp"
 
@@ -25,6 +26,9 @@ ckpt_message message_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const RankSeen &seen);
 RankSeen seen_from(const nlohmann::json &json);
+
+nlohmann::json to_frame(const FileSystem &file_system);
+FileSystem file_system_from(const nlohmann::json &json);
 
 nlohmann::json to_frame(const Piece &piece);
 Piece piece_from(const nlohmann::json &json);

@@ -139,6 +139,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     session->send(CKPT_MSG_WELCOME, settings_.restart_number,
                   settings_.restart_number, static_cast<std::uint64_t>(getpid()),
                   address);
+    note_memory(*session); /* it does not wait for this */
     if (events_ != nullptr) {
         events_->rank_here(*this, session->rank(), session->rank_count(),
                            session->pid(), session->cut());
@@ -171,6 +172,27 @@ RankSession *LocalNode::find(int rank) const
 {
     auto found = ranks_.find(rank);
     return found == ranks_.end() ? nullptr : found->second;
+}
+
+/* ---- The machine --------------------------------------------------------- */
+
+FileSystem LocalNode::file_system() const
+{
+    return file_system_of(settings_.directory);
+}
+
+int LocalNode::memory_of(int rank) const
+{
+    auto found = memory_.find(rank);
+    return found == memory_.end() ? 0 : found->second;
+}
+
+void LocalNode::note_memory(const RankSession &session)
+{
+    if (!processors_) {
+        processors_.emplace();
+    }
+    memory_[session.rank()] = processors_->memory_of(session.pid());
 }
 
 /* ---- The image -------------------------------------------------------------
@@ -229,8 +251,8 @@ void LocalNode::tell(const Image &image,
 void LocalNode::tell_written(const Image &image,
                              const NodeImage::Outcome &outcome)
 {
-    tell(image, [outcome](NodeEvents &events) {
-        events.written(outcome.piece, outcome.memory);
+    tell(image, [this, outcome](NodeEvents &events) {
+        events.written(*this, outcome.piece, outcome.memory);
     });
 }
 
@@ -242,7 +264,7 @@ NodeImage::Captured LocalNode::tell_captured(const Image &image)
 }
 
 void LocalNode::capture(const std::filesystem::path &directory,
-                        const std::map<int, std::uint64_t> &snapshots)
+                        const RankSnapshots &snapshots)
 {
     std::vector<StoppedRank> ranks;
 

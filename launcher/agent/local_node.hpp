@@ -8,13 +8,16 @@
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
 #include "agent/node_sweep.hpp"
+#include "agent/processors.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
 #include "agent/worker_thread.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 
 namespace ckpt
 {
@@ -59,13 +62,15 @@ class LocalNode : public Node
 
     const std::string &host() const override { return settings_.host; }
     const std::string &address() const override { return address_; }
+    FileSystem file_system() const override;
+    int memory_of(int rank) const override;
     void set_targets(int rank,
                      const std::vector<std::uint64_t> &targets) override;
     void set_expected(int rank,
                       const std::vector<std::uint64_t> &expected) override;
     void send(const action::Send &order, std::uint64_t epoch) override;
     void capture(const std::filesystem::path &directory,
-                 const std::map<int, std::uint64_t> &snapshots) override;
+                 const RankSnapshots &snapshots) override;
     void open_piece(const std::filesystem::path &directory) override;
     void add_to_piece(int rank, std::uint64_t snapshot) override;
     void close_piece(const std::vector<int> &ranks) override;
@@ -82,6 +87,7 @@ class LocalNode : public Node
     void readable(RankSession *session);
     void handle(RankSession *session, const ckpt_message &message);
     void hello(RankSession *session, const ckpt_message &message);
+    void note_memory(const RankSession &session);
     void drop(RankSession *session);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();
@@ -110,6 +116,8 @@ class LocalNode : public Node
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;
+    std::optional<Processors> processors_; /* when there is a rank */
+    std::map<int, int> memory_;            /* by rank: memory_of() */
     SharedSegments segments_;
     bool had_ranks_ = false;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/clock_probe.hpp"
+#include "agent/file_system.hpp"
 #include "agent/rank_seen.hpp"
 #include "agent/sweep_plan.hpp"
 #include "image/manifest.hpp"
@@ -18,12 +19,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ckpt
 {
+
+/* Ranks with the addresses of their snapshots. */
+using RankSnapshots = std::vector<std::pair<int, std::uint64_t>>;
 
 /* Orders of the coordinator. Ranks are those of the job and on this node. */
 class Node
@@ -41,10 +45,15 @@ class Node
                               const std::vector<std::uint64_t> &expected) = 0;
     virtual void send(const action::Send &order, std::uint64_t epoch) = 0;
 
-    /* Saves ranks (with the addresses of their snapshots) into one file in
-     * `directory`. Tells captured() for each, then written(); or failed(). */
+    /* Where it writes: the one with the directory of checkpoints. */
+    virtual FileSystem file_system() const = 0;
+    /* The NUMA node beside which a rank ran when it came: from 0. */
+    virtual int memory_of(int rank) const = 0;
+
+    /* Saves ranks, in this order, into one file in `directory`. Tells
+     * captured() for each, then written(); or failed(). */
     virtual void capture(const std::filesystem::path &directory,
-                         const std::map<int, std::uint64_t> &snapshots) = 0;
+                         const RankSnapshots &snapshots) = 0;
 
     /*
      * The same rank by rank, while others run. open_piece() makes `directory`
@@ -104,7 +113,8 @@ class NodeEvents
 
     virtual void captured(int rank) = 0;
     /* memory: bytes mapped by the ranks in the piece */
-    virtual void written(const Piece &piece, std::uint64_t memory) = 0;
+    virtual void written(Node &node, const Piece &piece,
+                         std::uint64_t memory) = 0;
     virtual void failed(const std::string &reason) = 0;
     virtual void sweep_opened(Node &node) = 0;
     virtual void sweep_failed(Node &node, const std::string &reason) = 0;

@@ -38,11 +38,13 @@ void RemoteNode::on_frame(const json &frame)
 
     if (type == "node") {
         frame.at("address").get_to(address_);
+        file_system_ = file_system_from(frame.at("file_system"));
     } else if (type == "here") {
         int rank = frame.at("rank");
         Page &page = pages_[rank] = {};
         frame.at("sent").get_to(page.sent);
         frame.at("received").get_to(page.received);
+        frame.at("memory").get_to(page.memory);
         events_.rank_here(
             *this, rank, frame.at("count"), frame.at("pid"),
             {frame.at("cut"), frame.at("open"), frame.at("in_doubt")});
@@ -59,7 +61,8 @@ void RemoteNode::on_frame(const json &frame)
     } else if (type == "captured") {
         events_.captured(rank_of(frame));
     } else if (type == "written") {
-        events_.written(piece_from(frame.at("piece")), frame.at("memory"));
+        events_.written(*this, piece_from(frame.at("piece")),
+                        frame.at("memory"));
     } else if (type == "failed") {
         events_.failed(frame.at("reason"));
     } else if (type == "sweep_opened") {
@@ -124,16 +127,11 @@ void RemoteNode::send(const action::Send &order, std::uint64_t epoch)
 }
 
 void RemoteNode::capture(const std::filesystem::path &directory,
-                         const std::map<int, std::uint64_t> &snapshots)
+                         const RankSnapshots &snapshots)
 {
-    json list = json::array();
-
-    for (auto [rank, snapshot] : snapshots) {
-        list.push_back({rank, snapshot});
-    }
     stream_->send({{"type", "capture"},
                    {"directory", directory.string()},
-                   {"snapshots", list}});
+                   {"snapshots", snapshots}});
 }
 
 void RemoteNode::open_piece(const std::filesystem::path &directory)
@@ -170,6 +168,12 @@ void RemoteNode::undo()
 void RemoteNode::kill()
 {
     stream_->send({{"type", "kill"}});
+}
+
+int RemoteNode::memory_of(int rank) const
+{
+    auto found = pages_.find(rank);
+    return found == pages_.end() ? 0 : found->second.memory;
 }
 
 std::vector<ckpt_clock> RemoteNode::clocks(int rank) const

@@ -7,6 +7,7 @@
 #include "agent/frame_stream.hpp"
 #include "agent/node.hpp"
 
+#include <map>
 #include <memory>
 
 namespace ckpt
@@ -21,13 +22,15 @@ class RemoteNode : public Node
 
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
+    FileSystem file_system() const override { return file_system_; }
+    int memory_of(int rank) const override;
     void set_targets(int rank,
                      const std::vector<std::uint64_t> &targets) override;
     void set_expected(int rank,
                       const std::vector<std::uint64_t> &expected) override;
     void send(const action::Send &order, std::uint64_t epoch) override;
     void capture(const std::filesystem::path &directory,
-                 const std::map<int, std::uint64_t> &snapshots) override;
+                 const RankSnapshots &snapshots) override;
     void open_piece(const std::filesystem::path &directory) override;
     void add_to_piece(int rank, std::uint64_t snapshot) override;
     void close_piece(const std::vector<int> &ranks) override;
@@ -48,6 +51,7 @@ class RemoteNode : public Node
         std::vector<ckpt_clock> clocks;
         std::vector<std::uint64_t> sent, received;
         RankSeen seen;
+        int memory = 0;
     };
 
     void on_frame(const nlohmann::json &frame);
@@ -58,6 +62,7 @@ class RemoteNode : public Node
     std::unique_ptr<FrameStream> stream_;
     std::string host_;
     std::string address_;
+    FileSystem file_system_;
     NodeEvents &events_;
     std::map<int, Page> pages_; /* of its ranks */
     ClockProbe probe_;

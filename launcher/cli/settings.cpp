@@ -53,8 +53,9 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--protocol", protocol_,
                "How the ranks agree on a checkpoint: sns, cl, ns or auto")
         ->type_name("PROTOCOL");
-    add_option(app, "--stagger", stagger_,
-               "Ranks saved one after the other: no, node, job or auto")
+    add_option(
+        app, "--stagger", stagger_,
+        "Ranks saved one after the other: no, node, storage, job or auto")
         ->type_name("WHICH");
     add_option(app, "--sweep-dimensions", sweep_dimensions_,
                "Dimensions of the mesh of nodes [a hypercube]")

@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace ckpt
 {
@@ -17,6 +18,12 @@ namespace
 /* Messages that large defeat the purpose: a hundredth of what is saved anyway. */
 constexpr std::uint64_t memory_per_logged_byte = 100;
 constexpr unsigned longest_pause = 64;
+
+const std::map<std::string_view, Stagger> stagger_names{
+    {"no", Stagger::no},
+    {"node", Stagger::node},
+    {"storage", Stagger::storage},
+    {"job", Stagger::job}};
 
 } // namespace
 
@@ -35,17 +42,13 @@ std::optional<Protocol> CutChoice::protocol_from(std::string_view word)
 
 std::optional<Stagger> CutChoice::stagger_from(std::string_view word)
 {
-    if (word == "no") {
-        return Stagger::no;
-    }
-    if (word == "node") {
-        return Stagger::node;
-    }
-    if (word == "job") {
-        return Stagger::job;
+    auto found = stagger_names.find(word);
+
+    if (found != stagger_names.end()) {
+        return found->second;
     }
     if (word != "auto") {
-        fail("{} is none of auto, no, node and job", word);
+        fail("{} is none of auto, no, node, storage and job", word);
     }
     return std::nullopt;
 }
@@ -59,7 +62,7 @@ Stagger CutChoice::stagger() const
 {
     const bool gains = loose_ && pause_ == 0;
 
-    return stagger_.value_or(gains ? Stagger::node : Stagger::no);
+    return stagger_.value_or(gains ? Stagger::storage : Stagger::no);
 }
 
 /*

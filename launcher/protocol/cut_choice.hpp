@@ -7,6 +7,7 @@
 #pragma once
 
 #include "protocol/cut_protocol.hpp"
+#include "protocol/lanes.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,9 +15,6 @@
 
 namespace ckpt
 {
-
-/* Which ranks are saved one after the other. */
-enum class Stagger { no, node, job };
 
 class CutChoice
 {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "protocol/actions.hpp"
+#include "protocol/lanes.hpp"
 #include "protocol/protocol.hpp"
 #include "protocol/rank_cut.hpp"
 
@@ -43,9 +44,10 @@ const char *phase_name(Phase phase);
 struct CutPlan {
     /* Sync-and-Stop, if a rank cannot be saved otherwise. */
     Protocol protocol = Protocol::sync_and_stop;
-    /* By rank; ranks of a lane are cut one after the other, each when the one
-     * before has been saved. Empty: all at once. Not for Sync-and-Stop. */
-    std::vector<int> lanes;
+    /* Ranks of a lane are cut one after the other, each when the one before has
+     * been saved. Empty: all at once. With Sync-and-Stop all are cut at once,
+     * and whoever does Capture has them take turns. */
+    Lanes lanes;
 };
 
 /* The rank pages, as far as the coordinator must read them. For a rank of
@@ -241,7 +243,8 @@ class CutProtocol
     void cut(Time now);
     static bool waits(const Rank &rank);
     void order_cut(int rank, Time now);
-    void cut_next(int lane, Time now);
+    void cut_next(const std::vector<int> &lane, Time now);
+    void cut_after(int rank, Time now);
     void cut_rest(Time now);
     void pass_turns(Time now);
     ckpt_cut kind_of_cut() const;

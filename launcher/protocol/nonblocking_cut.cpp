@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace ckpt
 {
@@ -61,7 +60,7 @@ void CutProtocol::cut(Time now)
         cut_rest(now);
         return;
     }
-    for (int lane : std::set<int>(plan_.lanes.begin(), plan_.lanes.end())) {
+    for (const std::vector<int> &lane : plan_.lanes) {
         cut_next(lane, now);
     }
 }
@@ -93,23 +92,29 @@ ckpt_cut CutProtocol::kind_of_cut() const
  * been cut. Markers do not ask ranks to be cut, as they do there: nobody takes a
  * message of the new colour before its own cut, so nobody needs to be in a hurry.
  */
-void CutProtocol::cut_next(int lane, Time now)
+void CutProtocol::cut_next(const std::vector<int> &lane, Time now)
 {
-    int next = -1;
+    auto is_left = [this](int rank) { return !ranks_[rank].asked_at; };
+    auto goes_first = [&](int rank) {
+        return is_left(rank) && waits(ranks_[rank]);
+    };
+    auto next = std::find_if(lane.begin(), lane.end(), goes_first);
 
-    for (int i = 0; i < rank_count(); i++) {
-        const Rank &rank = ranks_[i];
-        if (plan_.lanes[i] != lane || rank.asked_at) {
-            continue;
-        }
-        if (waits(rank)) {
-            next = i;
-            break;
-        }
-        next = next < 0 ? i : next;
+    if (next == lane.end()) {
+        next = std::find_if(lane.begin(), lane.end(), is_left);
     }
-    if (next >= 0) {
-        order_cut(next, now);
+    if (next != lane.end()) {
+        order_cut(*next, now);
+    }
+}
+
+/* The next one of this rank's lane. */
+void CutProtocol::cut_after(int rank, Time now)
+{
+    for (const std::vector<int> &lane : plan_.lanes) {
+        if (std::find(lane.begin(), lane.end(), rank) != lane.end()) {
+            cut_next(lane, now);
+        }
     }
 }
 
@@ -121,7 +126,7 @@ void CutProtocol::pass_turns(Time now)
         if (rank.asked_at && !rank.answered &&
             now - *rank.asked_at >= options_.turn) {
             rank.asked_at = now;
-            cut_next(plan_.lanes[i], now);
+            cut_after(i, now);
         }
     }
 }
@@ -175,8 +180,8 @@ void CutProtocol::release(Rank &rank, int number, Time now)
     rank.resumed = true;
     let_go(rank, now);
     send(number, CKPT_MSG_RESUME, false, outcome(), reason_);
-    if (!plan_.lanes.empty() && phase_ == Phase::cut) {
-        cut_next(plan_.lanes[number], now);
+    if (phase_ == Phase::cut) {
+        cut_after(number, now);
     }
 }
 

@@ -80,6 +80,7 @@ Job::Job(Where where, const Prepare &prepare)
 {
     settings_.host = "n1";
     settings_.launch_namespace = "space";
+    settings_.directory = scratch.path();
     local_.emplace(loop_, worker_, settings_,
                    LocalNode::Hooks{[](auto &) { return ""; }, [](auto &) {}});
     listener_ = std::make_unique<Listener>(

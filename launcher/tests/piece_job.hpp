@@ -47,7 +47,7 @@ class Events : public NodeEvents
     {
         told.push_back(fmt::format("{}", rank));
     }
-    void written(const Piece &piece, std::uint64_t memory) override
+    void written(Node &, const Piece &piece, std::uint64_t memory) override
     {
         told.push_back("written");
         last_piece = piece;

@@ -29,7 +29,10 @@ TEST(CutChoice, WordsAreThoseOfTheOptions)
 {
     EXPECT_EQ(CutChoice::protocol_from("ns"), Protocol::network_sweep);
     EXPECT_EQ(CutChoice::protocol_from("auto"), std::nullopt);
+    EXPECT_EQ(CutChoice::stagger_from("no"), Stagger::no);
     EXPECT_EQ(CutChoice::stagger_from("node"), Stagger::node);
+    EXPECT_EQ(CutChoice::stagger_from("storage"), Stagger::storage);
+    EXPECT_EQ(CutChoice::stagger_from("job"), Stagger::job);
     EXPECT_EQ(CutChoice::stagger_from("auto"), std::nullopt);
     EXPECT_THROW(CutChoice::protocol_from("ses"), Error);
     EXPECT_THROW(CutChoice::stagger_from("yes"), Error);
@@ -55,7 +58,7 @@ TEST_F(Automatic, SweepsAndIsCarefulAtFirst)
 TEST_F(Automatic, LooseProgramsAreStaggered)
 {
     checkpoint(0, 0);
-    EXPECT_EQ(choice.stagger(), Stagger::node);
+    EXPECT_EQ(choice.stagger(), Stagger::storage);
 }
 
 TEST_F(Automatic, TightProgramsAreNot)
@@ -70,7 +73,7 @@ TEST_F(Automatic, NorThoseWhoseMessagesAreLarge)
 
     checkpoint(0, 0);
     for (int i = 0; i < 100; i++) {
-        bool is_staggered = choice.stagger() == Stagger::node;
+        bool is_staggered = choice.stagger() == Stagger::storage;
         staggered += is_staggered ? 1 : 0;
         checkpoint(0, is_staggered ? memory / 10 : 0);
     }
@@ -85,7 +88,7 @@ TEST_F(Automatic, APhaseOfLargeMessagesIsForgotten)
     EXPECT_EQ(choice.stagger(), Stagger::no);
     checkpoint(0, 0);
     for (int i = 0; i < 10; i++) {
-        EXPECT_EQ(choice.stagger(), Stagger::node);
+        EXPECT_EQ(choice.stagger(), Stagger::storage);
         checkpoint(0, 0);
     }
 }

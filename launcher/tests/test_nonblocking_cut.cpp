@@ -19,8 +19,7 @@ class NonblockingCut : public Machine
 {
   public:
     /* Until the ranks have been told CUT. quiet: none has sent any message. */
-    void to_cut(Protocol protocol, std::vector<int> lanes = {},
-                bool quiet = false)
+    void to_cut(Protocol protocol, Lanes lanes = {}, bool quiet = false)
     {
         request(false, {protocol, std::move(lanes)});
         for (int i = 0; i < count; i++) {
@@ -234,7 +233,7 @@ TEST_F(NonblockingCut, AMessageBeforeTheCutBreaksTheQuiet)
 
 TEST_F(NonblockingCut, StaggeredOneAfterTheOther)
 {
-    to_cut(Protocol::chandy_lamport, {0, 0, 0});
+    to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     EXPECT_EQ(ordered(CKPT_MSG_CUT), 1);
     EXPECT_EQ(take_orders(0), Types{CKPT_MSG_CUT});
     answer_cut(0, 0);
@@ -249,9 +248,21 @@ TEST_F(NonblockingCut, StaggeredOneAfterTheOther)
     EXPECT_EQ(machine.phase(), Phase::log);
 }
 
+TEST_F(NonblockingCut, StaggeredInTheOrderOfTheLane)
+{
+    to_cut(Protocol::network_sweep, {{2, 0, 1}});
+    EXPECT_EQ(take_orders(2), Types{CKPT_MSG_CUT});
+    EXPECT_EQ(ordered(CKPT_MSG_CUT), 0);
+    cut_and_captured(2, 1);
+    EXPECT_EQ(take_orders(0), Types{CKPT_MSG_CUT});
+    EXPECT_EQ(ordered(CKPT_MSG_CUT), 0);
+    cut_and_captured(0, 1);
+    EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT});
+}
+
 TEST_F(NonblockingCut, LanesAreStaggeredApart)
 {
-    to_cut(Protocol::network_sweep, {0, 1, 0});
+    to_cut(Protocol::network_sweep, {{0, 2}, {1}});
     EXPECT_EQ(take_orders(0), Types{CKPT_MSG_CUT});
     EXPECT_EQ(take_orders(1), Types{CKPT_MSG_CUT});
     EXPECT_EQ(take_orders(2), Types{});
@@ -263,7 +274,7 @@ TEST_F(NonblockingCut, LanesAreStaggeredApart)
 
 TEST_F(NonblockingCut, ARankThatDoesNotAnswerLosesItsTurn)
 {
-    to_cut(Protocol::chandy_lamport, {0, 0, 0});
+    to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     forget_all();
     now += milliseconds(99);
     machine.tick(now);
@@ -278,7 +289,7 @@ TEST_F(NonblockingCut, ARankThatDoesNotAnswerLosesItsTurn)
 
 TEST_F(NonblockingCut, ARefusalGoesOnToTheEndAndIsTriedOtherwise)
 {
-    to_cut(Protocol::chandy_lamport, {0, 0, 0});
+    to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     forget_all();
     refuse(0, "the lower half is busy", 1);
     EXPECT_EQ(argument(1, CKPT_MSG_CUT), CKPT_CUT_MARKERS); /* all at once now */
@@ -385,7 +396,7 @@ TEST_F(NonblockingCut, AKillIsSyncAndStop)
 
 TEST_F(NonblockingCut, RanksAreRemindedWhereverTheyRun)
 {
-    to_cut(Protocol::chandy_lamport, {0, 0, 0});
+    to_cut(Protocol::chandy_lamport, {{0, 1, 2}});
     cut_and_captured(0, 0);
     forget_all();
     now += milliseconds(50);

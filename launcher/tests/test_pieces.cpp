@@ -85,6 +85,26 @@ TEST_P(Pieces, AreWrittenRankByRank)
     EXPECT_EQ(saved_log(reader, 2), "");
 }
 
+TEST_P(Pieces, AreWrittenAtOnceInTheOrderThatIsAskedFor)
+{
+    Job job(GetParam());
+    fs::create_directories(job.checkpoint());
+    job.node().capture(
+        job.checkpoint(),
+        {{1, job.snapshot(1)}, {2, job.snapshot(2)}, {0, job.snapshot(0)}});
+    job.await("written");
+    EXPECT_EQ(job.events.told, (Words{"1", "2", "0", "written"}));
+    EXPECT_EQ(job.events.last_piece.ranks, (std::vector<int>{0, 1, 2}));
+}
+
+TEST_P(Pieces, AreWrittenToAFileSystem)
+{
+    Job job(GetParam());
+    FileSystem expected = file_system_of(job.scratch.path());
+    EXPECT_NE(expected.source, "");
+    EXPECT_EQ(job.node().file_system(), expected);
+}
+
 TEST(Piece, ItsDirectoryIsThereAtOnce)
 {
     Job job(Where::here);

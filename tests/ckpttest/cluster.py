@@ -2,6 +2,7 @@
 """cluster.py - nodes on one machine: each has a network namespace, a host name,
 a /dev/shm and a run directory of its own. Needs root."""
 
+import contextlib
 import itertools
 import os
 import shlex
@@ -41,6 +42,36 @@ def is_possible():
     entered = subprocess.run(enter, capture_output=True, check=False)
     subprocess.run(["ip", "netns", "del", name], check=True)
     return entered.returncode == 0
+
+
+SFTP_SERVER = Path("/usr/lib/openssh/sftp-server")
+
+
+def can_serve_files():
+    """Whether this machine lets us mount a directory by sshfs."""
+    return (
+        os.geteuid() == 0
+        and shutil.which("sshfs") is not None
+        and SFTP_SERVER.exists()
+        and os.access("/dev/fuse", os.R_OK | os.W_OK)
+    )
+
+
+@contextlib.contextmanager
+def file_server(directory, mountpoint):
+    """Mounts `directory` as one that a server has, for nodes that are entered from
+    now on. The server is real, but for the network before it."""
+    for path in (directory, mountpoint):
+        path.mkdir(parents=True)
+    connect = directory.with_suffix(".connect")  # gets the arguments of ssh
+    connect.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n", encoding="utf-8")
+    connect.chmod(0o755)
+    command = ["sshfs", f"files:{directory}", mountpoint]
+    subprocess.run([*command, "-o", f"ssh_command={connect}"], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", mountpoint], check=True)
 
 
 def _ip(*words):

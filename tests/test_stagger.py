@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks of several nodes that are saved one after the other (--stagger)."""
+
+import pytest
+
+from ckpttest import cluster, programs
+
+TURN = 90_000_000  # ns; who has not answered after 100 ms loses its turn
+NODES = [[0, 1], [2, 3]]
+RANKS = 4
+
+pytestmark = pytest.mark.skipif(
+    not cluster.is_possible(), reason="no network namespaces for this user"
+)
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    """Two nodes."""
+    made = cluster.Cluster(tmp_path / "cluster", 2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def lab(nodes, tmp_path):
+    """A lab with two ranks on each; its checkpoints are on a disk."""
+    place = nodes.lab(tmp_path / "lab", CKPT_PROTOCOL="sns", CKPT_STAGGER="no")
+    place.options[1] = "n1:2,n2:2"
+    yield place
+    place.close()
+
+
+@pytest.fixture
+def served(lab, tmp_path):
+    """The same; its checkpoints are on a file server."""
+    if not cluster.can_serve_files():
+        pytest.skip("no sshfs for this user")
+    with cluster.file_server(tmp_path / "served", lab.store):
+        yield lab
+        lab.close()
+
+
+def times(events, kind, end, message=None):
+    """{rank or node: when}, in the order in which it happened first."""
+    found = {}
+    for event in events:
+        if event["kind"] == kind and event.get("message") == message:
+            found.setdefault(event[end], event["at"])
+    return found
+
+
+def check_turns(events, lane):
+    """Nobody of a lane is asked before the one before it is read, but for those who
+    lose their turns: each time, there may be one more of them at once."""
+    asked = times(events, "order", "to", "CUT")
+    answered = times(events, "answer", "from", "READY")
+    captured = times(events, "captured", "from")
+    done = []
+    for rank in (rank for rank in asked if rank in lane):
+        now = asked[rank]
+        unread = [other for other in done if captured[other] > now]
+        lost = sum(
+            (min(answered[other], now) - asked[other]) // TURN for other in done
+        )
+        assert len(unread) <= lost, (rank, unread, events)
+        done.append(rank)
+    assert sorted(done) == sorted(lane)
+
+
+def check_pieces(events):
+    """All stand still; the first node has written before the next one is read."""
+    captured = times(events, "captured", "from")
+    written = times(events, "written", "from")
+    first, second = NODES
+    assert max(captured[rank] for rank in first) <= written[0]
+    assert written[0] <= min(captured[rank] for rank in second), events
+
+
+def save_and_restart(lab, protocol, stagger):
+    """Two checkpoints of a running program, which is restarted from the last one;
+    what happened in that."""
+    stop = lab.directory / "stop"
+    program = programs.churn(0, RANKS, stop)
+    variables = {"CKPT_PROTOCOL": protocol, "CKPT_STAGGER": stagger}
+    job = lab.start(program, **variables)
+    for _ in range(2):
+        job.wait_for(program.progress)
+        saved = lab.checkpoint(job)
+        assert saved["protocol"] == protocol
+    job.wait_for(program.progress)
+    job.kill()
+    events = lab.ckpt_json("trace", saved["path"])["events"]
+    stop.touch()
+    programs.ok_line(lab.restart(**variables).succeed(), lab.work)
+    return events
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+def test_job(lab, protocol):
+    events = save_and_restart(lab, protocol, "job")
+    if protocol == "sns":
+        check_pieces(events)
+    else:
+        check_turns(events, range(RANKS))
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+def test_nodes_share_a_file_server(served, protocol):
+    events = save_and_restart(served, protocol, "storage")
+    if protocol == "sns":
+        check_pieces(events)
+    else:
+        check_turns(events, range(RANKS))
+
+
+@pytest.mark.parametrize("protocol", ["cl", "ns"])
+def test_nodes_have_disks(lab, protocol):
+    """These are one disk in truth, which nothing says."""
+    events = save_and_restart(lab, protocol, "storage")
+    asked = times(events, "order", "to", "CUT")
+    first_read = min(times(events, "captured", "from").values())
+    for lane in NODES:
+        assert min(asked[rank] for rank in lane) <= first_read, events
+        check_turns(events, lane)
+
+
+def test_turns_go_round_the_nodes(lab):
+    """Nobody waits for others, who would come first."""
+    stop = lab.directory / "stop"
+    program = programs.idle(stop, RANKS)
+    job = lab.start(program, CKPT_PROTOCOL="ns", CKPT_STAGGER="job")
+    job.wait_for(program.progress, count=5)  # all have left its barrier
+    lab.wait_for_agent(job)
+    saved = lab.checkpoint(job)
+    stop.touch()
+    job.succeed()
+    events = lab.ckpt_json("trace", saved["path"])["events"]
+    assert list(times(events, "order", "to", "CUT")) == [0, 2, 1, 3]
+    check_turns(events, range(RANKS))
