@@ -36,6 +36,16 @@ def test_copied_checkpoint_by_path(lab):
     finish(lab.restart(path), gate)
 
 
+def test_a_path_too_long_for_messages_to_ranks(lab):
+    """Ranks are told where their logs go; else all stand still, and there are none."""
+    lab.store = lab.directory / ("long" * 50) / ("path" * 50)
+    job = lab.start(programs.ring(10**8, 2), CKPT_PROTOCOL="cl")
+    job.wait_for("^step")
+    assert lab.checkpoint(job)["protocol"] == "sns"
+    job.kill()
+    lab.restart().wait_for("^step")
+
+
 def test_restart_from_another_directory(lab):
     """The program finds its own working directory again."""
     job, gate = start_waiting(lab, "process_state")

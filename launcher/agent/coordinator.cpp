@@ -8,6 +8,7 @@
 #include "agent/log.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "image/message_log.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -205,6 +207,16 @@ void Coordinator::client_gone(ClientId client)
     std::erase_if(queue_, is);
 }
 
+/* A rank is told with CUT where to write its log; a message has room for so much. */
+bool Coordinator::can_name_logs() const
+{
+    const std::string any_number(std::numeric_limits<std::uint64_t>::digits10 + 1, '0');
+    const auto log = message_log_path(store_->directory() / job_ / any_number,
+                                      machine_.rank_count());
+
+    return log.native().size() < sizeof(ckpt_message::text);
+}
+
 void Coordinator::start(std::vector<Waiting> clients, Time now,
                         Protocol protocol)
 {
@@ -218,6 +230,12 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
             answer_error(waiting.client, obstacle);
         }
         return;
+    }
+    if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
+        spdlog::warn("the path of {} is too long for other protocols than "
+                     "Sync-and-Stop",
+                     store_->directory().string());
+        protocol = Protocol::sync_and_stop;
     }
     bool kill = std::any_of(clients.begin(), clients.end(),
                             [](const Waiting &waiting) { return waiting.kill; });

@@ -116,6 +116,7 @@ class Coordinator : public NodeEvents, private RankPages
     void finish_opening();
     std::string rank_socket() const;
     void write_job_state(const char *state);
+    bool can_name_logs() const;
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void start_waiting();
     void perform();

@@ -173,7 +173,8 @@ void CoordinatorLink::rank_here(Node &, int rank, int rank_count, pid_t pid,
         {"type", "here"},           {"rank", rank},
         {"count", rank_count},      {"pid", pid},
         {"cut", cut.epoch},         {"open", cut.open},
-        {"in_doubt", cut.in_doubt}, {"memory", local_.memory_of(rank)}};
+        {"in_doubt", cut.in_doubt}, {"asked", cut.asked},
+        {"memory", local_.memory_of(rank)}};
 
     add_counts(*local_.ranks().at(rank), frame);
     peer_.send(frame);

@@ -177,7 +177,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     message.epoch = epoch;
     message.arg[0] = argument0;
     message.arg[1] = argument1;
-    cut_.ordered(type, argument0);
+    cut_.ordered(type, epoch, argument0);
     text = text.substr(0, sizeof message.text - 1);
     std::copy(text.begin(), text.end(), message.text);
     do {

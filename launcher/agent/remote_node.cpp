@@ -47,7 +47,8 @@ void RemoteNode::on_frame(const json &frame)
         frame.at("memory").get_to(page.memory);
         events_.rank_here(
             *this, rank, frame.at("count"), frame.at("pid"),
-            {frame.at("cut"), frame.at("open"), frame.at("in_doubt")});
+            {frame.at("cut"), frame.at("open"), frame.at("in_doubt"),
+             frame.at("asked")});
     } else if (type == "said") {
         rank_said(frame);
     } else if (type == "clocks") {

@@ -48,8 +48,8 @@ std::vector<Action> CutProtocol::take_actions()
 
 void CutProtocol::hello(int rank, const RankCut &cut, Time now)
 {
-    ranks_.at(rank) = fresh(cut);
-    unsettled_ = unsettled_ || cut.open || cut.in_doubt;
+    ranks_.at(rank) = fresh(RankCutWatch(cut));
+    unsettled_ = unsettled_ || cut.may_be_open() || cut.in_doubt;
     settle(now);
 }
 
@@ -163,12 +163,12 @@ bool CutProtocol::stands_still(int rank) const
     return ranks_.at(rank).still_since.has_value();
 }
 
-CutProtocol::Rank CutProtocol::fresh(const RankCut &cut)
+CutProtocol::Rank CutProtocol::fresh(const RankCutWatch &watch)
 {
     Rank rank;
 
     rank.presence = Presence::here;
-    rank.cut = cut;
+    rank.watch = watch;
     return rank;
 }
 
@@ -210,6 +210,7 @@ int CutProtocol::ranks_done() const
 void CutProtocol::send(int rank, ckpt_message_type type, bool signal,
                        std::uint64_t argument, std::string_view text)
 {
+    ranks_[rank].watch.ordered(type, epoch_, argument);
     actions_.push_back(
         action::Send{rank, type, signal, argument, std::string(text)});
 }
@@ -261,7 +262,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     requested_at_ = still_since_ = now;
     enter(Phase::align, now);
     for (int i = 0; i < rank_count(); i++) {
-        ranks_[i] = fresh(ranks_[i].cut);
+        ranks_[i] = fresh(ranks_[i].watch);
         /* The gate is closed for everything until the targets are known. */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
@@ -301,15 +302,23 @@ void CutProtocol::tick(Time now)
  * Messages of a rank arrive in the order in which it sent them, and each phase
  * begins when all ranks have answered the one before: so an answer that comes
  * before its rank was asked again belongs to a round that was broken off, and
- * is dropped.
+ * is dropped. But a rank whose agent is there obeys CUT and CLOSE whatever
+ * happens to other agents, and what it answers counts for the cut's end.
  */
 void CutProtocol::message(int rank, const ckpt_message &message, Time now)
 {
+    Rank &sender = ranks_.at(rank);
+
+    const bool was_open = sender.watch.cut().open;
+    sender.watch.answered(message);
+    if (settling_ && !closing_ && was_open && !sender.watch.cut().open) {
+        closed_before_the_loss(sender, now);
+        return;
+    }
     if (phase_ == Phase::idle || phase_ == Phase::undo ||
         message.epoch != epoch_) {
         return; /* to a checkpoint that has been given up */
     }
-    Rank &sender = ranks_.at(rank);
     switch (message.type) {
     case CKPT_MSG_REPORT:
         on_report(sender, message, now);

@@ -184,11 +184,11 @@ class CutProtocol
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
         bool has_sent = false;      /* messages, since the last cut */
         std::optional<Time> asked_at; /* when it was told CUT */
-        RankCut cut;
+        RankCutWatch watch;
         std::uint64_t used = 0;     /* channels at its cut */
         std::uint64_t complete = 0; /* channels to it that have no more */
     };
-    static Rank fresh(const RankCut &cut);
+    static Rank fresh(const RankCutWatch &watch);
     static double seconds(Duration duration);
     static std::string text_of(const ckpt_message &message);
     using Clocks = std::vector<std::vector<ckpt_clock>>; /* by rank */
@@ -263,9 +263,11 @@ class CutProtocol
     void ask_to_finish(int rank, Time now);
     void abandon(std::string reason, Time now);
     void settled(Time now);
+    void closed_before_the_loss(Rank &rank, Time now);
     void examine_logs(Time now);
     void tell_counts();
-    void close_logs();
+    void close_logs(Time now);
+    void all_logged(Time now);
     void kick(Time now);
 
     void on_report(Rank &rank, const ckpt_message &message, Time now);

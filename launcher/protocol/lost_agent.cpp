@@ -43,13 +43,12 @@ void CutProtocol::settle(Time now)
     unsettled_ = false;
     const bool any_cut =
         std::any_of(ranks_.begin(), ranks_.end(),
-                    [](const Rank &rank) { return rank.cut.open; });
+                    [](const Rank &rank) { return rank.watch.cut().may_be_open(); });
     if (any_cut) {
         finish_cut(now);
         return;
     }
     for (int i = 0; i < rank_count(); i++) {
-        ranks_[i].cut.in_doubt = false;
         send(i, CKPT_MSG_RESUME, false, CKPT_GIVEN_UP, "an agent was lost");
     }
 }
@@ -57,7 +56,7 @@ void CutProtocol::settle(Time now)
 void CutProtocol::finish_cut(Time now)
 {
     for (const Rank &rank : ranks_) {
-        epoch_ = std::max(epoch_, rank.cut.epoch);
+        epoch_ = std::max({epoch_, rank.watch.cut().epoch, rank.watch.cut().asked});
     }
     plan_ = {Protocol::network_sweep, {}};
     reason_ = "an agent was lost in the middle of it";
@@ -73,16 +72,23 @@ void CutProtocol::finish_cut(Time now)
 
 void CutProtocol::ask_to_finish(int rank, Time now)
 {
-    const RankCut cut = ranks_[rank].cut;
+    const RankCut cut = ranks_[rank].watch.cut();
 
-    ranks_[rank] = fresh(cut);
+    ranks_[rank] = fresh(ranks_[rank].watch);
     if (cut.epoch == epoch_) { /* as all that are no longer open */
         ranks_[rank].asked_at = now;
         ranks_[rank].answered = ranks_[rank].resumed = true;
         ranks_[rank].used = cut.open ? 1 : 0;
     } else {
-        order_cut(rank, now);
+        order_cut(rank, now); /* perhaps again: its first answer counts */
     }
+}
+
+/* It has answered a CLOSE of the checkpoint that has been lost. */
+void CutProtocol::closed_before_the_loss(Rank &rank, Time now)
+{
+    rank.used = rank.complete = 0;
+    examine_logs(now);
 }
 
 void CutProtocol::settled(Time now)

@@ -158,7 +158,6 @@ void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
     }
     sender.answered = true;
     sender.used = settling_ ? 1 : message.arg[2];
-    sender.cut = {epoch_, true, false};
     if (message.type == CKPT_MSG_REFUSED) {
         may_retry_ = true;
         doom(fmt::format("rank {}: {}", rank, text_of(message)));
@@ -243,7 +242,7 @@ void CutProtocol::examine_logs(Time now)
         complete += rank.complete;
     }
     if (quiet_ || used == complete) {
-        close_logs();
+        close_logs(now);
     }
 }
 
@@ -278,13 +277,14 @@ void CutProtocol::tell_counts()
     }
 }
 
-void CutProtocol::close_logs()
+void CutProtocol::close_logs(Time now)
 {
     closing_ = true;
     for (int i = 0; i < rank_count(); i++) {
-        ranks_[i].answered = !ranks_[i].cut.open;
+        ranks_[i].answered = !ranks_[i].watch.cut().open;
         send(i, CKPT_MSG_CLOSE, true, outcome(), reason_);
     }
+    all_logged(now); /* if an agent was lost while logs were being closed */
 }
 
 void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
@@ -301,13 +301,17 @@ void CutProtocol::on_logged(int rank, const ckpt_message &message, Time now)
         return;
     }
     ranks_[rank].answered = true;
-    ranks_[rank].cut.open = false;
     if (message.type == CKPT_MSG_REFUSED) {
         doom(fmt::format("rank {}: {}", rank, text_of(message)));
     } else {
         log_.messages += message.arg[0];
         log_.bytes += message.arg[1];
     }
+    all_logged(now);
+}
+
+void CutProtocol::all_logged(Time now)
+{
     if (!all_answered()) {
         return;
     }

@@ -9,17 +9,18 @@ namespace ckpt
 
 void RankCutWatch::hello(const ckpt_message &message)
 {
-    cut_.epoch = message.arg[6];
-    cut_.open = (message.arg[7] & CKPT_STATE_OPEN) != 0;
-    cut_.in_doubt = (message.arg[7] & CKPT_STATE_IN_DOUBT) != 0;
+    cut_ = {message.arg[6], (message.arg[7] & CKPT_STATE_OPEN) != 0,
+            (message.arg[7] & CKPT_STATE_IN_DOUBT) != 0};
 }
 
-void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t argument)
+void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t epoch,
+                           std::uint64_t argument)
 {
     switch (type) {
     case CKPT_MSG_REQUEST:
         cut_.in_doubt = argument != 0;
-        cut_ordered_ = close_ordered_ = false;
+        cut_.asked = 0;
+        close_ordered_ = false;
         break;
     case CKPT_MSG_STOP: /* all are to stand still */
         cut_.in_doubt = false;
@@ -28,7 +29,7 @@ void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t argument)
         cut_.in_doubt = cut_.in_doubt && argument == CKPT_LEFT_OPEN;
         break;
     case CKPT_MSG_CUT:
-        cut_ordered_ = true;
+        cut_.asked = epoch;
         break;
     case CKPT_MSG_CLOSE:
         close_ordered_ = true;
@@ -43,8 +44,7 @@ void RankCutWatch::answered(const ckpt_message &message)
 {
     const bool refused = message.type == CKPT_MSG_REFUSED;
 
-    if (cut_ordered_ && (refused || message.type == CKPT_MSG_READY)) {
-        cut_ordered_ = false;
+    if (cut_.asked != 0 && (refused || message.type == CKPT_MSG_READY)) {
         cut_ = {message.epoch, true, false};
     } else if (close_ordered_ && (refused || message.type == CKPT_MSG_LOGGED)) {
         close_ordered_ = false;
