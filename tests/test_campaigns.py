@@ -18,16 +18,19 @@ def test_cuts(tmp_path, protocol):
     assert totals["moved cuts found wrong"] > 0
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_cycles(tmp_path, ranks):
-    totals = cycles.run_cycles(tmp_path, 4, SEED, programs.ring(30000, ranks))
-    assert totals["right answers"] == 4
+@pytest.mark.parametrize("ranks, count", [(2, 5), (3, 2)])
+def test_cycles(tmp_path, ranks, count):
+    program = programs.ring(30000, ranks)
+    totals = cycles.run_cycles(
+        tmp_path, count, SEED, program, cycles.WAYS["each"]
+    )
+    assert totals["right answers"] == count
 
 
 def test_nonblocking_cycles(tmp_path):
     program = programs.nonblocking(2000, seed=SEED)
-    totals = cycles.run_cycles(tmp_path, 3, SEED, program)
-    assert totals["right answers"] == 3
+    totals = cycles.run_cycles(tmp_path, 2, SEED, program)
+    assert totals["right answers"] == 2
 
 
 @pytest.mark.parametrize("make", [programs.traffic, programs.churn, programs.remote])

@@ -18,6 +18,8 @@ import calibrate  # noqa: E402  (needs the path)
 import protocols  # noqa: E402
 import sweep_formula  # noqa: E402
 
+pytestmark = pytest.mark.xdist_group("protocols")  # who share a report
+
 RANKS = (2, 4)
 CHECKPOINTS = 2
 PROTOCOLS = protocols.offered()

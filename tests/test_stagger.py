@@ -25,8 +25,8 @@ def nodes(tmp_path):
 @pytest.fixture
 def lab(nodes, tmp_path):
     """A lab with two ranks on each; its checkpoints are on a disk."""
-    place = nodes.lab(tmp_path / "lab", CKPT_PROTOCOL="sns", CKPT_STAGGER="no")
-    place.options[1] = "n1:2,n2:2"
+    settings = {"CKPT_PROTOCOL": "sns", "CKPT_STAGGER": "no"}
+    place = nodes.lab(tmp_path / "lab", slots=2, **settings)
     yield place
     place.close()
 
@@ -114,10 +114,9 @@ def test_nodes_share_a_file_server(served, protocol):
         check_turns(events, range(RANKS))
 
 
-@pytest.mark.parametrize("protocol", ["cl", "ns"])
-def test_nodes_have_disks(lab, protocol):
+def test_nodes_have_disks(lab):
     """These are one disk in truth, which nothing says."""
-    events = save_and_restart(lab, protocol, "storage")
+    events = save_and_restart(lab, "ns", "storage")
     asked = times(events, "order", "to", "CUT")
     first_read = min(times(events, "captured", "from").values())
     for lane in NODES:

@@ -22,6 +22,14 @@ LONGEST_WAIT = 0.4  # seconds from one random moment to the next
 STEPS_PER_LINE = 250  # of the ring; fewer of others
 REPORT = re.compile(r"^step (\d+)")
 
+# (protocol, who is staggered), by what a campaign is about.
+WAYS = {
+    "sns": [("sns", "no")],
+    "cl": [("cl", "no"), ("cl", "node")],
+    "ns": [("ns", "no"), ("ns", "node")],
+}
+WAYS["each"] = [way for ways in WAYS.values() for way in ways]
+
 
 @dataclass
 class Known:
@@ -132,12 +140,12 @@ class Cycle:
 
 
 def run_cycles(
-    directory, cycles, seed, program, ways=(("sns", "no"),), show=print
+    directory, cycles, seed, program, ways=WAYS["sns"], show=print
 ):
     """Runs cycles until one fails; what was counted. Raises on a failure.
 
     program: prints at least every STEPS_PER_LINE steps how far it is.
-    ways: (protocol, who is staggered), which the cycles take in turn.
+    ways: of WAYS, which the cycles take in turn.
     """
     native = Lab(directory / "native")
     expected = native.run_native(program).answer
