@@ -19,6 +19,7 @@
 #include "lower/host_library.h"
 #include "lower/host_memory.h"
 #include "lower/host_threads.h"
+#include "lower/host_yield.h"
 #include "lower/services.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
@@ -63,6 +64,7 @@ int main(int argc, char **argv)
         table->status = -EPROTO;
     } else {
         ckpt_host_launch_open();
+        ckpt_host_yield_open(table);
         table->status = open_library(table, argv[0]);
     }
     table->ranges = ckpt_host_ranges;

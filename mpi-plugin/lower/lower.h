@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 3u
+#define CKPT_LOWER_VERSION 4u
 
 struct ckpt_lower {
     uint32_t version;
@@ -29,6 +29,10 @@ struct ckpt_lower {
     void **function;  /* filled: address, or NULL if this MPI lacks it */
     void **object;    /* filled: address, or NULL */
     volatile int *interrupt; /* the wait loops of ckpt-host return when != 0 */
+    /* While either is != 0, a checkpoint of this rank or of others is under way,
+     * and who waits in the library sleeps between looks. NULL: never. */
+    const volatile int *armed;
+    const volatile int *open;
     void (*back)(struct ckpt_lower *); /* ckpt-host's main ends in this call */
 
     /* Given by ckpt-host. */

@@ -4,6 +4,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "cut/epoch.h"
+#include "cut/report.h"
 #include "handles/communicator.h"
 #include "handles/handles.h"
 #include "runtime/crossing.h"
@@ -91,6 +93,8 @@ static void fill_table(const char *library)
     ckpt_lower.function = ckpt_lower_function;
     ckpt_lower.object = objects;
     ckpt_lower.interrupt = &ckpt_pending;
+    ckpt_lower.armed = &ckpt_checkpoint.armed;
+    ckpt_lower.open = &ckpt_epoch_open;
 }
 
 /* Where ckpt-host and ckptd are: beside this library, or CKPT_LIBDIR. */

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -282,4 +284,17 @@ GUEST const char *guest_signals(void)
     TRY(sigismember(&seen, SIGTERM) == 0);
     TRY(setitimer(ITIMER_REAL, &timer, NULL) == 0);
     return NULL;
+}
+
+/* How often this thread has slept while it let others run a hundred times. */
+GUEST int guest_yields(void)
+{
+    struct rusage before, after;
+
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < 100; i++) {
+        sched_yield();
+    }
+    getrusage(RUSAGE_THREAD, &after);
+    return (int)(after.ru_nvcsw - before.ru_nvcsw);
 }

@@ -43,17 +43,19 @@
 
 enum function {
     INIT, FINALIZE, RANK, SIZE, BARRIER, SEND, RECV, NONE,
-    GUEST_MEMORY, GUEST_DESCRIPTORS, GUEST_THREADS, GUEST_SIGNALS, FUNCTIONS,
+    GUEST_MEMORY, GUEST_DESCRIPTORS, GUEST_THREADS, GUEST_SIGNALS,
+    GUEST_YIELDS, FUNCTIONS,
 };
 static const char *const function_names[] = {
     "PMPI_Init", "PMPI_Finalize", "PMPI_Comm_rank", "PMPI_Comm_size",
     "PMPI_Barrier", "PMPI_Send", "PMPI_Recv", "PMPI_No_such_function",
     "guest_memory", "guest_descriptors", "guest_threads", "guest_signals",
+    "guest_yields",
 };
 static const char *const object_names[] = {"ompi_mpi_comm_world",
                                            "ompi_mpi_byte"};
 static void *function[FUNCTIONS], *object[2];
-static volatile int interrupt;
+static volatile int interrupt, armed, is_open;
 static struct ckpt_lower lower;
 static const char *host;
 
@@ -87,6 +89,8 @@ static int load(const char *library, struct ckpt_failure *failure)
     lower.object = object;
     lower.library = library;
     lower.interrupt = &interrupt;
+    lower.armed = &armed;
+    lower.open = &is_open;
     return ckpt_lower_load(&lower, host, environ, getauxval(AT_SYSINFO_EHDR),
                            failure);
 }
@@ -358,6 +362,7 @@ static void mode_alone(void)
     load_and_init();
     CHECK(number(RANK) == 0 && number(SIZE) == 1, "not one rank");
     barrier();
+    check_yields();
     CHECK(sbrk(0) == heap_end, "the program break has moved");
     check_residue(before, count);
     check_descriptors(files);
@@ -385,6 +390,18 @@ static int is_lower(const void *address, size_t size)
 
     return outside(ranges, count, (uint64_t)address & ~UINT64_C(4095),
                    (uint64_t)address + size) == 0;
+}
+
+/* During a checkpoint they are moments of sleep. */
+static void check_yields(void)
+{
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) < 100, "they sleep");
+    armed = 1;
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 100, "armed");
+    armed = 0;
+    is_open = 1;
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 100, "open");
+    is_open = 0;
 }
 
 /* A library that tries everything. */
