@@ -8,7 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ckpttest.lab import Lab  # noqa: E402  (needs the path)
+from ckpttest.cluster import Cluster  # noqa: E402  (needs the path)
+from ckpttest.lab import Lab  # noqa: E402
 
 # Tests whose ranks never pause: side by side they would take each other's cores.
 BUSY = {
@@ -41,6 +42,14 @@ def lab(tmp_path):
     place = Lab(tmp_path)
     yield place
     place.close()
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    """Two nodes; for tests that ask first whether this machine can have them."""
+    made = Cluster(tmp_path / "cluster", 2)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

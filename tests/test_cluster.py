@@ -19,14 +19,6 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def nodes(tmp_path):
-    """Two nodes."""
-    made = cluster.Cluster(tmp_path / "cluster", 2)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def lab(nodes, tmp_path):
     """A lab on the first of them."""
     place = nodes.lab(tmp_path / "lab")

@@ -159,9 +159,7 @@ void Coordinator::write_pieces()
 
 void Coordinator::perform(const action::OpenPieces &)
 {
-    for (Node *node : where_) {
-        attempt_.writing.insert(node);
-    }
+    attempt_.writing = {where_.begin(), where_.end()};
     make_directory([this] { open_pieces(); });
 }
 
