@@ -123,12 +123,18 @@ def facts(data):
     return [[name, value] for name, value in data["machine"].items()]
 
 
+def summary(data):
+    """What came out, a paragraph each."""
+    lines = [agreement(data["results"])]
+    return lines + [f"Not measured: {failure}" for failure in data["failures"]]
+
+
 def markdown(data):
     """The whole report."""
     parts = [
         "# Checkpoints by protocol and pattern of communication",
         NOTE,
-        agreement(data["results"]),
+        *summary(data),
         report.markdown(["machine", ""], facts(data)),
         report.markdown(HEADER, map(row, data["results"])),
         calibrate.markdown(data),
@@ -165,7 +171,7 @@ def page(data):
             f"<style>{STYLE}</style>",
             "<h1>Checkpoints by protocol and pattern of communication</h1>",
             f"<p>{html.escape(NOTE)}</p>",
-            f"<p>{html.escape(agreement(data['results']))}</p>",
+            *(f"<p>{html.escape(line)}</p>" for line in summary(data)),
             "<table>",
             _html_row("th", HEADER),
             *rows,

@@ -161,33 +161,43 @@ def measure(directory, case, count, period_us, size):
         return results, instead
 
 
+def result_of(case, saved, instead):
+    """A case with its checkpoints as it goes into a report; each checkpoint gets its
+    "expected", too."""
+    words, expected = case.formula()
+    for number, checkpoint in enumerate(saved):
+        is_quiet = number > 0 and case.may_be_quiet()
+        checkpoint["expected"] = 0 if is_quiet else expected
+    return {
+        "protocol": case.protocol,
+        "pattern": case.pattern,
+        "ranks": case.ranks,
+        "nodes": case.nodes,
+        "dimensions": case.dimensions,
+        "channels": case.channels(),
+        "formula": words,
+        "expected": expected,
+        "load": os.getloadavg()[0],
+        "checkpoints": saved,
+        "instead": instead,
+    }
+
+
 def everything(directory, cases, count, period_us, size, say):
-    """[{"protocol", "pattern", "ranks", "nodes", "dimensions", "channels", "formula",
-    "expected", "checkpoints": [...]}]; each checkpoint has its "expected", too."""
-    results = []
+    """(results, failures): a list as result_of() makes them, and in words each case
+    that could not be measured. One that fails does not take the others with it."""
+    results, failures = [], []
     for case in cases:
         where = f" on {case.nodes} nodes" if case.nodes > 1 else ""
-        say(f"{PROTOCOLS[case.protocol]}, {case.pattern}, {case.ranks} ranks{where}")
-        words, expected = case.formula()
-        saved, instead = measure(
-            directory / case.name(), case, count, period_us, size
-        )
-        for number, checkpoint in enumerate(saved):
-            is_quiet = number > 0 and case.may_be_quiet()
-            checkpoint["expected"] = 0 if is_quiet else expected
-        results.append(
-            {
-                "protocol": case.protocol,
-                "pattern": case.pattern,
-                "ranks": case.ranks,
-                "nodes": case.nodes,
-                "dimensions": case.dimensions,
-                "channels": case.channels(),
-                "formula": words,
-                "expected": expected,
-                "load": os.getloadavg()[0],
-                "checkpoints": saved,
-                "instead": instead,
-            }
-        )
-    return results
+        name = f"{PROTOCOLS[case.protocol]}, {case.pattern}, {case.ranks} ranks{where}"
+        say(name)
+        try:
+            measured = measure(
+                directory / case.name(), case, count, period_us, size
+            )
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            failures.append(f"{name}: {error}")
+            say(failures[-1])
+        else:
+            results.append(result_of(case, *measured))
+    return results, failures
