@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Restarts from elsewhere: moved directories, other jobs of the same user."""
 
-from ckpttest import probes, programs
+from ckpttest import probes, processes, programs
 from ckpttest.lab import Lab
 
 
@@ -44,6 +44,20 @@ def test_a_path_too_long_for_messages_to_ranks(lab):
     assert lab.checkpoint(job)["protocol"] == "sns"
     job.kill()
     lab.restart().wait_for("^step")
+
+
+def test_the_rank_page_keeps_its_place(lab):
+    """A signal may have interrupted the program with an address in it in a register."""
+    job, gate = start_waiting(lab)
+    before = sorted(map(processes.rank_page_of, job.ranks()))
+    for _ in range(2):
+        lab.checkpoint(job)
+        job.kill()
+        job = lab.restart()
+        job.wait_for("^waiting")
+        assert sorted(map(processes.rank_page_of, job.ranks())) == before
+    gate.touch()
+    job.succeed()
 
 
 def test_restart_from_another_directory(lab):

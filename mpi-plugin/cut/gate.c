@@ -26,7 +26,6 @@ static void wait_in_vain(void)
     }
 }
 
-/* A restart may lie between two of these, and gives the clock another address. */
 static int is_shut(MPI_Comm communicator)
 {
     const struct ckpt_clock *clock = communicator->clock;

@@ -71,9 +71,6 @@ static int begin(struct ckpt_nonblocking *call,
     uintptr_t upper;
     int code;
 
-    if (call->twin != NULL) { /* a restart may lie between its making and here */
-        ckpt_communicator_twin_rebind(call->twin);
-    }
     upper = ckpt_enter();
     code = call->begin(own, lower);
     ckpt_leave(upper);

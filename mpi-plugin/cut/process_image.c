@@ -40,35 +40,36 @@
 static struct ckpt_arena arena;
 static struct ckpt_snapshot snapshot;
 static struct ckpt_range excluded[RANGE_CAPACITY];
-static struct ckpt_region of_windows[WINDOW_REGION_CAPACITY];
+static struct ckpt_region described[WINDOW_REGION_CAPACITY + 1];
 
-/* Everything that is not the application's: lower half and rank page. */
+/* Everything that is not the application's: the lower half. */
 static int list_excluded(struct ckpt_failure *failure)
 {
-    int count = ckpt_runtime_lower_ranges(excluded, RANGE_CAPACITY - 1);
+    int count = ckpt_runtime_lower_ranges(excluded, RANGE_CAPACITY);
 
     if (count == -EAGAIN) {
         return count;
     }
-    if (count < 0 || count > RANGE_CAPACITY - 1) {
+    if (count < 0 || count > RANGE_CAPACITY) {
         return ckpt_fail(failure, -E2BIG,
                          "the MPI library has too many memory regions");
     }
-    excluded[count++] = ckpt_rank_page_range();
     return count;
 }
 
-/* The memory of windows describes itself; it is not to be found twice. */
-static int list_windows(int *excluded_count, struct ckpt_failure *failure)
+/* The memory of windows describes itself, and the rank page keeps its place; neither
+ * is to be found twice. */
+static int list_described(int *excluded_count, struct ckpt_failure *failure)
 {
-    int count = ckpt_windows_regions(of_windows, WINDOW_REGION_CAPACITY);
+    int count = ckpt_windows_regions(described, WINDOW_REGION_CAPACITY);
 
-    if (count < 0 || *excluded_count + count > RANGE_CAPACITY) {
+    if (count < 0 || *excluded_count + count >= RANGE_CAPACITY) {
         return ckpt_fail(failure, -E2BIG, "too many windows of shared memory");
     }
+    described[count++] = ckpt_rank_page_region();
     for (int i = 0; i < count; i++) {
         excluded[(*excluded_count)++] =
-            (struct ckpt_range){of_windows[i].start, of_windows[i].end};
+            (struct ckpt_range){described[i].start, described[i].end};
     }
     return count;
 }
@@ -89,15 +90,15 @@ static int list_regions(int excluded_count, struct ckpt_failure *failure)
 {
     struct ckpt_region *regions;
     size_t count;
-    int windows = list_windows(&excluded_count, failure), error;
+    int more = list_described(&excluded_count, failure), error;
 
-    if (windows < 0) {
-        return windows;
+    if (more < 0) {
+        return more;
     }
     error = ckpt_regions_scan(&arena, excluded, (size_t)excluded_count,
                               &regions, &count, failure);
-    for (int i = 0; i < windows && error == 0; i++) {
-        insert(regions, &count, &of_windows[i]);
+    for (int i = 0; i < more && error == 0; i++) {
+        insert(regions, &count, &described[i]);
     }
     snapshot.regions = (uint64_t)(uintptr_t)regions;
     snapshot.region_count = (uint32_t)count;

@@ -57,8 +57,9 @@ int ckpt_rank_page_open(int rank, int rank_count)
     }
     address = ckpt_sys_ftruncate((int)fd, (long)size);
     if (address == 0) {
-        address = (long)ckpt_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                      MAP_SHARED, (int)fd, 0);
+        address = (long)ckpt_sys_mmap(page, size, PROT_READ | PROT_WRITE,
+                                      MAP_SHARED | (page != NULL ? MAP_FIXED : 0),
+                                      (int)fd, 0);
     }
     if (address < 0 && address > -4096) {
         ckpt_sys_close((int)fd);
@@ -89,9 +90,12 @@ struct ckpt_rank_page *ckpt_rank_page(void)
     return page;
 }
 
-struct ckpt_range ckpt_rank_page_range(void)
+struct ckpt_region ckpt_rank_page_region(void)
 {
-    return (struct ckpt_range){(uint64_t)page, (uint64_t)page + page_size};
+    return (struct ckpt_region){.start = (uint64_t)page,
+                                .end = (uint64_t)page + page_size,
+                                .protection = PROT_READ | PROT_WRITE,
+                                .kind = CKPT_REGION_ANONYMOUS};
 }
 
 uint32_t ckpt_rank_page_take(uint64_t id)

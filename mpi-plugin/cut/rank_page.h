@@ -10,8 +10,8 @@
 
 /*
  * Makes a new page, as a memory file. The slots taken before stay taken; all
- * clocks are at zero. At a restart the page has another address: see
- * ckpt_communicators_rebind.
+ * clocks are at zero. At a restart it takes the place of the old one: the signal for
+ * the checkpoint may have come when an address in it was in a register.
  * Returns 0 or -errno. Context: normal or quiesced.
  */
 int ckpt_rank_page_open(int rank, int rank_count);
@@ -21,8 +21,8 @@ int ckpt_rank_page_descriptor(void);
 
 struct ckpt_rank_page *ckpt_rank_page(void);
 
-/* Where it is mapped: never part of an image. */
-struct ckpt_range ckpt_rank_page_range(void);
+/* Its place, as private memory: what an image keeps of it. Context: quiesced. */
+struct ckpt_region ckpt_rank_page_region(void);
 
 /* A clock slot for the communicator `id`; UINT32_MAX if all are taken. */
 uint32_t ckpt_rank_page_take(uint64_t id);

@@ -126,7 +126,6 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error != 0) {
         return ckpt_fail(failure, error, "no memory for the rank page");
     }
-    ckpt_communicators_rebind();
     ckpt_signals_restore(); /* before the agent may send one */
     ckpt_process_image_settle();
     ckpt_epoch_restarted((const void *)(uintptr_t)info->message_log,

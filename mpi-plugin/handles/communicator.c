@@ -151,12 +151,6 @@ static int complete(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-static void bind_clock(MPI_Comm comm)
-{
-    comm->clock = comm->slot == UINT32_MAX ? &private_clock
-                                           : ckpt_rank_page_clock(comm->slot);
-}
-
 static void take_clock(MPI_Comm comm)
 {
     comm->slot = UINT32_MAX;
@@ -164,18 +158,8 @@ static void take_clock(MPI_Comm comm)
         comm->slot = ckpt_rank_page_take(comm->id);
         comm->unclocked = comm->slot == UINT32_MAX;
     }
-    bind_clock(comm);
-}
-
-void ckpt_communicators_rebind(void)
-{
-    struct ckpt_handle *handle;
-
-    bind_clock(MPI_COMM_WORLD);
-    for (handle = ckpt_live(CKPT_COMM); handle != NULL;
-         handle = ckpt_live_next(handle)) {
-        bind_clock((MPI_Comm)handle);
-    }
+    comm->clock = comm->slot == UINT32_MAX ? &private_clock
+                                           : ckpt_rank_page_clock(comm->slot);
 }
 
 MPI_Comm ckpt_communicator_adopt(const struct ckpt_new_communicator *fresh,
@@ -277,11 +261,6 @@ void ckpt_communicator_twin_made(MPI_Comm twin)
     ckpt_channels_bind(twin, twin->channels[1]);
     ckpt_hints_inherit(twin, twin);
     ckpt_handle_link(&twin->handle);
-}
-
-void ckpt_communicator_twin_rebind(MPI_Comm twin)
-{
-    bind_clock(twin);
 }
 
 int ckpt_communicator_hidden(MPI_Comm *comm)

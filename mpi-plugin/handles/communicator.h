@@ -84,10 +84,6 @@ MPI_Comm ckpt_communicator_twin(MPI_Comm comm, const char *creator, void *site);
 /* It is made: enters the live list. Context: place for lower-half calls. */
 void ckpt_communicator_twin_made(MPI_Comm twin);
 
-/* Points its clock into the current rank page. Context: before the lower half
- * begins to make it, for the first time or after a restart. */
-void ckpt_communicator_twin_rebind(MPI_Comm twin);
-
 /*
  * Makes a communicator of all ranks for messages of our own: the application
  * cannot see it, and a cut takes it for one of the application's. Collective,
@@ -110,9 +106,6 @@ void ckpt_communicator_release(MPI_Comm communicator);
 /* Makes the communicator in a new lower half; in order of id over all of
  * them. Context: quiesced. Returns 0 or an MPI error code. */
 int ckpt_communicator_rebuild(MPI_Comm communicator);
-
-/* Points all clocks into the current rank page. Context: quiesced. */
-void ckpt_communicators_rebind(void);
 
 /* Sums the counters of all communicators, per rank of MPI_COMM_WORLD. */
 void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count);

@@ -51,6 +51,13 @@ def ranks_of(launcher):
     return [p for p in descendants(launcher) if name_of(p) != "ckptd"]
 
 
+def rank_page_of(pid):
+    """Where a rank has mapped the page that it shares with its agent: "START-END"."""
+    maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+    (line,) = (line for line in maps.splitlines() if "memfd:ckpt-rank-page" in line)
+    return line.split()[0]
+
+
 def shared_memory_of(pid):
     """Files in /dev/shm that a process has mapped."""
     try:
