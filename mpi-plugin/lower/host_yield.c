@@ -17,16 +17,37 @@
 #include "sys/syscall.h"
 
 #include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <time.h>
-
-#define MOMENT_NS 50000
+#include <unistd.h>
 
 static const volatile int *armed, *is_open;
+static long moment_ns = CKPT_MOMENT_NS;
+
+/* As the launcher tells: mpirun, Hydra, or Slurm; 0 if it does not. */
+static long ranks_of_this_node(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "MPI_LOCALNRANKS",
+                                        "SLURM_NTASKS_PER_NODE"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *text = getenv(names[i]);
+
+        if (text != NULL && atol(text) > 0) {
+            return atol(text);
+        }
+    }
+    return 0;
+}
 
 void ckpt_host_yield_open(const struct ckpt_lower *table)
 {
     armed = table->armed;
     is_open = table->open;
+    moment_ns = ckpt_host_yield_moment(ranks_of_this_node(),
+                                       sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static int is_under_way(void)
@@ -36,7 +57,7 @@ static int is_under_way(void)
 
 CKPT_EXPORT int sched_yield(void)
 {
-    const struct timespec moment = {0, MOMENT_NS};
+    const struct timespec moment = {0, moment_ns};
 
     if (is_under_way()) {
         (void)ckpt_syscall3(SYS_nanosleep, (long)&moment, 0, 0);

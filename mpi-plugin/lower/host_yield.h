@@ -7,6 +7,25 @@
 
 #include "lower/lower.h"
 
+#define CKPT_MOMENT_NS 50000L
+#define CKPT_LONGEST_MOMENT_NS 2000000L
+
+/*
+ * How long one of so many ranks of a node sleeps, on so many processors: so that all
+ * of them together wake up as often as one on each processor would. 32 ranks that each
+ * woke up every 50 us would keep two processors busy with that.
+ */
+static inline long ckpt_host_yield_moment(long ranks, long processors)
+{
+    const long each = processors > 0 ? (ranks + processors - 1) / processors : 1;
+
+    if (each <= 1) {
+        return CKPT_MOMENT_NS;
+    }
+    return each < CKPT_LONGEST_MOMENT_NS / CKPT_MOMENT_NS ? each * CKPT_MOMENT_NS
+                                                          : CKPT_LONGEST_MOMENT_NS;
+}
+
 /* From now on sched_yield() looks at table->armed and table->open, if these are
  * given. Context: normal (lower half). */
 void ckpt_host_yield_open(const struct ckpt_lower *table);

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "lower/host_yield.h"
 #include "lower/library.h"
 #include "lower/lower.h"
 #include "lower/mappings.h"
@@ -401,6 +402,12 @@ static void check_yields(void)
     is_open = 1;
     CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 100, "open");
     is_open = 0;
+    CHECK(ckpt_host_yield_moment(0, 2) == CKPT_MOMENT_NS, "not told");
+    CHECK(ckpt_host_yield_moment(2, 2) == CKPT_MOMENT_NS, "one each");
+    CHECK(ckpt_host_yield_moment(3, 2) == 2 * CKPT_MOMENT_NS, "two on one");
+    CHECK(ckpt_host_yield_moment(32, 2) == 16 * CKPT_MOMENT_NS, "16 each");
+    CHECK(ckpt_host_yield_moment(5000, 2) == CKPT_LONGEST_MOMENT_NS, "too many");
+    CHECK(ckpt_host_yield_moment(5000, 0) == CKPT_MOMENT_NS, "no processor");
 }
 
 /* A library that tries everything. */
