@@ -140,6 +140,9 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
     }
+    if (options.codec.kind == Codec::Kind::lz4) {
+        version = lz4_version;
+    }
     if (this->options.identities == nullptr) {
         this->options.identities = &own_identities;
     }
@@ -310,7 +313,7 @@ void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
     std::uint64_t messages = source.finish();
     MessageLog log;
     with_hdf5([&] { log = dataset->finish(messages); });
-    version = message_log_version;
+    version = std::max(version, message_log_version);
     for (const ChunkRecord &chunk : log.chunks) {
         extents.push_back({chunk.offset, chunk.size});
     }
