@@ -13,10 +13,10 @@ from ckpttest import programs
 from ckpttest.lab import Lab
 
 
-@pytest.fixture(scope="module")
-def image(tmp_path_factory):
+@pytest.fixture(scope="module", params=["zstd", "lz4"])
+def image(request, tmp_path_factory):
     """The node file of one checkpoint."""
-    lab = Lab(tmp_path_factory.mktemp("image"))
+    lab = Lab(tmp_path_factory.mktemp("image"), CKPT_CODEC=request.param)
     program = programs.memory(10, 100000)
     try:
         job = lab.start(program)

@@ -45,6 +45,7 @@ struct Options {
     std::string stagger = "auto";
     unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
+    std::string snapshot = "stop";
     std::string restart_job;
     std::uint64_t restart_number = 0;
     unsigned keep = 2;
@@ -80,8 +81,11 @@ void declare(CLI::App &app, Options &options)
                    "Dimensions of the mesh of nodes (0: a hypercube)")
         ->envname("CKPT_SWEEP_DIMENSIONS")
         ->check(CLI::Range(0u, 32u));
-    app.add_option("--codec", options.codec, "none, zstd or zstd:LEVEL")
+    app.add_option("--codec", options.codec, "none, lz4, zstd or zstd:LEVEL")
         ->envname("CKPT_CODEC");
+    app.add_option("--snapshot", options.snapshot,
+                   "How long ranks stand still: stop, memory, cow or auto")
+        ->envname("CKPT_SNAPSHOT");
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
         ->envname("CKPT_KEEP")
         ->check(CLI::Range(1u, UINT_MAX));
@@ -127,6 +131,7 @@ Settings settings_from(const Options &options)
     settings.stagger = options.stagger;
     settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
+    settings.snapshot = snapshot_method_from(options.snapshot);
     settings.keep = options.keep;
     settings.node_count = options.nodes;
     return settings;

@@ -81,6 +81,8 @@ struct Result {
     std::uint64_t bytes = 0;        /* stored in the image files */
     std::uint64_t memory_bytes = 0; /* mapped memory of the ranks saved there */
     int rank_count = 0;
+    std::string snapshot = "stop"; /* method that was asked for */
+    int standing = 0;              /* ranks that were saved with stop instead */
     std::string protocol = "sns";      /* or "cl" */
     std::uint64_t logged_messages = 0; /* that crossed the cut */
     std::uint64_t logged_bytes = 0;
@@ -135,7 +137,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timings, request_to_stop, stop,
                                                 drain, capture, commit, total)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
                                                 bytes, memory_bytes, rank_count,
-                                                protocol,
+                                                snapshot, standing, protocol,
                                                 logged_messages, logged_bytes,
                                                 cost, timings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)

@@ -64,7 +64,7 @@ class Coordinator : public NodeEvents, private RankPages
     void rank_gone(int rank) override;
     void rank_lost(int rank);
     void captured(int rank) override;
-    void written(Node &node, const Piece &piece, std::uint64_t memory) override;
+    void written(Node &node, const WrittenPiece &written) override;
     void failed(const std::string &reason) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
@@ -95,6 +95,7 @@ class Coordinator : public NodeEvents, private RankPages
         Lanes lanes;
         std::vector<Turns> turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
+        int standing = 0; /* WrittenPiece */
         control::Result result;
     };
 

@@ -274,6 +274,8 @@ Manifest Coordinator::manifest() const
     manifest.protocol = protocol_name(machine_.protocol());
     manifest.cost = attempt_.result.cost;
     manifest.codec = settings_.codec.text();
+    manifest.snapshot = snapshot_method_name(settings_.snapshot);
+    manifest.standing = attempt_.standing;
     manifest.software = PACKAGE_STRING;
     return manifest;
 }
@@ -375,6 +377,8 @@ void Coordinator::perform(const action::Finish &finish)
         result.path = attempt_.directory;
         result.memory_bytes = attempt_.memory;
         result.rank_count = machine_.rank_count();
+        result.snapshot = snapshot_method_name(settings_.snapshot);
+        result.standing = attempt_.standing;
         result.protocol = protocol_name(machine_.protocol());
         result.logged_messages = machine_.logged().messages;
         result.logged_bytes = machine_.logged().bytes;

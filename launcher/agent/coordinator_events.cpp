@@ -117,14 +117,15 @@ void Coordinator::captured(int rank)
     tell_progress(true);
 }
 
-void Coordinator::written(Node &node, const Piece &piece, std::uint64_t memory)
+void Coordinator::written(Node &node, const WrittenPiece &written)
 {
     if (machine_.phase() != Phase::write) {
         return;
     }
-    trace_.written(piece.host, steady_clock::now());
-    attempt_.pieces.push_back(piece);
-    attempt_.memory += memory;
+    trace_.written(written.piece.host, steady_clock::now());
+    attempt_.pieces.push_back(written.piece);
+    attempt_.memory += written.memory;
+    attempt_.standing += written.standing;
     end_turn(node);
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written();

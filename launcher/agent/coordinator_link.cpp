@@ -219,11 +219,12 @@ void CoordinatorLink::captured(int rank)
     peer_.send({{"type", "captured"}, {"rank", rank}});
 }
 
-void CoordinatorLink::written(Node &, const Piece &piece, std::uint64_t memory)
+void CoordinatorLink::written(Node &, const WrittenPiece &written)
 {
     peer_.send({{"type", "written"},
-                   {"piece", to_frame(piece)},
-                   {"memory", memory}});
+                {"piece", to_frame(written.piece)},
+                {"memory", written.memory},
+                {"standing", written.standing}});
 }
 
 void CoordinatorLink::failed(const std::string &reason)

@@ -44,7 +44,7 @@ class CoordinatorLink : private NodeEvents
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
     void captured(int rank) override;
-    void written(Node &node, const Piece &piece, std::uint64_t memory) override;
+    void written(Node &node, const WrittenPiece &written) override;
     void failed(const std::string &reason) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;

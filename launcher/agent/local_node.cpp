@@ -108,6 +108,9 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         if (events_ != nullptr) {
             events_->rank_finished(session->rank());
         }
+    } else if (message.type == CKPT_MSG_FROZEN) {
+        fault_kill("agent-at-frozen");
+        freezer_.answered(session->rank(), message, session->take_passed());
     } else {
         note_cut(*session, message);
         if (events_ != nullptr) {
@@ -161,6 +164,7 @@ void LocalNode::drop(RankSession *session)
     if (known != ranks_.end() && known->second == session) {
         int rank = session->rank();
         ranks_.erase(known);
+        freezer_.forget(rank); /* the checkpoint fails for that */
         spdlog::info("rank {} has gone", rank);
         if (events_ != nullptr) {
             events_->rank_gone(rank);
@@ -202,15 +206,20 @@ void LocalNode::note_memory(const RankSession &session)
 LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
                                         const std::vector<int> &logging)
 {
+    WriterOptions options;
+
     end_image();
-    image_ = std::make_shared<NodeImage>(settings_.host, settings_.codec,
-                                         directory, logging, identities_);
+    options.codec = settings_.codec;
+    options.snapshot = settings_.snapshot;
+    options.identities = &identities_;
+    image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
 }
 
 /* Nothing is told of the image any more. */
 void LocalNode::end_image()
 {
+    freezer_.clear();
     if (Image image = std::exchange(image_, nullptr)) {
         image->cancel();
         worker_.run([image] { image->abandon(); });
@@ -248,11 +257,10 @@ void LocalNode::tell(const Image &image,
     });
 }
 
-void LocalNode::tell_written(const Image &image,
-                             const NodeImage::Outcome &outcome)
+void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
 {
-    tell(image, [this, outcome](NodeEvents &events) {
-        events.written(*this, outcome.piece, outcome.memory);
+    tell(image, [this, written](NodeEvents &events) {
+        events.written(*this, written);
     });
 }
 
@@ -263,19 +271,39 @@ NodeImage::Captured LocalNode::tell_captured(const Image &image)
     };
 }
 
+StoppedRank LocalNode::stopped(int rank, std::uint64_t snapshot) const
+{
+    RankSession *session = find(rank);
+
+    return {rank, {session == nullptr ? -1 : session->pid(), snapshot}};
+}
+
+/* Has copies made of the ranks, if they are saved that way. */
+void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
+{
+    auto order = [this](int rank) {
+        RankSession *session = find(rank);
+        return settings_.snapshot == SnapshotMethod::cow && session != nullptr &&
+               session->send(CKPT_MSG_FREEZE, 0, static_cast<std::uint64_t>(getpid()));
+    };
+    freezer_.ask(ranks, order, std::move(then));
+}
+
 void LocalNode::capture(const std::filesystem::path &directory,
                         const RankSnapshots &snapshots)
 {
-    std::vector<StoppedRank> ranks;
+    Freezer::Ranks ranks;
 
     for (auto [rank, snapshot] : snapshots) {
-        if (RankSession *session = find(rank)) {
-            ranks.push_back({rank, session->pid(), snapshot});
+        if (find(rank) != nullptr) {
+            ranks.push_back(stopped(rank, snapshot));
         }
     }
     begin_image(directory, {});
-    work([this, ranks](const Image &image) {
-        tell_written(image, image->write(ranks, tell_captured(image)));
+    freeze(ranks, [this](const Freezer::Ranks &ranks) {
+        work([this, ranks](const Image &image) {
+            tell_written(image, image->write(ranks, tell_captured(image)));
+        });
     });
 }
 
@@ -300,15 +328,10 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
 
 void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)
 {
-    RankSession *session = find(rank);
-    StoppedRank stopped{rank, session == nullptr ? -1 : session->pid(),
-                        snapshot};
-
-    work([this, stopped](const Image &image) {
-        if (stopped.pid < 0) {
-            fail("rank {} has gone", stopped.rank);
-        }
-        image->add(stopped, tell_captured(image));
+    freeze({stopped(rank, snapshot)}, [this](const Freezer::Ranks &ranks) {
+        work([this, rank = ranks.front()](const Image &image) {
+            image->add(rank, tell_captured(image));
+        });
     });
 }
 

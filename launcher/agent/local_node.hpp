@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/event_loop.hpp"
+#include "agent/freezer.hpp"
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
 #include "agent/node_sweep.hpp"
@@ -94,13 +95,16 @@ class LocalNode : public Node
     void note_cut(const RankSession &session, const ckpt_message &message);
     void tell_swept(int rank, std::uint64_t messages);
 
+    StoppedRank stopped(int rank, std::uint64_t snapshot) const;
+    void freeze(const Freezer::Ranks &ranks, Freezer::Then then);
+
     using Image = std::shared_ptr<NodeImage>;
     Image begin_image(const std::filesystem::path &directory,
                       const std::vector<int> &logging);
     void end_image();
     void work(std::function<void(const Image &)> task);
     void tell(const Image &image, std::function<void(NodeEvents &)> event);
-    void tell_written(const Image &image, const NodeImage::Outcome &outcome);
+    void tell_written(const Image &image, const WrittenPiece &written);
     NodeImage::Captured tell_captured(const Image &image);
 
     EventLoop &loop_;
@@ -113,6 +117,7 @@ class LocalNode : public Node
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images */
     Image image_; /* of the checkpoint under way or the last one; or null */
+    Freezer freezer_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;

@@ -29,6 +29,14 @@ namespace ckpt
 /* Ranks with the addresses of their snapshots. */
 using RankSnapshots = std::vector<std::pair<int, std::uint64_t>>;
 
+/* What a node has written. */
+struct WrittenPiece {
+    Piece piece;
+    std::uint64_t memory = 0; /* bytes mapped by the ranks in it */
+    int standing = 0;         /* ranks that stood still until they were saved, though
+                                 another method was asked for */
+};
+
 /* Orders of the coordinator. Ranks are those of the job and on this node. */
 class Node
 {
@@ -112,9 +120,7 @@ class NodeEvents
     virtual void rank_gone(int rank) = 0;
 
     virtual void captured(int rank) = 0;
-    /* memory: bytes mapped by the ranks in the piece */
-    virtual void written(Node &node, const Piece &piece,
-                         std::uint64_t memory) = 0;
+    virtual void written(Node &node, const WrittenPiece &written) = 0;
     virtual void failed(const std::string &reason) = 0;
     virtual void sweep_opened(Node &node) = 0;
     virtual void sweep_failed(Node &node, const std::string &reason) = 0;

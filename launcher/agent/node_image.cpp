@@ -8,6 +8,8 @@
 #include "common/fault.hpp"
 #include "image/message_log.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <system_error>
 #include <utility>
 
@@ -16,10 +18,10 @@ namespace ckpt
 
 namespace fs = std::filesystem;
 
-NodeImage::NodeImage(std::string host, Codec codec, fs::path directory,
-                     std::vector<int> logging, FileIdentities &identities)
-    : host_(std::move(host)), codec_(codec), directory_(std::move(directory)),
-      identities_(identities), logging_(std::move(logging))
+NodeImage::NodeImage(std::string host, const WriterOptions &options,
+                     fs::path directory, std::vector<int> logging)
+    : host_(std::move(host)), options_(options), directory_(std::move(directory)),
+      logging_(std::move(logging))
 {
 }
 
@@ -34,8 +36,9 @@ void NodeImage::cancel()
 
 void NodeImage::give_up() noexcept
 {
+    cancel();
+    finisher_.reset();
     std::lock_guard lock(mutex_);
-    cancelled_ = true;
     writer_.reset();
 }
 
@@ -50,10 +53,7 @@ void NodeImage::abandon() noexcept
 
 void NodeImage::open()
 {
-    WriterOptions options;
-    options.codec = codec_;
-    options.identities = &identities_;
-    auto writer = std::make_unique<NodeFileWriter>(directory_, host_, options);
+    auto writer = std::make_unique<NodeFileWriter>(directory_, host_, options_);
 
     std::lock_guard lock(mutex_);
     if (cancelled_) {
@@ -62,30 +62,59 @@ void NodeImage::open()
     writer_ = std::move(writer);
 }
 
-void NodeImage::save(const StoppedRank &rank,
-                     const std::function<void()> &captured)
+/* Up to where the rank may go on. */
+void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured)
 {
-    memory_ += writer_->capture(rank.pid, rank.snapshot, captured).bytes_mapped;
+    std::string remark = writer_->begin(rank.process, captured).remark;
+    if (!remark.empty()) {
+        standing_++;
+        spdlog::warn("rank {} stood still while it was saved: {}", rank.rank, remark);
+    }
 }
 
-NodeImage::Outcome NodeImage::finish()
+void NodeImage::finish_later(int rank)
 {
-    Outcome outcome{writer_->commit(), memory_};
+    if (!finisher_) {
+        finisher_.emplace();
+    }
+    finisher_->run([this, rank] {
+        if (failure_ != nullptr) {
+            return;
+        }
+        try {
+            memory_ += writer_->finish(rank).bytes_mapped;
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+    });
+}
+
+void NodeImage::finish_all()
+{
+    finisher_.reset(); /* when it has done all */
+    if (failure_ != nullptr) {
+        std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+}
+
+WrittenPiece NodeImage::commit()
+{
+    WrittenPiece written{writer_->commit(), memory_, standing_};
     std::lock_guard lock(mutex_);
     writer_.reset();
-    return outcome;
+    return written;
 }
 
-NodeImage::Outcome NodeImage::write(const std::vector<StoppedRank> &ranks,
+WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
                                     const Captured &captured)
 {
     open();
     for (const StoppedRank &rank : ranks) {
-        writer_->survey(rank.pid, rank.snapshot);
+        writer_->survey(rank.process);
     }
     for (const StoppedRank &rank : ranks) {
         fault_kill("agent-during-capture");
-        save(rank, [&] {
+        begin(rank, [&] {
             if (!writer_->shares(rank.rank)) {
                 captured(rank.rank);
             }
@@ -96,23 +125,32 @@ NodeImage::Outcome NodeImage::write(const std::vector<StoppedRank> &ranks,
             captured(rank.rank);
         }
     }
-    return finish();
+    for (const StoppedRank &rank : ranks) {
+        finish_later(rank.rank);
+    }
+    finish_all();
+    return commit();
 }
 
 void NodeImage::add(const StoppedRank &rank, const Captured &captured)
 {
-    writer_->survey(rank.pid, rank.snapshot);
+    if (rank.process.pid < 0) {
+        fail("rank {} has gone", rank.rank);
+    }
+    writer_->survey(rank.process);
     if (writer_->shares(rank.rank)) {
         fail("rank {} shares memory with another rank of this node: they can "
              "only be saved while all of them stand still",
              rank.rank);
     }
     fault_kill("agent-during-cut");
-    save(rank, [&] { captured(rank.rank); });
+    begin(rank, [&] { captured(rank.rank); });
+    finish_later(rank.rank);
 }
 
-NodeImage::Outcome NodeImage::close(const std::vector<int> &logged)
+WrittenPiece NodeImage::close(const std::vector<int> &logged)
 {
+    finish_all();
     for (int rank : logged) {
         fs::path log = message_log_path(directory_, rank);
         fault_kill("agent-during-log");
@@ -120,7 +158,7 @@ NodeImage::Outcome NodeImage::close(const std::vector<int> &logged)
         fs::remove(log);
     }
     logging_.clear();
-    return finish();
+    return commit();
 }
 
 } // namespace ckpt

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * node_image.hpp - writes this node's piece of one checkpoint on the worker
- * thread, all ranks at once or rank by rank, and can be told to stop.
+ * thread, all ranks at once or rank by rank, and can be told to stop. Ranks that
+ * go on already are finished by a thread of its own, so that those that stand still
+ * do not wait for them.
  */
 #pragma once
 
-#include "image/file_identity.hpp"
+#include "agent/node.hpp"
+#include "agent/worker_thread.hpp"
 #include "image/node_file_writer.hpp"
-
-#include <sys/types.h>
+#include "image/stopped_process.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +29,7 @@ namespace ckpt
 /* A stopped rank. */
 struct StoppedRank {
     int rank;
-    pid_t pid;
-    std::uint64_t snapshot; /* address of its ckpt_snapshot */
+    StoppedProcess process; /* pid -1: it has gone */
 };
 
 /* On the worker thread, if not said otherwise. What throws Error has to be
@@ -36,23 +39,17 @@ class NodeImage
   public:
     using Captured = std::function<void(int rank)>;
 
-    struct Outcome {
-        Piece piece;
-        std::uint64_t memory = 0; /* bytes mapped by the ranks */
-    };
-
-    /* logging: the ranks whose message logs abandon() removes; identities: of
-     * the agent's successive checkpoints, must outlive this. */
-    NodeImage(std::string host, Codec codec, std::filesystem::path directory,
-              std::vector<int> logging, FileIdentities &identities);
+    /* logging: the ranks whose message logs abandon() removes; what `options` points
+     * to must outlive this. */
+    NodeImage(std::string host, const WriterOptions &options,
+              std::filesystem::path directory, std::vector<int> logging);
     ~NodeImage()
     {
         abandon();
     }
 
-    /* Writes the file; captured(rank) is called when a rank's memory is no
-     * longer needed. */
-    Outcome write(const std::vector<StoppedRank> &ranks,
+    /* Writes the file; captured(rank) is called when a rank may go on. */
+    WrittenPiece write(const std::vector<StoppedRank> &ranks,
                   const Captured &captured);
 
     /*
@@ -62,7 +59,7 @@ class NodeImage
      */
     void open();
     void add(const StoppedRank &rank, const Captured &captured);
-    Outcome close(const std::vector<int> &logged);
+    WrittenPiece close(const std::vector<int> &logged);
 
     /* Makes what is under way, or yet to come, fail soon. From any thread. */
     void cancel();
@@ -78,18 +75,22 @@ class NodeImage
     void abandon() noexcept;
 
   private:
-    void save(const StoppedRank &rank, const std::function<void()> &captured);
-    Outcome finish();
+    void begin(const StoppedRank &rank, const std::function<void()> &captured);
+    void finish_later(int rank);
+    void finish_all();
+    WrittenPiece commit();
 
     const std::string host_;
-    const Codec codec_;
+    const WriterOptions options_;
     const std::filesystem::path directory_;
-    FileIdentities &identities_;
     std::vector<int> logging_;
     std::uint64_t memory_ = 0;
+    int standing_ = 0;
     std::atomic<bool> cancelled_{false};
     std::mutex mutex_; /* of the pointer to the writer */
     std::unique_ptr<NodeFileWriter> writer_;
+    std::exception_ptr failure_; /* of the thread that finishes ranks */
+    std::optional<WorkerThread> finisher_;
 };
 
 } // namespace ckpt

@@ -87,7 +87,7 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     }
     Fd passed = passed_descriptor(header);
     if (passed) {
-        page_file_ = std::move(passed);
+        passed_ = std::move(passed);
     }
     if (size != sizeof message || (header.msg_flags & MSG_TRUNC) != 0 ||
         message.magic != CKPT_WIRE_MAGIC) {
@@ -143,16 +143,16 @@ void RankSession::map_page()
     std::size_t needed =
         CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count_));
 
-    if (!page_file_ || fstat(page_file_.get(), &status) < 0 ||
+    Fd file = take_passed();
+    if (!file || fstat(file.get(), &status) < 0 ||
         static_cast<std::size_t>(status.st_size) < needed) {
         fail("rank {} brought no rank page of {} bytes", rank_, needed);
     }
     void *address = mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_SHARED,
-                         page_file_.get(), 0);
+                         file.get(), 0);
     if (address == MAP_FAILED) {
         fail_errno(errno, "rank {}: cannot map its page", rank_);
     }
-    page_file_.reset();
     auto *page = static_cast<ckpt_rank_page *>(address);
     if (page->magic != CKPT_PAGE_MAGIC || page->version != CKPT_WIRE_VERSION ||
         page->rank != static_cast<std::uint32_t>(rank_) ||

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ckpt
@@ -36,9 +37,11 @@ class RankSession
     /* Readable when the process has ended; -1 before HELLO. */
     int process_descriptor() const { return process_.get(); }
 
-    /* Reads one message; takes the page if one comes along. Throws Error for a
+    /* Reads one message, and what descriptor comes along. Throws Error for a
      * message that is malformed. */
     Received receive(ckpt_message &message);
+    /* The descriptor that came last, once. */
+    Fd take_passed() { return std::move(passed_); }
 
     /* Checks HELLO and maps the page. Throws Error if anything is wrong. */
     void hello(const ckpt_message &message);
@@ -72,7 +75,7 @@ class RankSession
 
     Fd socket_;
     Fd process_;
-    Fd page_file_;
+    Fd passed_;
     ckpt_rank_page *page_ = nullptr;
     std::size_t page_size_ = 0;
     int rank_ = -1;

@@ -62,8 +62,8 @@ void RemoteNode::on_frame(const json &frame)
     } else if (type == "captured") {
         events_.captured(rank_of(frame));
     } else if (type == "written") {
-        events_.written(*this, piece_from(frame.at("piece")),
-                        frame.at("memory"));
+        events_.written(*this, {piece_from(frame.at("piece")), frame.at("memory"),
+                                frame.at("standing")});
     } else if (type == "failed") {
         events_.failed(frame.at("reason"));
     } else if (type == "sweep_opened") {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "image/codec.hpp"
+#include "image/snapshot_method.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -29,6 +30,7 @@ struct Settings {
     std::string stagger = "auto";
     unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
+    SnapshotMethod snapshot = SnapshotMethod::stop;
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */
 };

@@ -45,6 +45,15 @@ std::string list_text(const Json &list, const Words &names,
     return table.text();
 }
 
+std::string snapshot_text(const Manifest &manifest)
+{
+    if (manifest.standing == 0) {
+        return manifest.snapshot;
+    }
+    return fmt::format("{}, but stop for {} of the ranks", manifest.snapshot,
+                       manifest.standing);
+}
+
 std::string manifest_text(const Manifest &manifest)
 {
     const Launch &launch = manifest.launch;
@@ -65,6 +74,7 @@ std::string manifest_text(const Manifest &manifest)
         text += fmt::format("fact         {}: {}\n", name, value);
     }
     text += fmt::format("protocol     {}\n", manifest.protocol);
+    text += fmt::format("snapshot     {}\n", snapshot_text(manifest));
     text += fmt::format(
         "times        {} to stop all, {} stopped, {} draining, {} capturing\n",
         format_seconds(timings.request_to_stop), format_seconds(timings.stop),

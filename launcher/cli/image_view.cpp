@@ -168,6 +168,8 @@ Json view_of_manifest(const Manifest &manifest)
             {"rank_count", manifest.rank_count},
             {"bytes", manifest.bytes()},
             {"codec", manifest.codec},
+            {"snapshot", manifest.snapshot},
+            {"standing", manifest.standing},
             {"software", manifest.software},
             {"launcher", manifest.launch.launcher},
             {"launcher_directory", manifest.launch.launcher_directory},

@@ -6,6 +6,7 @@
 
 #include "common/durations.hpp"
 #include "image/codec.hpp"
+#include "image/snapshot_method.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
 
@@ -61,8 +62,11 @@ void JobSettings::declare(CLI::App &app)
                "Dimensions of the mesh of nodes [a hypercube]")
         ->type_name("N");
     add_option(app, "--codec", codec_,
-               "Compression: none, zstd or zstd:LEVEL")
+               "Compression: none, lz4, zstd or zstd:LEVEL")
         ->type_name("CODEC");
+    add_option(app, "--snapshot", snapshot_,
+               "How long ranks stand still: stop, memory, cow or auto")
+        ->type_name("METHOD");
     add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
         ->type_name("N");
     add_option(app, "--timeout", timeout_,
@@ -101,6 +105,10 @@ Environment JobSettings::environment() const
     if (!codec_.empty()) {
         require_valid("--codec", [&] { Codec::parse(codec_); });
         variables["CKPT_CODEC"] = codec_;
+    }
+    if (!snapshot_.empty()) {
+        require_valid("--snapshot", [&] { snapshot_method_from(snapshot_); });
+        variables["CKPT_SNAPSHOT"] = snapshot_;
     }
     if (!keep_.empty()) {
         require_valid("--keep", [&] { require_count(keep_); });

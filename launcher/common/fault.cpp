@@ -35,6 +35,7 @@ constexpr std::string_view known_faults[] = {
     "agent-during-capture",    /* the agent dies while it reads a rank */
     "agent-during-cut",        /* the same, of a piece written rank by rank */
     "agent-during-log",        /* the agent dies while it saves a message log */
+    "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
     /* The coordinating agent dies when it has begun a phase and told ranks so. */
     "agent-in-align",

@@ -41,9 +41,9 @@ struct Slot {
 class Pipeline
 {
   public:
-    Pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+    Pipeline(ChunkSource &source, const ChunkPlan &plan,
              const PipelineOptions &options)
-        : memory_(memory), plan_(plan), options_(options),
+        : source_(source), plan_(plan), options_(options),
           unread_(plan.jobs.size())
     {
         std::size_t largest = 0;
@@ -63,9 +63,9 @@ class Pipeline
     void stop();
     Slot *take_job();
     void free_slot(Slot *slot);
-    void read_chunk(Slot &slot) const;
+    void read_chunk(Slot &slot);
 
-    const RemoteMemory &memory_;
+    ChunkSource &source_;
     const ChunkPlan &plan_;
     const PipelineOptions &options_;
     std::size_t workers_ = 0;
@@ -120,7 +120,7 @@ void Pipeline::free_slot(Slot *slot)
     worker_wakeup_.notify_all();
 }
 
-void Pipeline::read_chunk(Slot &slot) const
+void Pipeline::read_chunk(Slot &slot)
 {
     const ChunkJob &job = *slot.job;
     if (slot.capacity < job.size) {
@@ -128,21 +128,8 @@ void Pipeline::read_chunk(Slot &slot) const
         slot.output = std::make_unique_for_overwrite<std::byte[]>(job.size);
         slot.capacity = job.size;
     }
-    std::span<std::byte> chunk(slot.input.get(), job.size);
-    std::span runs =
-        std::span(plan_.runs).subspan(job.first_run, job.run_count);
-    std::uint64_t end = job.address + job.size;
-    if (job.is_file) {
-        std::uint64_t length = std::min(end, runs.back().end) - job.address;
-        memory_.read_file_mapping(job.address, chunk.first(length));
-        std::ranges::fill(chunk.subspan(length), std::byte{0});
-        return;
-    }
-    bool is_full = runs.front().start <= job.address && runs.front().end >= end;
-    if (!is_full) {
-        std::ranges::fill(chunk, std::byte{0});
-    }
-    memory_.read_runs(job.address, runs, chunk);
+    source_.read(plan_, job, {slot.input.get(), job.size});
+    source_.release(plan_, job);
 }
 
 void Pipeline::work()
@@ -224,7 +211,7 @@ void Pipeline::run(const std::function<void(const StoredChunk &)> &store,
 
 } // namespace
 
-void run_chunk_pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+void run_chunk_pipeline(ChunkSource &source, const ChunkPlan &plan,
                         const PipelineOptions &options,
                         const std::function<void(const StoredChunk &)> &store,
                         const std::function<void()> &captured)
@@ -233,7 +220,7 @@ void run_chunk_pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
         captured();
         return;
     }
-    Pipeline(memory, plan, options).run(store, captured);
+    Pipeline(source, plan, options).run(store, captured);
 }
 
 } // namespace ckpt

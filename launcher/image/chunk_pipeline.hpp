@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_pipeline.hpp - a few threads that read a process's memory in chunks,
- * drop chunks of zeros, compress and checksum the others.
+ * chunk_pipeline.hpp - a few threads that read memory in chunks, drop chunks of
+ * zeros, compress and checksum the others.
  */
 #pragma once
 
 #include "image/chunk_plan.hpp"
+#include "image/chunk_source.hpp"
 #include "image/codec.hpp"
 #include "image/encoded_chunk.hpp"
-#include "image/remote_memory.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -37,7 +37,7 @@ struct PipelineOptions {
  * byte has been read. Memory used is bounded by the number of threads. Throws
  * what a reader or `store` threw, after the threads have ended.
  */
-void run_chunk_pipeline(const RemoteMemory &memory, const ChunkPlan &plan,
+void run_chunk_pipeline(ChunkSource &source, const ChunkPlan &plan,
                         const PipelineOptions &options,
                         const std::function<void(const StoredChunk &)> &store,
                         const std::function<void()> &captured);

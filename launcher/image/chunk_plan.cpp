@@ -26,6 +26,13 @@ bool may_end_early(const ckpt_region &region)
            (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
+bool is_in(PlanPart part, const ckpt_region &region)
+{
+    bool is_common = is_file_kind(region) || region.kind == CKPT_REGION_SHARED ||
+                     region.kind == CKPT_REGION_SHARED_ELSEWHERE;
+    return part == PlanPart::all || (part == PlanPart::common) == is_common;
+}
+
 bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
 {
     if (region.kind == CKPT_REGION_FILE_SHARED) {
@@ -83,11 +90,14 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
 } // namespace
 
 ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
-                      std::uint64_t chunk_size)
+                      std::uint64_t chunk_size, PlanPart part)
 {
     ChunkPlan plan;
     for (std::uint32_t i = 0; i < image.regions.size(); i++) {
         const ckpt_region &region = image.regions[i];
+        if (!is_in(part, region)) {
+            continue;
+        }
         if (is_file_kind(region) && !has_written_page(memory, region) &&
             leads_to_mapped_file(region, image.text(region.path))) {
             plan.by_reference.push_back(i);

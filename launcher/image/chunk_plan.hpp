@@ -31,13 +31,21 @@ struct ChunkPlan {
     std::vector<std::uint32_t> by_reference; /* regions, rising */
 };
 
+/* Which regions: a frozen copy of a process holds private memory still, but not what
+ * it has in common with others. */
+enum class PlanPart {
+    all,
+    common, /* shared memory, and mappings of files, which may be written */
+    own,    /* all else */
+};
+
 /*
- * Plans all regions of the process. File mappings without a changed page are
+ * Plans the regions of the process. File mappings without a changed page are
  * saved by reference, if their path still leads to their file. Of private
  * memory only pages that hold data are read; shared memory, changed file
  * mappings and the vDSO are read whole.
  */
 ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
-                      std::uint64_t chunk_size);
+                      std::uint64_t chunk_size, PlanPart part = PlanPart::all);
 
 } // namespace ckpt

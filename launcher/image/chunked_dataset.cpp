@@ -6,6 +6,7 @@
 #include "image/chunked_dataset.hpp"
 
 #include "common/error.hpp"
+#include "image/hdf5_filters.hpp"
 
 namespace ckpt
 {
@@ -16,6 +17,20 @@ namespace
 /* A dataset of more chunks than this gets an index that grows with the chunks
  * that exist, so that a huge sparse region costs no more than its content. */
 constexpr std::uint64_t fixed_index_chunks = 16384;
+
+void add_filter(hid_t creation, Codec codec, const std::string &what)
+{
+    auto level = static_cast<unsigned>(codec.level);
+    if (codec.kind == Codec::Kind::zstd) {
+        require_hdf5(H5Pset_filter(creation, zstd_filter_id, H5Z_FLAG_MANDATORY, 1,
+                                   &level),
+                     what);
+    } else if (codec.kind == Codec::Kind::lz4) {
+        require_hdf5(H5Pset_filter(creation, lz4_filter_id, H5Z_FLAG_MANDATORY, 0,
+                                   nullptr),
+                     what);
+    }
+}
 
 } // namespace
 
@@ -31,12 +46,7 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
     Hdf5Id creation(require_hdf5(H5Pcreate(H5P_DATASET_CREATE), what));
     require_hdf5(H5Pset_obj_track_times(creation.get(), false), what);
     require_hdf5(H5Pset_chunk(creation.get(), 1, &chunk), what);
-    if (codec.kind == Codec::Kind::zstd) {
-        auto level = static_cast<unsigned>(codec.level);
-        require_hdf5(H5Pset_filter(creation.get(), zstd_filter_id,
-                                   H5Z_FLAG_MANDATORY, 1, &level),
-                     what);
-    }
+    add_filter(creation.get(), codec, what);
     /* No chunk cache: chunks do not pass through it. */
     Hdf5Id access(require_hdf5(H5Pcreate(H5P_DATASET_ACCESS), what));
     require_hdf5(H5Pset_chunk_cache(access.get(), 1, 0, 1.0), what);
@@ -52,9 +62,9 @@ ChunkRecord write_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         const std::string &what)
 {
     hsize_t offset = index * chunk_size;
-    /* Without a filter there is none to be left out. */
-    std::uint32_t mask =
-        codec.kind == Codec::Kind::zstd ? chunk.filter_mask : 0;
+    /* The filter is left out; without one there is none to be left out. */
+    bool is_plain = chunk.coding == ChunkCoding::plain;
+    std::uint32_t mask = is_plain && codec.kind != Codec::Kind::none ? 1 : 0;
     require_hdf5(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, mask, &offset,
                                 chunk.bytes.size(), chunk.bytes.data()),
                  fmt::format("cannot write {}", what));
@@ -66,7 +76,7 @@ ChunkRecord write_chunk(const Hdf5Id &dataset, std::uint64_t index,
             chunk.checksum,
             0,
             static_cast<std::uint32_t>(chunk.bytes.size()),
-            chunk.filter_mask,
+            chunk.coding,
             0};
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec.cpp - compresses and decompresses chunks with zstd.
+ * codec.cpp - compresses and decompresses chunks.
  */
 #include "config.h"
 #include "image/codec.hpp"
 
 #include "common/error.hpp"
+#include "image/lz4_chunk.hpp"
 
 #include <zstd.h>
 
@@ -41,13 +42,13 @@ struct ContextDeleter {
 Codec Codec::parse(std::string_view text)
 {
     Codec codec;
-    if (text == "none") {
-        codec.kind = Kind::none;
+    if (text == "none" || text == "lz4") {
+        codec.kind = text == "lz4" ? Kind::lz4 : Kind::none;
         return codec;
     }
     std::string_view name = text.substr(0, text.find(':'));
     if (name != "zstd") {
-        fail("unknown codec '{}'; there are none, zstd and zstd:LEVEL", text);
+        fail("unknown codec '{}'; there are none, lz4, zstd and zstd:LEVEL", text);
     }
     if (name.size() < text.size()) {
         std::string_view level = text.substr(name.size() + 1);
@@ -64,7 +65,14 @@ Codec Codec::parse(std::string_view text)
 
 std::string Codec::text() const
 {
-    return kind == Kind::none ? "none" : fmt::format("zstd:{}", level);
+    switch (kind) {
+    case Kind::none:
+        return "none";
+    case Kind::lz4:
+        return "lz4";
+    default:
+        return fmt::format("zstd:{}", level);
+    }
 }
 
 struct Compressor::Impl {
@@ -74,7 +82,7 @@ struct Compressor::Impl {
                         std::span<std::byte> output) const;
 
     Codec codec;
-    std::unique_ptr<ZSTD_CCtx, ContextDeleter> context;
+    std::unique_ptr<ZSTD_CCtx, ContextDeleter> context; /* zstd's */
 };
 
 /* The compressed size, or 0 if it is not worthwhile. */
@@ -83,6 +91,9 @@ Compressor::Impl::try_compress(std::span<const std::byte> input,
                                std::span<std::byte> output) const
 {
     std::size_t limit = input.size() - input.size() / worthwhile_part;
+    if (codec.kind == Codec::Kind::lz4) {
+        return compress_lz4_chunk(input, output, limit);
+    }
     std::size_t size = ZSTD_compressCCtx(
         context.get(), output.data(), std::min(output.size(), limit),
         input.data(), input.size(), codec.level);
@@ -126,9 +137,17 @@ std::size_t Compressor::compress(std::span<const std::byte> input,
     return impl_->try_compress(input, output);
 }
 
-std::string decompress(std::span<const std::byte> input,
+ChunkCoding Compressor::coding() const
+{
+    return impl_->codec.kind == Codec::Kind::lz4 ? ChunkCoding::lz4 : ChunkCoding::zstd;
+}
+
+std::string decompress(ChunkCoding coding, std::span<const std::byte> input,
                        std::span<std::byte> output)
 {
+    if (coding == ChunkCoding::lz4) {
+        return decompress_lz4_chunk(input, output);
+    }
     std::size_t size = ZSTD_decompress(output.data(), output.size(),
                                        input.data(), input.size());
     if (ZSTD_isError(size)) {

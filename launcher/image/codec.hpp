@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec.hpp - how chunks are compressed: not at all, or with zstd.
+ * codec.hpp - how chunks are compressed: not at all, with LZ4 or with zstd.
  *
- * Compressed chunks are zstd frames, named in the file by the filter id that
- * is registered for zstd with the HDF Group, so that h5py and h5dump with the
- * usual plugin read them.
+ * Compressed chunks are what the filters make that are registered with the HDF
+ * Group for LZ4 and zstd, so that h5py and h5dump with the usual plugins read them.
  */
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,13 +17,20 @@
 namespace ckpt
 {
 
+/* How a chunk is stored, as in ChunkRecord. */
+enum class ChunkCoding : std::uint32_t {
+    zstd = 0,  /* a frame */
+    plain = 1, /* as it is */
+    lz4 = 2,   /* lz4_chunk.hpp */
+};
+
 struct Codec {
-    enum class Kind { none, zstd };
+    enum class Kind { none, lz4, zstd };
 
     Kind kind = Kind::zstd;
     int level = 1; /* zstd's; negative ones are faster */
 
-    /* "none", "zstd" or "zstd:LEVEL"; throws Error on anything else. */
+    /* "none", "lz4", "zstd" or "zstd:LEVEL"; throws Error on anything else. */
     static Codec parse(std::string_view text);
     std::string text() const;
 };
@@ -40,14 +47,17 @@ class Compressor
     std::size_t compress(std::span<const std::byte> input,
                          std::span<std::byte> output);
 
+    /* How what compress() has made is stored. */
+    ChunkCoding coding() const;
+
   private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
-/* Decompresses a zstd frame that must fill `output` exactly. Returns an empty
- * text, or why the frame is wrong. */
-std::string decompress(std::span<const std::byte> input,
+/* Decompresses a chunk, not a plain one, that must fill `output` exactly. Returns
+ * an empty text, or why it is wrong. */
+std::string decompress(ChunkCoding coding, std::span<const std::byte> input,
                        std::span<std::byte> output);
 
 } // namespace ckpt

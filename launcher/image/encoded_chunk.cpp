@@ -23,7 +23,7 @@ EncodedChunk encode_chunk(std::span<const std::byte> chunk,
         return encoded;
     }
     std::size_t size = compressor.compress(chunk, output);
-    encoded.filter_mask = size == 0 ? 1 : 0;
+    encoded.coding = size == 0 ? ChunkCoding::plain : compressor.coding();
     encoded.bytes = size == 0 ? chunk : output.first(size);
     encoded.checksum = checksum_of(encoded.bytes);
     return encoded;
@@ -43,12 +43,12 @@ std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
     if (checksum_of(stored) != chunk.checksum) {
         fail("{} is damaged: its checksum is wrong", text);
     }
-    if (chunk.filter_mask != 0) {
+    if (chunk.coding == ChunkCoding::plain) {
         return stored;
     }
     buffers.plain.resize(std::max(buffers.plain.size(), size));
     std::span plain = std::span(buffers.plain).first(size);
-    std::string reason = decompress(stored, plain);
+    std::string reason = decompress(chunk.coding, stored, plain);
     if (!reason.empty()) {
         fail("{} is damaged: {}", text, reason);
     }

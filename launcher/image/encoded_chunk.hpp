@@ -19,7 +19,7 @@ namespace ckpt
 /* A chunk as it goes to the file. */
 struct EncodedChunk {
     std::span<const std::byte> bytes; /* empty: all zero, not stored */
-    std::uint32_t filter_mask = 0;    /* 0: zstd frame; 1: as it is */
+    ChunkCoding coding = ChunkCoding::plain;
     std::uint64_t checksum = 0;       /* XXH3-64 of `bytes` */
 };
 

@@ -16,11 +16,8 @@
 namespace ckpt
 {
 
-/* The id registered for zstd with the HDF Group. */
-inline constexpr H5Z_filter_t zstd_filter_id = 32015;
-
 /* Serialises HDF5, silences its error output in this thread, and makes sure
- * that it knows the zstd filter. */
+ * that it knows our filters. */
 class Hdf5Lock
 {
   public:

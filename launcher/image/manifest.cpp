@@ -165,6 +165,8 @@ std::string Manifest::text() const
                  {"rank_count", rank_count},
                  {"protocol", protocol},
                  {"codec", codec},
+                 {"snapshot", snapshot},
+                 {"standing", standing},
                  {"pieces", Json::array()},
                  {"launch", launch_json(launch)},
                  {"seconds", timings_json(timings)},
@@ -198,6 +200,8 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     fields.get("rank_count", manifest.rank_count);
     fields.get_if_there("protocol", manifest.protocol);
     fields.get("codec", manifest.codec);
+    fields.get_if_there("snapshot", manifest.snapshot);
+    fields.get_if_there("standing", manifest.standing);
     try {
         manifest.created = parse_time(created);
     } catch (const Error &error) {

@@ -61,6 +61,8 @@ struct Manifest {
     CheckpointCost cost; /* all 0: written before it was counted */
     std::string protocol = "sns"; /* or "cl": how the cut was agreed on */
     std::string codec;
+    std::string snapshot = "stop"; /* method that was asked for */
+    int standing = 0;              /* ranks that were saved with stop instead */
     std::string software; /* our own version */
 
     /* The piece that holds a rank; every rank has one after load(). */

@@ -199,7 +199,8 @@ template <> Hdf5Id make_record_type<ChunkRecord>()
     type.MEMBER(ChunkRecord, checksum);
     type.MEMBER(ChunkRecord, region);
     type.MEMBER(ChunkRecord, size);
-    type.MEMBER(ChunkRecord, filter_mask);
+    /* The name in the file is older than the second codec. */
+    type.add<std::uint32_t>("filter_mask", offsetof(ChunkRecord, coding));
     type.MEMBER(ChunkRecord, reserved);
     return type.take();
 }

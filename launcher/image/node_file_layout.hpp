@@ -21,7 +21,8 @@ namespace ckpt
 /* A file has the lowest version that knows all that is in it. */
 inline constexpr unsigned first_node_file_version = 1;
 inline constexpr unsigned message_log_version = 2; /* message logs */
-inline constexpr unsigned node_file_version = message_log_version;
+inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
+inline constexpr unsigned node_file_version = lz4_version;
 
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;

@@ -10,14 +10,13 @@
 #include "common/fault.hpp"
 #include "common/files.hpp"
 #include "common/parallel.hpp"
-#include "image/chunk_pipeline.hpp"
 #include "image/connections.hpp"
 #include "image/hdf5_objects.hpp"
 #include "image/memory_datasets.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
+#include "image/rank_capture.hpp"
 #include "image/shared_objects.hpp"
-#include "image/stopped_process.hpp"
 #include "image/store.hpp"
 
 #include <fcntl.h>
@@ -26,6 +25,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -42,11 +43,11 @@ namespace
 constexpr hsize_t small_block = 64u << 10;
 
 std::vector<FileReference> describe_files(const RankImage &image,
-                                          const ChunkPlan &plan,
+                                          const std::vector<std::uint32_t> &regions,
                                           FileIdentities &identities)
 {
     std::vector<FileReference> references;
-    for (std::uint32_t index : plan.by_reference) {
+    for (std::uint32_t index : regions) {
         const ckpt_region &region = image.regions[index];
         FileReference reference =
             identities.describe(region, image.text(region.path));
@@ -69,6 +70,21 @@ void write_tables(hid_t group, const RankImage &image)
     write_text(group, names::summary, image.summary);
 }
 
+/* A rank that has begun to be saved. */
+struct Begun {
+    Begun(const StoppedProcess &process, SnapshotMethod method)
+        : pid(process.pid), capture(process, method)
+    {
+    }
+
+    pid_t pid;
+    Stopwatch watch;
+    RankCapture capture;
+    Hdf5Id group;
+    std::optional<MemoryDatasets> datasets;
+    CaptureStats stats;
+};
+
 } // namespace
 
 struct NodeFileWriter::Impl {
@@ -79,10 +95,16 @@ struct NodeFileWriter::Impl {
     void create_hdf5();
     void check(int error) const;
     template <typename Action> void with_hdf5(const Action &action);
-    void store_memory(const RemoteMemory &memory, const ChunkPlan &plan,
-                      hid_t group, RankImage &image,
-                      const std::function<void()> &captured);
+    void add(int rank, std::unique_ptr<Begun> &&begun);
+    std::unique_ptr<Begun> take(int rank);
+    void store(Begun &begun, const StoredChunk &chunk);
+    void write_rank(Begun &begun);
+    void count(Begun &begun);
     void store_message_log(int rank, MessageLogFile &source);
+    PipelineOptions pipeline() const
+    {
+        return {options.codec, options.threads, &cancelled};
+    }
     void close_hdf5();
     NodeFileHeader seal();
     void publish();
@@ -100,9 +122,12 @@ struct NodeFileWriter::Impl {
     DriverFile driver;
     Hdf5Id file;
     unsigned version = first_node_file_version;
-    std::vector<int> ranks;
     SharedObjects shared;
     Connections connections;
+
+    std::mutex mutex; /* of what follows */
+    std::vector<int> ranks;
+    std::map<int, std::unique_ptr<Begun>> begun;
     std::vector<Extent> extents; /* of all chunks */
 };
 
@@ -114,6 +139,9 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
+    }
+    if (options.codec.kind == Codec::Kind::lz4) {
+        version = lz4_version;
     }
     if (this->options.identities == nullptr) {
         this->options.identities = &own_identities;
@@ -191,23 +219,74 @@ void NodeFileWriter::Impl::create_hdf5()
     write_text_attribute(file.get(), names::codec, options.codec.text());
 }
 
-void NodeFileWriter::Impl::store_memory(const RemoteMemory &memory,
-                                        const ChunkPlan &plan, hid_t group,
-                                        RankImage &image,
-                                        const std::function<void()> &captured)
+/* Notes a rank, and makes the places for what it has. */
+void NodeFileWriter::Impl::add(int rank, std::unique_ptr<Begun> &&begun)
 {
-    std::optional<MemoryDatasets> datasets;
+    {
+        std::lock_guard lock(mutex);
+        if (std::ranges::find(ranks, rank) != ranks.end()) {
+            fail("rank {} was saved already, and process {} says it is the same",
+                 rank, begun->pid);
+        }
+        ranks.push_back(rank);
+    }
     with_hdf5([&] {
-        datasets.emplace(group, image.regions, options.codec, driver);
+        begun->group = make_group(file.get(), names::rank_group(rank));
+        begun->datasets.emplace(begun->group.get(), begun->capture.image().regions,
+                                options.codec, driver);
     });
-    PipelineOptions pipeline{options.codec, options.threads, &cancelled};
-    auto store = [&](const StoredChunk &chunk) {
-        with_hdf5([&] { image.chunks.push_back(datasets->store(chunk)); });
-    };
-    run_chunk_pipeline(memory, plan, pipeline, store, captured);
+    std::lock_guard lock(mutex);
+    this->begun[rank] = std::move(begun);
+}
+
+std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
+{
+    std::lock_guard lock(mutex);
+    auto found = begun.find(rank);
+    if (found == begun.end()) {
+        fail("rank {} has not begun to be saved", rank);
+    }
+    std::unique_ptr<Begun> taken = std::move(found->second);
+    begun.erase(found);
+    return taken;
+}
+
+void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
+{
+    with_hdf5([&] {
+        begun.capture.image().chunks.push_back(begun.datasets->store(chunk));
+    });
+}
+
+/* All chunks have been stored. */
+void NodeFileWriter::Impl::write_rank(Begun &begun)
+{
+    RankImage &image = begun.capture.image();
     std::ranges::sort(image.chunks, {}, [](const ChunkRecord &record) {
         return std::pair(record.region, record.index);
     });
+    image.references =
+        describe_files(image, begun.capture.by_reference(), *options.identities);
+    with_hdf5([&] {
+        begun.datasets.reset();
+        write_tables(begun.group.get(), image);
+        begun.group = {};
+    });
+}
+
+void NodeFileWriter::Impl::count(Begun &begun)
+{
+    const RankImage &image = begun.capture.image();
+    std::lock_guard lock(mutex);
+    for (const ChunkRecord &chunk : image.chunks) {
+        extents.push_back({chunk.offset, chunk.size});
+        begun.stats.bytes_stored += chunk.size;
+    }
+    for (const ckpt_region &region : image.regions) {
+        begun.stats.bytes_mapped += region.end - region.start;
+    }
+    begun.stats.bytes_read = begun.capture.bytes_read();
+    begun.stats.seconds = begun.watch.seconds();
 }
 
 void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
@@ -234,7 +313,7 @@ void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
     std::uint64_t messages = source.finish();
     MessageLog log;
     with_hdf5([&] { log = dataset->finish(messages); });
-    version = message_log_version;
+    version = std::max(version, message_log_version);
     for (const ChunkRecord &chunk : log.chunks) {
         extents.push_back({chunk.offset, chunk.size});
     }
@@ -286,6 +365,7 @@ void NodeFileWriter::Impl::publish()
 
 void NodeFileWriter::Impl::abandon() noexcept
 {
+    begun.clear();
     file.reset();
     if (fd) {
         fd.reset();
@@ -311,10 +391,10 @@ NodeFileWriter::~NodeFileWriter()
     impl_->abandon();
 }
 
-void NodeFileWriter::survey(pid_t pid, std::uint64_t snapshot)
+void NodeFileWriter::survey(const StoppedProcess &process)
 {
-    RankImage image = read_description(RemoteMemory(pid), snapshot,
-                                       fmt::format("process {}", pid));
+    RankImage image = read_description(RemoteMemory(process.pid), process.snapshot,
+                                       fmt::format("process {}", process.pid));
     const int rank = std::max(0, image.snapshot.rank);
     impl_->shared.survey(image, rank);
     impl_->connections.survey(image, rank);
@@ -325,49 +405,45 @@ bool NodeFileWriter::shares(int rank) const
     return impl_->shared.shares(rank);
 }
 
+Beginning NodeFileWriter::begin(const StoppedProcess &process,
+                                const std::function<void()> &captured)
+{
+    auto owner = std::make_unique<Begun>(process, impl_->options.snapshot);
+    Begun &begun = *owner;
+    RankImage &image = begun.capture.image();
+    int rank = std::max(0, image.snapshot.rank);
+
+    impl_->shared.distribute(image);
+    impl_->connections.distribute(image, rank);
+    impl_->add(rank, std::move(owner));
+    begun.capture.begin(
+        impl_->options.chunk_size, impl_->pipeline(),
+        [&](const StoredChunk &chunk) { impl_->store(begun, chunk); },
+        [&] {
+            begun.stats.captured_seconds = begun.watch.seconds();
+            if (captured) {
+                captured();
+            }
+        });
+    return {rank, begun.capture.remark()};
+}
+
+CaptureStats NodeFileWriter::finish(int rank)
+{
+    std::unique_ptr<Begun> begun = impl_->take(rank);
+
+    begun->capture.finish(
+        impl_->options.chunk_size, impl_->pipeline(),
+        [&](const StoredChunk &chunk) { impl_->store(*begun, chunk); });
+    impl_->write_rank(*begun);
+    impl_->count(*begun);
+    return begun->stats;
+}
+
 CaptureStats NodeFileWriter::capture(pid_t pid, std::uint64_t snapshot,
                                      const std::function<void()> &captured)
 {
-    Stopwatch watch;
-    CaptureStats stats;
-    RemoteMemory memory(pid);
-    std::string whose = fmt::format("process {}", pid);
-    RankImage image = read_description(memory, snapshot, whose);
-    int rank = std::max(0, image.snapshot.rank);
-    if (std::ranges::find(impl_->ranks, rank) != impl_->ranks.end()) {
-        fail("rank {} was saved already, and process {} says it is the same",
-             rank, pid);
-    }
-    impl_->shared.distribute(image);
-    impl_->connections.distribute(image, rank);
-    ChunkPlan plan = plan_chunks(memory, image, impl_->options.chunk_size);
-
-    Hdf5Id group;
-    impl_->with_hdf5([&] {
-        group = make_group(impl_->file.get(), names::rank_group(rank));
-    });
-    impl_->store_memory(memory, plan, group.get(), image, [&] {
-        require_unchanged(memory, snapshot, image.snapshot, whose);
-        stats.captured_seconds = watch.seconds();
-        if (captured) {
-            captured();
-        }
-    });
-    image.references = describe_files(image, plan, *impl_->options.identities);
-    impl_->with_hdf5([&] { write_tables(group.get(), image); });
-    impl_->ranks.push_back(rank);
-    for (const ChunkRecord &chunk : image.chunks) {
-        impl_->extents.push_back({chunk.offset, chunk.size});
-        stats.bytes_stored += chunk.size;
-    }
-    for (const ckpt_region &region : image.regions) {
-        stats.bytes_mapped += region.end - region.start;
-    }
-    for (const ckpt_range &run : plan.runs) {
-        stats.bytes_read += run.end - run.start;
-    }
-    stats.seconds = watch.seconds();
-    return stats;
+    return finish(begin({pid, snapshot}, captured).rank);
 }
 
 void NodeFileWriter::add_message_log(int rank, const fs::path &log)

@@ -3,13 +3,16 @@
  * node_file_writer.hpp - saves the ranks of one node into one HDF5 file.
  *
  * The file has a temporary name until commit(); what goes wrong before that
- * leaves nothing behind. Not thread-safe, except cancel().
+ * leaves nothing behind. Not thread-safe, except cancel(); and one thread may
+ * finish() ranks while another one begins the next.
  */
 #pragma once
 
 #include "image/codec.hpp"
 #include "image/file_identity.hpp"
 #include "image/manifest.hpp"
+#include "image/snapshot_method.hpp"
+#include "image/stopped_process.hpp"
 
 #include <sys/types.h>
 
@@ -29,6 +32,7 @@ struct WriterOptions {
     /* Shared by the writers of an agent's successive checkpoints; may be null:
      * then every file is read again. Must outlive the writer. */
     FileIdentities *identities = nullptr;
+    SnapshotMethod snapshot = SnapshotMethod::stop;
 };
 
 struct CaptureStats {
@@ -37,6 +41,11 @@ struct CaptureStats {
     std::uint64_t bytes_stored = 0; /* chunks as they are in the file */
     double captured_seconds = 0;    /* until the process was no longer needed */
     double seconds = 0;             /* until its chunks were handed to the file */
+};
+
+struct Beginning {
+    int rank;
+    std::string remark; /* why not by the method that was asked for; or empty */
 };
 
 class NodeFileWriter
@@ -51,20 +60,24 @@ class NodeFileWriter
      * Notes what a stopped process shares with others of the node; for all of
      * them, before the first is saved. Throws as capture().
      */
-    void survey(pid_t pid, std::uint64_t snapshot);
+    void survey(const StoppedProcess &process);
 
     /* Whether a rank shares memory, as survey() has found: then it may not go
      * on before all that do are saved. */
     bool shares(int rank) const;
 
     /*
-     * Saves one stopped process: `snapshot` is the address of its struct
-     * ckpt_snapshot. `captured` is called (on this thread) as soon as all of
-     * its memory has been read and it may go on.
-     * Throws Error: process gone, memory unreadable, snapshot of another
+     * Saves of a stopped process what has to be read while it stands still, and calls
+     * `captured` (on this thread) as soon as it may go on: rank_capture.hpp. finish()
+     * saves the rest. Both throw Error: process gone, memory unreadable, snapshot of another
      * version, rank saved twice, no space left, cancelled. After an error
      * nothing but abandon() is useful.
      */
+    Beginning begin(const StoppedProcess &process,
+                    const std::function<void()> &captured = {});
+    CaptureStats finish(int rank);
+
+    /* Both, of a process that stands still until it is saved. */
     CaptureStats capture(pid_t pid, std::uint64_t snapshot,
                          const std::function<void()> &captured = {});
 

@@ -160,8 +160,8 @@ bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
                    std::uint64_t chunk_size, std::uint64_t file_bytes)
 {
     return chunk.index <= (length - 1) / chunk_size && chunk.size > 0 &&
-           chunk.size <= chunk_size && chunk.filter_mask <= 1 &&
-           (chunk.filter_mask == 0 || chunk.size == chunk_size) &&
+           chunk.size <= chunk_size && chunk.coding <= ChunkCoding::lz4 &&
+           (chunk.coding != ChunkCoding::plain || chunk.size == chunk_size) &&
            chunk.offset <= file_bytes &&
            chunk.size <= file_bytes - chunk.offset;
 }

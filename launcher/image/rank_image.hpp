@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "image/codec.hpp"
 #include "image/file_identity.hpp"
 
 #include "ckpt/snapshot.h"
@@ -24,8 +25,8 @@ struct ChunkRecord {
     std::uint64_t checksum; /* XXH3-64 of the stored bytes */
     std::uint32_t region;   /* index in the rank's regions */
     std::uint32_t size;     /* stored bytes */
-    std::uint32_t filter_mask; /* 0: zstd frame; 1: stored as it is */
-    std::uint32_t reserved;    /* 0 */
+    ChunkCoding coding;     /* u32 */
+    std::uint32_t reserved; /* 0 */
 };
 
 /* The messages that crossed the cut, as the `message_log` dataset has them. */

@@ -5,14 +5,25 @@
  */
 #pragma once
 
+#include "image/frozen_copy.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace ckpt
 {
+
+struct StoppedProcess {
+    pid_t pid;
+    std::uint64_t snapshot; /* address of its ckpt_snapshot */
+    std::shared_ptr<const FrozenCopy> copy = nullptr; /* to be read in its place */
+    std::string why_no_copy = {}; /* if one was asked for */
+};
 
 /* Copies the process's struct ckpt_snapshot at `address` and all that it points
  * to. Throws Error, its text beginning with `whose`, unless all of it is sane.

@@ -18,6 +18,10 @@
 
 #include "ckpt/wire.h"
 
+extern "C" {
+#include "task/frozen_copy.h"
+}
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -67,11 +71,14 @@ class FakeRank
     bool hello();
     void send(std::uint32_t type, std::uint64_t place = 0, bool holds = false,
               const std::string &text = "");
+    bool send_with(const ckpt_message &message, int descriptor);
     bool receive(ckpt_message &message);
     void read_messages();
     void handle(const ckpt_message &message);
     void drain();
+    void note_state();
     void save();
+    void freeze(const ckpt_message &order);
     void step();
     bool read_stdin();
 
@@ -181,6 +188,24 @@ void FakeRank::attach()
     unsetenv("CKPT_FAULT"); /* a fault is for the first agent only */
 }
 
+bool FakeRank::send_with(const ckpt_message &message, int descriptor)
+{
+    iovec vector = {const_cast<ckpt_message *>(&message), sizeof message};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr header{};
+
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr *part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(part), &descriptor, sizeof(int));
+    return sendmsg(socket_, &header, MSG_NOSIGNAL) == sizeof message;
+}
+
 /* False if the agent died before it answered. */
 bool FakeRank::hello()
 {
@@ -194,19 +219,7 @@ bool FakeRank::hello()
     message.arg[2] = static_cast<std::uint64_t>(getpid());
     message.arg[3] = static_cast<std::uint64_t>(gettid());
     message.arg[4] = checkpoint_signal;
-    iovec vector = {&message, sizeof message};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr header{};
-    header.msg_iov = &vector;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr *part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &page_fd_, sizeof(int));
-    if (sendmsg(socket_, &header, MSG_NOSIGNAL) != sizeof message ||
+    if (!send_with(message, page_fd_) ||
         recv(socket_, &message, sizeof message, 0) != sizeof message) {
         close(socket_);
         return false;
@@ -291,6 +304,9 @@ void FakeRank::handle(const ckpt_message &message)
     case CKPT_MSG_SAVE:
         save();
         break;
+    case CKPT_MSG_FREEZE:
+        freeze(message);
+        break;
     case CKPT_MSG_RESUME:
         armed_ = holds_ = false;
         std::printf(message.arg[0] == 0 ? "captured%s\n" : "resumed %s\n",
@@ -316,19 +332,44 @@ void FakeRank::drain()
     send(CKPT_MSG_DRAINED, 0, true);
 }
 
-void FakeRank::save()
+/* At both ends of its memory, as it is now. */
+void FakeRank::note_state()
 {
     int before = (rank_ + count_ - 1) % count_;
     FakeRankState state = {static_cast<std::uint64_t>(rank_),
                            page_->clock[0].left, peers_[before].received};
 
     std::memcpy(memory_.data(), &state, sizeof state);
+    std::memcpy(&memory_.back() + 1 - sizeof state, &state, sizeof state);
+}
+
+void FakeRank::save()
+{
+    note_state();
     if (!snapshot_) {
         description_.snapshot.rank = rank_;
         description_.snapshot.rank_count = count_;
         snapshot_ = description_.finish();
     }
     send(CKPT_MSG_READY, *snapshot_, true);
+}
+
+void FakeRank::freeze(const ckpt_message &order)
+{
+    ckpt_message message{};
+    ckpt_failure failure = {""};
+    ckpt_frozen_copy copy = {0, -1};
+
+    require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.arg[0]),
+                                  &failure) == 0,
+            failure.text);
+    message.magic = CKPT_WIRE_MAGIC;
+    message.version = CKPT_WIRE_VERSION;
+    message.type = CKPT_MSG_FROZEN;
+    message.epoch = epoch_;
+    message.arg[0] = static_cast<std::uint64_t>(copy.pid);
+    (void)send_with(message, copy.connection);
+    close(copy.connection);
 }
 
 /* Some collectives, as far as the gate allows. */
@@ -344,6 +385,9 @@ void FakeRank::step()
         clock.entered++;
         clock.left++;
         clock.settled = clock.left;
+    }
+    if (!holds_) {
+        note_state();
     }
 }
 

@@ -9,7 +9,8 @@
 namespace ckpt::test
 {
 
-/* At the start of the region that a fake rank works in. */
+/* At the start and at the end of the region that a fake rank works in; it writes
+ * there all the time. */
 struct FakeRankState {
     std::uint64_t rank;
     std::uint64_t collectives; /* left */

@@ -47,11 +47,11 @@ class Events : public NodeEvents
     {
         told.push_back(fmt::format("{}", rank));
     }
-    void written(Node &, const Piece &piece, std::uint64_t memory) override
+    void written(Node &, const WrittenPiece &written) override
     {
         told.push_back("written");
-        last_piece = piece;
-        last_memory = memory;
+        last_piece = written.piece;
+        last_memory = written.memory;
     }
     void sweep_opened(Node &) override
     {

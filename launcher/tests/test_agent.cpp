@@ -45,8 +45,9 @@ control::Request checkpoint_request()
     return request;
 }
 
-/* What a rank kept at the start of its memory, from the image. */
-FakeRankState saved_state(const Checkpoint &checkpoint, int rank)
+/* What a rank kept at both ends of its memory, from the image. */
+FakeRankState saved_state(const Checkpoint &checkpoint, int rank,
+                          std::size_t size = test::mebibyte)
 {
     const Piece &piece = checkpoint.manifest->piece_of(rank);
     NodeFileReader reader(checkpoint.directory / piece.file);
@@ -56,21 +57,25 @@ FakeRankState saved_state(const Checkpoint &checkpoint, int rank)
     for (std::size_t i = 0; i < image.regions.size(); i++) {
         const ckpt_region &region = image.regions[i];
         std::vector<std::byte> bytes(region.end - region.start);
-        if (bytes.size() == test::mebibyte) {
+        if (bytes.size() == size) {
             reader.read_region(rank, i, bytes);
             std::memcpy(&state, bytes.data(), sizeof state);
+            EXPECT_EQ(std::memcmp(&state, &bytes.back() + 1 - sizeof state,
+                                  sizeof state),
+                      0);
         }
     }
     return state;
 }
 
 /* All ranks have left the same collectives and received what was sent. */
-void expect_consistent(const Checkpoint &checkpoint, int count)
+void expect_consistent(const Checkpoint &checkpoint, int count,
+                       std::size_t size = test::mebibyte)
 {
-    std::uint64_t left = saved_state(checkpoint, 0).collectives;
+    std::uint64_t left = saved_state(checkpoint, 0, size).collectives;
 
     for (int rank = 0; rank < count; rank++) {
-        FakeRankState state = saved_state(checkpoint, rank);
+        FakeRankState state = saved_state(checkpoint, rank, size);
         EXPECT_EQ(state.rank, static_cast<std::uint64_t>(rank));
         EXPECT_EQ(state.collectives, left) << "rank " << rank;
         EXPECT_EQ(state.received,
@@ -190,6 +195,33 @@ TEST(Agent, AFullDiskFailsTheCheckpointOnly)
     job.end();
     expect_consistent(store.resolve("fake"), 2);
 }
+
+class SnapshotMethods : public testing::TestWithParam<const char *>
+{
+};
+
+/* The ranks write all the time, also while a slow codec is at work. */
+TEST_P(SnapshotMethods, SaveWhatRanksWereWhenTheyStoodStill)
+{
+    constexpr int mebibytes = 8;
+    FakeJob job;
+    job.set("CKPT_SNAPSHOT", GetParam());
+    job.set("CKPT_CODEC", "zstd:12");
+    job.start(3, 0, mebibytes);
+    for (int i = 0; i < 2; i++) {
+        control::Reply reply = job.ask("checkpoint");
+        ASSERT_EQ(reply.event, "result") << reply.error;
+    }
+    Store store(job.directory());
+    job.end();
+    for (const Checkpoint &checkpoint : store.checkpoints("fake")) {
+        ASSERT_EQ(checkpoint.state, Checkpoint::State::committed);
+        expect_consistent(checkpoint, 3, mebibytes * test::mebibyte);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SnapshotMethods,
+                         testing::Values("stop", "memory", "cow", "auto"));
 
 TEST(Agent, TracesEachCheckpoint)
 {

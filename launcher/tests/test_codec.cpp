@@ -7,11 +7,14 @@
 
 #include "common/bytes.hpp"
 #include "common/durations.hpp"
+#include "image/lz4_chunk.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <vector>
 
 using namespace ckpt;
 using namespace ckpt::test;
@@ -19,6 +22,7 @@ using namespace ckpt::test;
 TEST(Codec, IsParsedFromItsName)
 {
     EXPECT_EQ(Codec::parse("none").kind, Codec::Kind::none);
+    EXPECT_EQ(Codec::parse("lz4").text(), "lz4");
     EXPECT_EQ(Codec::parse("zstd").text(), "zstd:1");
     EXPECT_EQ(Codec::parse("zstd:19").level, 19);
     EXPECT_EQ(Codec::parse("zstd:-7").text(), "zstd:-7");
@@ -27,7 +31,7 @@ TEST(Codec, IsParsedFromItsName)
 TEST(Codec, RefusesOtherNames)
 {
     for (const char *name :
-         {"", "gzip", "zstd:", "zstd:x", "zstd:3x", "zstd:99", "ZSTD"}) {
+         {"", "gzip", "lz4:1", "zstd:", "zstd:x", "zstd:3x", "zstd:99", "ZSTD"}) {
         EXPECT_NE(error_of([&] { Codec::parse(name); }).find("codec"),
                   std::string::npos)
             << name;
@@ -39,13 +43,14 @@ TEST(Codec, CompressesAndDecompresses)
     std::vector<std::byte> input(mebibyte);
     std::vector<std::byte> output(mebibyte);
     fill_text(input, 3);
-    for (const char *name : {"zstd:-5", "zstd", "zstd:9"}) {
+    for (const char *name : {"lz4", "zstd:-5", "zstd", "zstd:9"}) {
         Compressor compressor(Codec::parse(name));
         std::size_t size = compressor.compress(input, output);
         ASSERT_GT(size, 0u) << name;
         EXPECT_LT(size, input.size() / 10) << name;
         std::vector<std::byte> back(mebibyte);
-        EXPECT_EQ(decompress(std::span(output).first(size), back), "");
+        EXPECT_EQ(decompress(compressor.coding(), std::span(output).first(size), back),
+                  "");
         EXPECT_EQ(back, input) << name;
     }
 }
@@ -56,25 +61,83 @@ TEST(Codec, LeavesWhatDoesNotCompress)
     std::vector<std::byte> output(mebibyte);
     fill_random(input, 1);
     EXPECT_EQ(Compressor(Codec::parse("zstd")).compress(input, output), 0u);
+    EXPECT_EQ(Compressor(Codec::parse("lz4")).compress(input, output), 0u);
     fill_text(input, 1);
     EXPECT_EQ(Compressor(Codec::parse("none")).compress(input, output), 0u);
 }
 
-TEST(Codec, SaysWhyAFrameIsWrong)
+TEST(Codec, SaysWhyAChunkIsWrong)
 {
-    std::vector<std::byte> input(mebibyte);
-    std::vector<std::byte> output(mebibyte);
+    for (const char *name : {"lz4", "zstd"}) {
+        std::vector<std::byte> input(mebibyte);
+        std::vector<std::byte> output(mebibyte);
+        fill_text(input, 3);
+        Compressor compressor(Codec::parse(name));
+        ChunkCoding coding = compressor.coding();
+        std::span chunk =
+            std::span(output).first(compressor.compress(input, output));
+        std::vector<std::byte> longer(mebibyte + page);
+        EXPECT_NE(decompress(coding, chunk, longer), "") << name;
+        std::vector<std::byte> shorter(page);
+        EXPECT_NE(decompress(coding, chunk, shorter), "") << name;
+        EXPECT_NE(decompress(coding, chunk.first(chunk.size() / 2), input), "") << name;
+        EXPECT_NE(decompress(coding, chunk.first(3), input), "") << name;
+        EXPECT_NE(decompress(coding, {}, input), "") << name;
+        output[0] ^= std::byte{1};
+        EXPECT_NE(decompress(coding, chunk, input), "") << name;
+    }
+}
+
+/* Any bytes at all, and any change of right ones: an error or other bytes, no more.
+ * (A checksum keeps damaged chunks from getting here.) */
+TEST(Codec, StandsWhateverAnLz4ChunkHas)
+{
+    std::mt19937 chance(5);
+    std::vector<std::byte> input(4 * page), back(4 * page), right(8 * page);
     fill_text(input, 3);
-    std::size_t size =
-        Compressor(Codec::parse("zstd")).compress(input, output);
-    std::span frame = std::span(output).first(size);
-    std::vector<std::byte> longer(mebibyte + page);
-    EXPECT_NE(decompress(frame, longer), "");
-    std::vector<std::byte> shorter(page);
-    EXPECT_NE(decompress(frame, shorter), "");
-    EXPECT_NE(decompress(frame.first(size / 2), input), "");
-    output[0] ^= std::byte{1};
-    EXPECT_NE(decompress(frame, input), "");
+    std::size_t size = compress_lz4_chunk(input, right, right.size());
+    ASSERT_GT(size, 0u);
+    for (int round = 0; round < 20000; round++) {
+        std::vector<std::byte> wrong(right.begin(),
+                                     right.begin() + static_cast<std::ptrdiff_t>(size));
+        for (unsigned i = 0; i <= chance() % 4; i++) {
+            wrong[chance() % (round % 2 == 0 ? 16 : size)] =
+                static_cast<std::byte>(chance());
+        }
+        wrong.resize(chance() % 4 == 0 ? chance() % (size + 1) : size);
+        decompress_lz4_chunk(wrong, back);
+    }
+}
+
+/* As the filter of others makes them: several blocks, one of them as it is. */
+TEST(Codec, ReadsLz4ChunksOfSeveralBlocks)
+{
+    std::vector<std::byte> input(3 * page), blocks[3], chunk, back(3 * page);
+    fill_text(input, 3);
+    fill_random(std::span(input).subspan(page, page), 1);
+    for (std::size_t i = 0; i < 3; i++) {
+        blocks[i].resize(2 * page);
+        std::span own = std::span(input).subspan(i * page, page);
+        std::size_t size = compress_lz4_chunk(own, blocks[i], page);
+        if (size > 0) {
+            blocks[i].resize(size);
+        } else { /* header and block as it is */
+            compress_lz4_chunk(std::span(input).first(page), blocks[i], 2 * page);
+            blocks[i].resize(16);
+            blocks[i][14] = std::byte{page >> 8};
+            blocks[i][15] = std::byte{0};
+            blocks[i].insert(blocks[i].end(), own.begin(), own.end());
+        }
+    }
+    chunk.assign(blocks[0].begin(), blocks[0].begin() + 12);
+    chunk[6] = std::byte{3 * page >> 8};
+    for (const auto &block : blocks) {
+        chunk.insert(chunk.end(), block.begin() + 12, block.end());
+    }
+    EXPECT_EQ(decompress_lz4_chunk(chunk, back), "");
+    EXPECT_EQ(back, input);
+    chunk.push_back(std::byte{0});
+    EXPECT_NE(decompress_lz4_chunk(chunk, back), "");
 }
 
 TEST(Bytes, FindsTheOneByteThatIsNotZero)

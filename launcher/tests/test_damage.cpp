@@ -34,6 +34,11 @@ using namespace ckpt::test;
 namespace
 {
 
+ChunkCoding other_coding(const ChunkRecord &chunk)
+{
+    return chunk.coding == ChunkCoding::plain ? ChunkCoding::zstd : ChunkCoding::plain;
+}
+
 /* A saved process with two content regions and a message log, and the file's
  * bytes. */
 class Damage : public testing::Test
@@ -185,8 +190,8 @@ TEST_F(Damage, HostileTablesAreRefused)
         [](ChunkRecord &own) { own.offset = ~0ull; },
         [](ChunkRecord &own) { own.size = 0; },
         [](ChunkRecord &own) { own.size = ~0u; },
-        [](ChunkRecord &own) { own.filter_mask = 2; },
-        [](ChunkRecord &own) { own.filter_mask ^= 1; },
+        [](ChunkRecord &own) { own.coding = ChunkCoding(3); },
+        [](ChunkRecord &own) { own.coding = other_coding(own); },
         [](ChunkRecord &own) { own.offset += 8; },
         [](ChunkRecord &own) { own.checksum++; },
     };
@@ -209,7 +214,7 @@ TEST_F(Damage, HostileTablesOfLogsAreRefused)
         [](ChunkRecord &own) { own.offset = ~0ull; },
         [](ChunkRecord &own) { own.size = 0; },
         [](ChunkRecord &own) { own.size = ~0u; },
-        [](ChunkRecord &own) { own.filter_mask ^= 1; },
+        [](ChunkRecord &own) { own.coding = other_coding(own); },
         [](ChunkRecord &own) { own.offset += 8; },
         [](ChunkRecord &own) { own.checksum++; },
     };

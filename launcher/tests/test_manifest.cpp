@@ -19,6 +19,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 using namespace ckpt;
 using namespace ckpt::test;
@@ -48,6 +50,8 @@ Manifest sample()
     manifest.cost.cross_cut_bytes = 1ULL << 40;
     manifest.cost.stood_still = {0.0625, 0.125, 0.5};
     manifest.codec = "zstd:1";
+    manifest.snapshot = "cow";
+    manifest.standing = 3;
     manifest.software = "ckpt 0.1.0";
     return manifest;
 }
@@ -124,11 +128,13 @@ TEST(Manifest, EveryTruncationIsFound)
 
 TEST(Manifest, SaysWhichFieldIsWrong)
 {
+    const std::set<std::string> of_newer_ones = {"protocol", "cost", "snapshot",
+                                                 "standing"};
     Json json = Json::parse(sample().text());
     for (const auto &[field, value] : json.items()) {
         std::string text =
             error_with([&](Json &changed) { changed.erase(field); });
-        if (field == "protocol" || field == "cost") { /* of newer ones */
+        if (of_newer_ones.contains(field)) {
             EXPECT_EQ(text, "");
         } else {
             EXPECT_NE(text.find("'" + field + "' is missing"), std::string::npos)

@@ -141,7 +141,7 @@ class Restart : public testing::Test
         ckpt::WriterOptions options;
         options.chunk_size = 1u << 16;
         ckpt::NodeFileWriter writer(checkpoint, "here", options);
-        writer.survey(child.pid, address);
+        writer.survey({child.pid, address});
         writer.capture(child.pid, address);
         writer.add_message_log(0, ckpt::message_log_path(checkpoint, 0));
         ckpt::Manifest manifest;

@@ -146,6 +146,20 @@ int ckpt_advice_save(struct ckpt_arena *arena,
     return 0;
 }
 
+int ckpt_advice_against_copies(void)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < KNOWN; k++) {
+            if ((list[i].which >> k & 1) != 0 &&
+                (known[k].advice == MADV_DONTFORK ||
+                 known[k].advice == MADV_WIPEONFORK)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 void ckpt_advice_restore(void)
 {
     for (size_t i = 0; i < count; i++) {

@@ -28,6 +28,10 @@ int ckpt_advice_save(struct ckpt_arena *arena,
                      const struct ckpt_range *excluded, size_t excluded_count,
                      struct ckpt_failure *failure);
 
+/* 1 if a copy of the process would lack memory, as the program has asked for when
+ * ckpt_advice_save() was called. Context: any. */
+int ckpt_advice_against_copies(void);
+
 /* After a restart: gives the advice again. Memory that may no longer be locked
  * (RLIMIT_MEMLOCK) is not. Before anything else is put into that arena.
  * Context: quiesced. */

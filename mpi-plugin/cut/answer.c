@@ -5,6 +5,7 @@
  */
 #include "cut/answer.h"
 
+#include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/drain.h"
 #include "cut/epoch.h"
@@ -19,6 +20,8 @@
 #include "cut/withhold.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "sys/syscall.h"
+#include "task/frozen_copy.h"
 #include "task/threads.h"
 
 #include <errno.h>
@@ -174,6 +177,24 @@ static void describe_again(struct ckpt_context *context)
     }
 }
 
+/* FREEZE: the agent reads a copy, and lets us go on. */
+static void freeze(const struct ckpt_message *order)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_FROZEN,
+                                   .epoch = ckpt_checkpoint.epoch};
+    struct ckpt_failure failure = {""};
+    struct ckpt_frozen_copy copy = {.pid = 0, .connection = -1};
+
+    if (ckpt_frozen_copy_make(&copy, (int)order->arg[0], &failure) != 0) {
+        ckpt_text_copy(message.text, sizeof(message.text), failure.text);
+    }
+    message.arg[0] = (uint64_t)copy.pid;
+    (void)ckpt_agent_send(&message, copy.connection);
+    if (copy.connection >= 0) {
+        ckpt_sys_close(copy.connection);
+    }
+}
+
 /* Stands still while the agent copies our memory: until RESUME, or RUN if the
  * ranks have to align once more. */
 static void await_resume(struct ckpt_context *context)
@@ -185,6 +206,8 @@ static void await_resume(struct ckpt_context *context)
         got = ckpt_agent_receive(&message, 1);
         if (got == 1 && message.type == CKPT_MSG_SAVE) {
             describe_again(context);
+        } else if (got == 1 && message.type == CKPT_MSG_FREEZE) {
+            freeze(&message);
         } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
             ckpt_epoch_swept(message.arg[0]); /* others are faster */
         }

@@ -28,6 +28,7 @@ WAYS = {
     "cl": [("cl", "no"), ("cl", "node")],
     "ns": [("ns", "no"), ("ns", "node")],
 }
+SNAPSHOTS = ("stop", "memory", "cow")
 WAYS["each"] = [way for ways in WAYS.values() for way in ways]
 
 
@@ -53,11 +54,13 @@ class Cycle:
 
     def __init__(self, directory, program, chance, way):
         protocol, stagger = way
+        self.snapshot = chance.choice(SNAPSHOTS)
         self.lab = Lab(
             directory,
             CKPT_NAME="cycle",
             CKPT_PROTOCOL=protocol,
             CKPT_STAGGER=stagger,
+            CKPT_SNAPSHOT=self.snapshot,
         )
         self.program = program
         self.chance = chance
@@ -82,6 +85,7 @@ class Cycle:
         saved = json.loads(done.stdout)
         self.known[saved["number"]] = Known(after, last_step(job))
         self.counts[f"checkpoints by {saved['protocol']}"] += 1
+        self.counts[f"with {self.snapshot}"] += 1
         return True
 
     def kill(self):

@@ -95,6 +95,18 @@ class Lab:
             check=False,
         )
 
+    def ckpt_in_background(self, *words):
+        """Starts a ckpt command; the process, with its output to be read."""
+        return subprocess.Popen(
+            self.wrap([self.ckpt_program, *(str(word) for word in words)]),
+            cwd=self.work,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     def ckpt_json(self, *words, **more):
         """Runs a ckpt command that must succeed; what it prints."""
         done = self.ckpt(*words, "--json", **more)

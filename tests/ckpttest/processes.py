@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """processes.py - the processes of a job, as /proc shows them."""
 
+import contextlib
 import os
 import select
 import signal
@@ -56,6 +57,17 @@ def rank_page_of(pid):
     maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
     (line,) = (line for line in maps.splitlines() if "memfd:ckpt-rank-page" in line)
     return line.split()[0]
+
+
+def frozen_copies(directory):
+    """Copies, made to be read in their places, of ranks that work in a directory."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and name_of(entry) == "ckpt-copy" and is_alive(entry):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if os.path.samefile(f"/proc/{entry}/cwd", directory):
+                    found.append(int(entry))
+    return found
 
 
 def shared_memory_of(pid):

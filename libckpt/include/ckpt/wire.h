@@ -39,6 +39,11 @@
  *   CLOSE    ---->          all messages that cross the cut have been logged
  *            <----  LOGGED  they are in the file that CUT named
  *
+ * Before RESUME, if the rank is to be read while it runs on:
+ *
+ *   FREEZE   ---->          after READY
+ *            <----  FROZEN  a copy of the process stands still in its place
+ *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
  * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
  * may come whenever the rank holds, also after DRAINED or READY: the ranks have
@@ -52,7 +57,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 5u
+#define CKPT_WIRE_VERSION 6u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -84,6 +89,9 @@ enum ckpt_message_type {
                               are here that COUNTS or a sweep has told of */
     CKPT_MSG_LOGGED = 10, /* arg[0] messages, arg[1] bytes that crossed the cut;
                              what it has seen is in the page */
+    CKPT_MSG_FROZEN = 11, /* arg[0]: pid of a copy of the process, which carries the
+                             connection to it (task/frozen_copy.h); or 0, text:
+                             why there is none */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
@@ -102,6 +110,8 @@ enum ckpt_message_type {
     CKPT_MSG_COUNTS = 42, /* all are cut: `expected` of all peers is in the page */
     CKPT_MSG_SWEPT = 43, /* arg[0]: messages to this rank that all ranks together
                             had sent at their cuts */
+    CKPT_MSG_FREEZE = 44, /* after READY: make a copy of the process for the agent,
+                             arg[0]: whose pid that is */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""snapshots.py - how long ranks stand still by each method, and what the kernel alone
+takes for that."""
+
+import statistics
+import subprocess
+
+import report
+from ckpttest import programs, table
+from ckpttest.lab import Lab
+from ckpttest.settings import BUILD
+
+METHODS = ("stop", "memory", "cow")
+STEPS = 10**6  # the job is killed when it has been saved often enough
+PAUSE_US = 1000  # of a rank after each step, which writes to a twentieth of its memory
+
+
+def floor(mebibytes, rounds):
+    """{"fork": [seconds, ...], "rewrite", "write", "protect", "copy"}"""
+    argv = [BUILD / "benchmarks/snapshot_floor", str(mebibytes), str(rounds)]
+    done = subprocess.run(argv, check=True, capture_output=True, text=True)
+    found = {}
+    for line in done.stdout.splitlines():
+        name, seconds = line.split()
+        found.setdefault(name, []).append(float(seconds))
+    return found
+
+
+def checkpoints(directory, method, mebibytes, options):
+    """What `ckpt checkpoint` says of each checkpoint of one job."""
+    program = programs.memory(mebibytes, STEPS, options.ranks, PAUSE_US)
+    lab = Lab(
+        directory,
+        CKPT_SNAPSHOT=method,
+        CKPT_PROTOCOL=options.protocol,
+        CKPT_CODEC=options.codec,
+        CKPT_KEEP=1,
+    )
+    try:
+        job = lab.start(program)
+        saved = []
+        for _ in range(options.count):
+            job.wait_for(program.progress)
+            saved.append(lab.checkpoint(job))
+        return saved
+    finally:
+        lab.close()
+
+
+def everything(directory, options, say):
+    """[{"mebibytes", "floor", "methods": {method: checkpoints()}}]"""
+    results = []
+    for mebibytes in options.mebibytes:
+        result = {"mebibytes": mebibytes, "methods": {}}
+        result["floor"] = floor(mebibytes, options.count)
+        for method in METHODS:
+            say(f"{mebibytes} MiB a rank, {method}")
+            place = directory / f"{mebibytes}-{method}"
+            result["methods"][method] = checkpoints(place, method, mebibytes, options)
+        results.append(result)
+    return results
+
+
+FLOOR_HEADER = [
+    "MiB",
+    "copy page tables (fork)",
+    "write-protect (userfaultfd)",
+    "memcpy",
+    "then, a page written: after fork",
+    "without",
+]
+HEADER = [
+    "MiB a rank",
+    "method",
+    "a rank stands still",
+    "the longest",
+    "checkpoint",
+    "MB/s",
+]
+
+
+def floor_rows(results):
+    """What the kernel takes."""
+    for result in results:
+        kernel, pages = result["floor"], result["mebibytes"] * 256
+        protect = kernel.get("protect")
+        yield [
+            result["mebibytes"],
+            table.spread(kernel["fork"]),
+            table.spread(protect) if protect else "not allowed",
+            table.spread(kernel["copy"]),
+            table.spread([seconds / pages for seconds in kernel["rewrite"]]),
+            table.spread([seconds / pages for seconds in kernel["write"]]),
+        ]
+
+
+def rows(results):
+    """What ckpt takes."""
+    for result in results:
+        for method, saved in result["methods"].items():
+            stops = [checkpoint["cost"]["stood_still"] for checkpoint in saved]
+            totals = [checkpoint["timings"]["total"] for checkpoint in saved]
+            rates = [
+                checkpoint["memory_bytes"] / total / 1e6
+                for checkpoint, total in zip(saved, totals)
+            ]
+            yield [
+                result["mebibytes"],
+                method,
+                table.spread([stop["median"] for stop in stops]),
+                table.spread([stop["most"] for stop in stops]),
+                table.spread(totals),
+                f"{statistics.median(rates):.0f}",
+            ]
+
+
+def text(data):
+    """The report, Markdown."""
+    parts = [
+        "# How long ranks stand still",
+        "Median (least .. most) of the checkpoints of one job, the first among them,"
+        " and of as many measurements of the kernel's part, in one process.",
+        report.markdown(["machine", ""], list(data["machine"].items())),
+        "## The kernel's part",
+        report.markdown(FLOOR_HEADER, list(floor_rows(data["results"]))),
+        "## Checkpoints",
+        report.markdown(HEADER, list(rows(data["results"]))),
+    ]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * freezer.hpp - has copies made of ranks that stand still (FREEZE, FROZEN), so that they
+ * go on while the copies are read.
+ */
+#pragma once
+
+#include "agent/node_image.hpp"
+#include "common/fd.hpp"
+
+#include "ckpt/wire.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace ckpt
+{
+
+class Freezer
+{
+  public:
+    using Ranks = std::vector<StoppedRank>;
+    using Then = std::function<void(const Ranks &)>;
+
+    /* `order` sends FREEZE to a rank; false if that is not possible. When all that got it
+     * have answered, `then` is called with the ranks and their copies. */
+    void ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then);
+
+    /* FROZEN has come from a rank, with its end of the connection to the copy, which ends
+     * if nobody waits for it any more. */
+    void answered(int rank, const ckpt_message &message, Fd connection);
+
+    /* The rank is gone: who waits for its copy waits no more, and is not called. */
+    void forget(int rank) { asked_.erase(rank); }
+    /* The checkpoint is over. */
+    void clear() { asked_.clear(); }
+
+  private:
+    struct Question {
+        Ranks ranks;
+        std::size_t unanswered;
+        Then then;
+    };
+
+    std::map<int, std::shared_ptr<Question>> asked_; /* by rank */
+};
+
+} // namespace ckpt

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chunk_source.cpp - chunks of a process, and chunks that were copied.
+ */
+#include "config.h"
+#include "image/chunk_source.hpp"
+
+#include "common/error.hpp"
+#include "common/parallel.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <new>
+#include <string>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::size_t page_size = 4096;
+
+std::size_t whole_pages(std::size_t size)
+{
+    return (size + page_size - 1) / page_size * page_size;
+}
+
+/* Bytes that can be used without swapping; 0 if the kernel does not tell. */
+std::uint64_t available_memory()
+{
+    std::ifstream file("/proc/meminfo");
+    std::string name, unit;
+    for (std::uint64_t value; file >> name >> value; std::getline(file, unit)) {
+        if (name == "MemAvailable:") {
+            return value * 1024;
+        }
+    }
+    return 0;
+}
+
+std::uint64_t bytes_of(const ChunkPlan &plan)
+{
+    std::uint64_t bytes = 0;
+    for (const ChunkJob &job : plan.jobs) {
+        bytes += whole_pages(job.size);
+    }
+    return bytes;
+}
+
+void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
+                const ChunkJob &job, std::span<std::byte> chunk)
+{
+    std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
+    std::uint64_t end = job.address + job.size;
+    if (job.is_file) {
+        std::uint64_t length = std::min(end, runs.back().end) - job.address;
+        memory.read_file_mapping(job.address, chunk.first(length));
+        std::ranges::fill(chunk.subspan(length), std::byte{0});
+        return;
+    }
+    bool is_full = runs.front().start <= job.address && runs.front().end >= end;
+    if (!is_full) {
+        std::ranges::fill(chunk, std::byte{0});
+    }
+    memory.read_runs(job.address, runs, chunk);
+}
+
+} // namespace
+
+/* ---- A process ------------------------------------------------------------- */
+
+void ProcessSource::read(const ChunkPlan &plan, const ChunkJob &job,
+                         std::span<std::byte> chunk)
+{
+    read_chunk(memory_, plan, job, chunk);
+}
+
+void ProcessSource::release(const ChunkPlan &plan, const ChunkJob &job) noexcept
+{
+    if (copy_ == nullptr) {
+        return;
+    }
+    std::uint64_t end = job.address + job.size;
+    std::uint64_t last = plan.runs[job.first_run + job.run_count - 1].end;
+    copy_->release({job.address, std::min(end, last)});
+}
+
+/* ---- A copy in memory ------------------------------------------------------- */
+
+MemorySource::MemorySource(const RemoteMemory &memory, const ChunkPlan &plan,
+                           unsigned threads, const std::atomic<bool> &cancelled)
+    : size_(bytes_of(plan))
+{
+    for (std::size_t offset = 0; const ChunkJob &job : plan.jobs) {
+        offsets_.push_back(offset);
+        offset += whole_pages(job.size);
+    }
+    if (size_ == 0) {
+        return;
+    }
+    void *address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) {
+        fail_errno(errno, "no memory for a copy of {} bytes", size_);
+    }
+    base_ = static_cast<std::byte *>(address);
+    try {
+        parallel_for(plan.jobs.size(), threads, [&](std::size_t i) {
+            if (cancelled.load(std::memory_order_relaxed)) {
+                fail("the checkpoint was cancelled");
+            }
+            read_chunk(memory, plan, plan.jobs[i], place(plan, plan.jobs[i]));
+        });
+    } catch (...) {
+        ::munmap(base_, size_);
+        throw;
+    }
+}
+
+MemorySource::~MemorySource()
+{
+    if (base_ != nullptr) {
+        ::munmap(base_, size_);
+    }
+}
+
+/* One part in eight stays free: what the program writes is not yet known. */
+bool MemorySource::has_room(const ChunkPlan &plan)
+{
+    std::uint64_t available = available_memory();
+    return bytes_of(plan) <= available - available / 8;
+}
+
+std::span<std::byte> MemorySource::place(const ChunkPlan &plan,
+                                         const ChunkJob &job) const
+{
+    auto index = static_cast<std::size_t>(&job - plan.jobs.data());
+    return {base_ + offsets_[index], job.size};
+}
+
+void MemorySource::read(const ChunkPlan &plan, const ChunkJob &job,
+                        std::span<std::byte> chunk)
+{
+    std::ranges::copy(place(plan, job), chunk.begin());
+}
+
+void MemorySource::release(const ChunkPlan &plan, const ChunkJob &job) noexcept
+{
+    std::span<std::byte> chunk = place(plan, job);
+    (void)::madvise(chunk.data(), whole_pages(chunk.size()), MADV_DONTNEED);
+}
+
+} // namespace ckpt

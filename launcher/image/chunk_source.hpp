@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chunk_source.hpp - where the bytes of a rank's chunks come from: a process that
+ * stands still, or a copy of its memory.
+ */
+#pragma once
+
+#include "image/chunk_plan.hpp"
+#include "image/frozen_copy.hpp"
+#include "image/remote_memory.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace ckpt
+{
+
+/* Thread-safe. */
+class ChunkSource
+{
+  public:
+    virtual ~ChunkSource() = default;
+
+    /* Fills `chunk`, of the job's size. Throws Error. */
+    virtual void read(const ChunkPlan &plan, const ChunkJob &job,
+                      std::span<std::byte> chunk) = 0;
+    /* The job's chunk will not be read again. */
+    virtual void release(const ChunkPlan &, const ChunkJob &) noexcept {}
+};
+
+/* A process. With a copy in its place, pages that have been read are given back. */
+class ProcessSource : public ChunkSource
+{
+  public:
+    /* `memory` is the process's or the copy's; both outlive this. `copy` may be
+     * null. */
+    ProcessSource(const RemoteMemory &memory, const FrozenCopy *copy)
+        : memory_(memory), copy_(copy)
+    {
+    }
+    void read(const ChunkPlan &plan, const ChunkJob &job,
+              std::span<std::byte> chunk) override;
+    void release(const ChunkPlan &plan, const ChunkJob &job) noexcept override;
+
+  private:
+    const RemoteMemory &memory_;
+    const FrozenCopy *copy_;
+};
+
+/* All chunks of a plan, copied into memory of our own. */
+class MemorySource : public ChunkSource
+{
+  public:
+    /* Copies them, by that many threads, unless `cancelled`. The plan outlives this.
+     * Throws Error, also if there is not enough memory. */
+    MemorySource(const RemoteMemory &memory, const ChunkPlan &plan, unsigned threads,
+                 const std::atomic<bool> &cancelled);
+    ~MemorySource() override;
+    MemorySource(const MemorySource &) = delete;
+    MemorySource &operator=(const MemorySource &) = delete;
+
+    /* Whether the machine has memory for that and to spare. */
+    static bool has_room(const ChunkPlan &plan);
+
+    void read(const ChunkPlan &plan, const ChunkJob &job,
+              std::span<std::byte> chunk) override;
+    void release(const ChunkPlan &plan, const ChunkJob &job) noexcept override;
+
+  private:
+    std::span<std::byte> place(const ChunkPlan &plan, const ChunkJob &job) const;
+
+    std::byte *base_ = nullptr;
+    std::size_t size_ = 0;
+    std::vector<std::size_t> offsets_; /* by job of the plan */
+};
+
+} // namespace ckpt

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * snapshot_method.cpp - the names of the methods.
+ */
+#include "config.h"
+#include "image/snapshot_method.hpp"
+
+#include "common/error.hpp"
+
+namespace ckpt
+{
+
+SnapshotMethod snapshot_method_from(std::string_view text)
+{
+    if (text == "stop") {
+        return SnapshotMethod::stop;
+    }
+    if (text == "memory") {
+        return SnapshotMethod::memory;
+    }
+    if (text == "cow" || text == "auto") {
+        return SnapshotMethod::cow;
+    }
+    fail("unknown snapshot method '{}'; there are stop, memory, cow and auto", text);
+}
+
+std::string snapshot_method_name(SnapshotMethod method)
+{
+    switch (method) {
+    case SnapshotMethod::memory:
+        return "memory";
+    case SnapshotMethod::cow:
+        return "cow";
+    default:
+        return "stop";
+    }
+}
+
+} // namespace ckpt

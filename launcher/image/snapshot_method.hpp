@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * snapshot_method.hpp - how long a rank stands still while it is saved (Plank 1993,
+ * chapter 3).
+ */
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ckpt
+{
+
+enum class SnapshotMethod {
+    stop,   /* until its memory is compressed and on its way to the file */
+    memory, /* until it is copied into the agent's memory */
+    cow,    /* until there is a copy of the process that shares its pages */
+};
+
+/* "stop", "memory", "cow", or "auto", which is cow; throws Error on anything else.
+ * A rank that cannot be copied is saved with stop, whatever was asked for. */
+SnapshotMethod snapshot_method_from(std::string_view text);
+
+/* "stop", "memory" or "cow". */
+std::string snapshot_method_name(SnapshotMethod method);
+
+} // namespace ckpt

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frozen_copy.c - fork without a child: two processes, the first of which shares our
+ * memory and ends at once, so that the second is an orphan.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "task/frozen_copy.h"
+
+#include "ckpt/snapshot.h"
+#include "memory/advice.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define STACK_SIZE 16384
+
+static struct {
+    int connection; /* the copy's end */
+    int reader;
+    long pid; /* of the copy, or -errno */
+    char stack[STACK_SIZE] __attribute__((aligned(4096)));
+} making;
+
+/* If memory runs out, not the program but its copy is to go. */
+static void volunteer(void)
+{
+    long fd = ckpt_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+
+    if (fd >= 0) {
+        (void)ckpt_sys_write((int)fd, "1000", 4);
+        ckpt_sys_close((int)fd);
+    }
+}
+
+/* What the copy does as long as it is needed. It has nothing but its stack: all else
+ * may be given back. */
+static __attribute__((noreturn)) void serve(int connection)
+{
+    const uint64_t stack = (uint64_t)(uintptr_t)making.stack;
+    struct ckpt_range range;
+    long got;
+
+    for (;;) {
+        got = ckpt_sys_read(connection, &range, sizeof(range));
+        if (got == -EINTR) {
+            continue;
+        }
+        if (got != (long)sizeof(range)) {
+            ckpt_sys_exit_group(0);
+        }
+        if (range.end <= stack || range.start >= stack + STACK_SIZE) {
+            (void)ckpt_sys_madvise((void *)(uintptr_t)range.start,
+                                   range.end - range.start, MADV_DONTNEED);
+        }
+    }
+}
+
+static __attribute__((noreturn)) void be_the_copy(void)
+{
+    const int connection = making.connection;
+
+    volunteer();
+    (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)"ckpt-copy", 0, 0, 0);
+    (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)making.reader, 0, 0, 0);
+    /* Others wait for the ends of pipes and sockets that the program has. */
+    if (ckpt_sys_close_range((unsigned)connection + 1, UINT_MAX, 0) != 0 ||
+        (connection > 0 &&
+         ckpt_sys_close_range(0, (unsigned)connection - 1, 0) != 0)) {
+        ckpt_sys_exit_group(1);
+    }
+    serve(connection);
+}
+
+static int run_orphan(void *unused)
+{
+    (void)unused;
+    making.pid = ckpt_syscall6(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (making.pid == 0) {
+        be_the_copy();
+    }
+    ckpt_sys_exit_group(0);
+}
+
+/* Without signals: a handler would run with our memory in another process. */
+static long fork_orphan(void)
+{
+    const uint64_t all = ~UINT64_C(0);
+    uint64_t mask;
+    int between;
+
+    making.pid = -EAGAIN;
+    (void)ckpt_sys_sigprocmask(0, &all, &mask);
+    between = clone(run_orphan, making.stack + STACK_SIZE, CLONE_VM | CLONE_VFORK,
+                    NULL);
+    (void)ckpt_sys_sigprocmask(2, &mask, NULL);
+    if (between > 0) {
+        (void)ckpt_syscall4(SYS_wait4, between, 0, __WALL, 0);
+    }
+    return making.pid;
+}
+
+int ckpt_frozen_copy_make(struct ckpt_frozen_copy *copy, int reader,
+                          struct ckpt_failure *failure)
+{
+    int ends[2];
+    long error, pid;
+
+    if (ckpt_advice_against_copies()) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "the program has memory that a copy of the process would "
+                         "not have (MADV_DONTFORK, MADV_WIPEONFORK)");
+    }
+    error = ckpt_syscall4(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+                          (long)ends);
+    if (error != 0) {
+        return ckpt_fail(failure, (int)error, "no connection to a copy of the process");
+    }
+    making.connection = ends[1];
+    making.reader = reader;
+    pid = fork_orphan();
+    ckpt_sys_close(ends[1]);
+    if (pid < 0) {
+        ckpt_sys_close(ends[0]);
+        return ckpt_fail(failure, (int)pid, "no copy of the process (error %d)",
+                         (int)-pid);
+    }
+    copy->pid = (int)pid;
+    copy->connection = ends[0];
+    return 0;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that go on before they have been written: what is saved is what they were
+when they stood still, and nothing of the copies stays."""
+
+import time
+
+import pytest
+from test_probes import ROUNDS, Gate
+
+from ckpttest import processes, programs
+from ckpttest.settings import PATIENCE
+
+METHODS = ["memory", "cow"]
+
+# What a copy of a process might lack, or have in common with it.
+PROBES = [
+    "deleted_file",
+    "file_rewrite",
+    "huge_pages",
+    "memory_file",
+    "memory_kinds",  # some of it not inherited
+    "pipe_between_ranks",
+    "shared_between_ranks",
+    "shared_with_rank",
+    "socket_traffic",
+    "thread_multiple",
+    "threads_joined",
+    "window_shared",
+]
+
+# Faults that end the agent, at counts that are reached in the second checkpoint.
+FATAL = ["agent-at-frozen:3", "agent-during-capture:3", "image-before-rename:2"]
+
+
+def wait_for_the_end_of_copies(lab):
+    """They end by themselves, soon."""
+    deadline = time.monotonic() + PATIENCE
+    while found := processes.frozen_copies(lab.work):
+        assert time.monotonic() < deadline, f"still there: {found}"
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+@pytest.mark.parametrize("method", METHODS)
+def test_memory_is_as_it_was(lab, native, method, protocol):
+    """Ranks that write all over their memory while it is saved, and check it."""
+    program = programs.memory(48, 400)
+    job = lab.start(program, CKPT_SNAPSHOT=method, CKPT_PROTOCOL=protocol)
+    for _ in range(3):
+        job.wait_for(program.progress)
+        saved = lab.checkpoint(job)
+        assert (saved["snapshot"], saved["standing"]) == (method, 0), saved
+    wait_for_the_end_of_copies(lab)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+@pytest.mark.parametrize("name", PROBES)
+@pytest.mark.parametrize("method", METHODS)
+def test_three_restarts(lab, method, name):
+    gate = Gate(lab, name, CKPT_SNAPSHOT=method)
+    for _ in range(ROUNDS):
+        saved = lab.checkpoint(gate.job)
+        all_stand = method == "cow" and name == "memory_kinds"
+        assert saved["standing"] == (saved["rank_count"] if all_stand else 0), saved
+        gate.kill_and_restart()
+    gate.open()
+
+
+@pytest.mark.parametrize("fault", FATAL)
+def test_agent_dies_beside_copies(lab, native, fault):
+    """The copies end with it; the program goes on, the next checkpoint works."""
+    program = programs.traffic(3000)
+    job = lab.start(program, CKPT_FAULT=fault, CKPT_SNAPSHOT="cow")
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    done = lab.ckpt("checkpoint", job.pid)
+    assert done.returncode != 0
+    assert "agent" in done.stderr, done.stderr
+    wait_for_the_end_of_copies(lab)
+    lab.wait_for_agent(job)
+    lab.checkpoint(job)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_a_copy_that_is_killed_fails_the_checkpoint_only(lab):
+    """As when memory runs out: it has offered itself."""
+    program = programs.memory(200, 400)
+    job = lab.start(program, CKPT_SNAPSHOT="cow", CKPT_CODEC="zstd:15")
+    job.wait_for(program.progress)
+    request = lab.ckpt_in_background("checkpoint", job.pid)
+    deadline = time.monotonic() + PATIENCE
+    while not (copies := processes.frozen_copies(lab.work)):
+        assert time.monotonic() < deadline
+    for copy in copies:
+        with open(f"/proc/{copy}/oom_score_adj", encoding="utf-8") as file:
+            assert file.read() == "1000\n"
+        processes.kill(copy)
+    _, stderr = request.communicate(timeout=PATIENCE)
+    assert request.returncode != 0
+    assert "is gone" in stderr, stderr
+    lab.checkpoint(job)
+    job.succeed()
