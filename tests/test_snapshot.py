@@ -2,6 +2,7 @@
 """Ranks that go on before they have been written: what is saved is what they were
 when they stood still, and nothing of the copies stays."""
 
+import json
 import time
 
 import pytest
@@ -16,7 +17,6 @@ METHODS = ["memory", "cow"]
 PROBES = [
     "deleted_file",
     "file_rewrite",
-    "huge_pages",
     "memory_file",
     "memory_kinds",  # some of it not inherited
     "pipe_between_ranks",
@@ -87,21 +87,25 @@ def test_agent_dies_beside_copies(lab, native, fault):
     assert lab.answer(program, job, again) == native(program).answer
 
 
-def test_a_copy_that_is_killed_fails_the_checkpoint_only(lab):
-    """As when memory runs out: it has offered itself."""
-    program = programs.memory(200, 400)
-    job = lab.start(program, CKPT_SNAPSHOT="cow", CKPT_CODEC="zstd:15")
+def test_a_copy_that_is_killed_harms_nobody(lab, native):
+    """As when memory runs out: it has offered itself. Either its rank still stood still,
+    and is read itself, or the checkpoint fails."""
+    program = programs.memory(200, 100)
+    job = lab.start(program, CKPT_SNAPSHOT="cow")
     job.wait_for(program.progress)
-    request = lab.ckpt_in_background("checkpoint", job.pid)
+    request = lab.ckpt_in_background("checkpoint", job.pid, "--json")
     deadline = time.monotonic() + PATIENCE
     while not (copies := processes.frozen_copies(lab.work)):
         assert time.monotonic() < deadline
     for copy in copies:
-        with open(f"/proc/{copy}/oom_score_adj", encoding="utf-8") as file:
-            assert file.read() == "1000\n"
         processes.kill(copy)
-    _, stderr = request.communicate(timeout=PATIENCE)
-    assert request.returncode != 0
-    assert "is gone" in stderr, stderr
-    lab.checkpoint(job)
-    job.succeed()
+    stdout, stderr = request.communicate(timeout=PATIENCE)
+    if request.returncode == 0:
+        assert json.loads(stdout)["standing"] > 0, stdout
+    else:
+        assert "is gone" in stderr, stderr
+    assert lab.checkpoint(job)["standing"] == 0
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer

@@ -508,6 +508,47 @@ TEST(Image, ProcessThatGoesOnWhileItIsReadIsAnError)
     EXPECT_FALSE(released);
 }
 
+/* It has gone on by then, so its memory is no longer what was to be saved. */
+TEST(Image, CopyThatEndsWhileItIsReadIsAnError)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        fill_random(description.map(8 * mebibyte), 1);
+    });
+    WriterOptions options;
+    options.snapshot = SnapshotMethod::cow;
+    NodeFileWriter writer(scratch.path(), "n1", options);
+    bool released = false;
+    StoppedProcess process{child.pid(), child.snapshot(),
+                           std::make_shared<FrozenCopy>(child.pid(), Fd())};
+    Beginning begun = writer.begin(process, [&] { released = true; });
+    EXPECT_EQ(begun.remark, "");
+    EXPECT_TRUE(released);
+    pid_t pid = child.pid();
+    child.kill();
+    EXPECT_EQ(error_of([&] { writer.finish(begun.rank); }),
+              fmt::format("process {} is gone", pid));
+}
+
+TEST(Image, CopyWithoutSomeMemoryIsNotRead)
+{
+    ScratchDirectory scratch;
+    auto describe = [](Description &description) {
+        fill_random(description.map(8 * mebibyte), 1);
+    };
+    ChildProcess child(describe);
+    ChildProcess other([](Description &) {});
+    WriterOptions options;
+    options.snapshot = SnapshotMethod::cow;
+    NodeFileWriter writer(scratch.path(), "n1", options);
+    StoppedProcess process{child.pid(), child.snapshot(),
+                           std::make_shared<FrozenCopy>(other.pid(), Fd())};
+    Beginning begun = writer.begin(process);
+    EXPECT_NE(begun.remark.find("does not have the memory"), std::string::npos);
+    CaptureStats stats = writer.finish(begun.rank);
+    EXPECT_GE(stats.bytes_stored, 8 * mebibyte);
+}
+
 namespace
 {
 
