@@ -126,6 +126,9 @@ def lab_of(directory, case):
         if case.nodes == 1:
             lab = Lab(directory, **settings)
         else:
+            # Nodes have the same processors, so ranks are to give way; mpirun sees
+            # too many of them on none.
+            settings["OMPI_MCA_mpi_yield_when_idle"] = 1
             cluster = Cluster(directory / "cluster", case.nodes)
             stack.callback(cluster.close)
             lab = cluster.lab(directory / "lab", case.per_node(), **settings)
@@ -157,7 +160,7 @@ def measure(directory, case, count, period_us, size):
                 results.append(saved)
             else:
                 instead += 1
-                assert instead <= count, f"{case} is not taken: {saved}"
+                assert instead <= 5 * count, f"{case} is not taken: {saved}"
         return results, instead
 
 

@@ -167,8 +167,6 @@ class Cluster:
             "OMPI_MCA_btl": "tcp,self,vader",
             "OMPI_MCA_btl_tcp_if_include": "eth0",
             "OMPI_MCA_oob_tcp_if_include": "eth0",
-            # All nodes have the same processors: mpirun sees too many on none of them.
-            "OMPI_MCA_mpi_yield_when_idle": 1,
             **more,
         }
         lab = ClusterLab(directory, **settings)
