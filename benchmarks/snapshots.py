@@ -6,11 +6,12 @@ import statistics
 import subprocess
 
 import report
-from ckpttest import programs, table
+from ckpttest import processes, programs, table
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD
 
 METHODS = ("stop", "memory", "cow")
+LIMIT = 60  # seconds
 STEPS = 10**6  # the job is killed when it has been saved often enough
 PAUSE_US = 1000  # of a rank after each step, which writes to a twentieth of its memory
 
@@ -36,15 +37,19 @@ def checkpoints(directory, method, mebibytes, options):
         CKPT_CODEC=options.codec,
         CKPT_KEEP=1,
     )
+    agents = []
     try:
         job = lab.start(program)
         saved = []
         for _ in range(options.count):
             job.wait_for(program.progress)
             saved.append(lab.checkpoint(job))
+        (status,) = lab.ckpt_json("status", job.pid)
+        agents = [status["agent_pid"]]
         return saved
     finally:
         lab.close()
+        processes.wait_until_gone(agents, LIMIT)  # it may be removing checkpoints
 
 
 def everything(directory, options, say):
