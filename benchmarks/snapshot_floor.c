@@ -51,18 +51,13 @@ static char *map(size_t size)
     return memory;
 }
 
-static void touch(char *memory, size_t size, int value)
-{
-    for (size_t i = 0; i < size; i += PAGE) {
-        memory[i] = (char)value;
-    }
-}
-
 static double touch_all(char *memory, size_t size, int value)
 {
     double start = now();
 
-    touch(memory, size, value);
+    for (size_t i = 0; i < size; i += PAGE) {
+        memory[i] = (char)value;
+    }
     return now() - start;
 }
 

@@ -33,23 +33,29 @@ def start(lab, program):
     return job
 
 
-@pytest.mark.parametrize("fault", FATAL)
-def test_agent_dies_in_a_checkpoint(lab, native, fault):
-    """That checkpoint fails, the program goes on, the next one works."""
+def lose_agent_in_a_checkpoint(lab, native, then=lambda: None, **settings):
+    """The second checkpoint fails, the program goes on, the next one works. then:
+    called after the failure; settings: among them the fault."""
     program = programs.traffic(3000)
-    job = lab.start(program, CKPT_FAULT=fault)
+    job = lab.start(program, **settings)
     job.wait_for(program.progress)
     lab.checkpoint(job)
     done = lab.ckpt("checkpoint", job.pid)
     assert done.returncode != 0
     assert "agent" in done.stderr, done.stderr
     assert len(lab.checkpoints()) == 1
+    then()
     lab.wait_for_agent(job)
     lab.checkpoint(job)
     job.kill()
     again = lab.restart()
     again.succeed()
     assert lab.answer(program, job, again) == native(program).answer
+
+
+@pytest.mark.parametrize("fault", FATAL)
+def test_agent_dies_in_a_checkpoint(lab, native, fault):
+    lose_agent_in_a_checkpoint(lab, native, CKPT_FAULT=fault)
 
 
 def start_with_fault(lab, protocol, stagger, phase):

@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from test_agent import lose_agent_in_a_checkpoint
 from test_probes import ROUNDS, Gate
 
 from ckpttest import processes, programs
@@ -71,20 +72,13 @@ def test_three_restarts(lab, method, name):
 @pytest.mark.parametrize("fault", FATAL)
 def test_agent_dies_beside_copies(lab, native, fault):
     """The copies end with it; the program goes on, the next checkpoint works."""
-    program = programs.traffic(3000)
-    job = lab.start(program, CKPT_FAULT=fault, CKPT_SNAPSHOT="cow")
-    job.wait_for(program.progress)
-    lab.checkpoint(job)
-    done = lab.ckpt("checkpoint", job.pid)
-    assert done.returncode != 0
-    assert "agent" in done.stderr, done.stderr
-    wait_for_the_end_of_copies(lab)
-    lab.wait_for_agent(job)
-    lab.checkpoint(job)
-    job.kill()
-    again = lab.restart()
-    again.succeed()
-    assert lab.answer(program, job, again) == native(program).answer
+    lose_agent_in_a_checkpoint(
+        lab,
+        native,
+        lambda: wait_for_the_end_of_copies(lab),
+        CKPT_FAULT=fault,
+        CKPT_SNAPSHOT="cow",
+    )
 
 
 def test_a_copy_that_is_killed_harms_nobody(lab, native):

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "agent/control.hpp"
 #include "tests/child_process.hpp"
+#include "tests/descriptor_message.hpp"
 #include "tests/fake_rank.hpp"
 
 #include "ckpt/wire.h"
@@ -71,7 +72,6 @@ class FakeRank
     bool hello();
     void send(std::uint32_t type, std::uint64_t place = 0, bool holds = false,
               const std::string &text = "");
-    bool send_with(const ckpt_message &message, int descriptor);
     bool receive(ckpt_message &message);
     void read_messages();
     void handle(const ckpt_message &message);
@@ -188,24 +188,6 @@ void FakeRank::attach()
     unsetenv("CKPT_FAULT"); /* a fault is for the first agent only */
 }
 
-bool FakeRank::send_with(const ckpt_message &message, int descriptor)
-{
-    iovec vector = {const_cast<ckpt_message *>(&message), sizeof message};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr header{};
-
-    header.msg_iov = &vector;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr *part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(part), &descriptor, sizeof(int));
-    return sendmsg(socket_, &header, MSG_NOSIGNAL) == sizeof message;
-}
-
 /* False if the agent died before it answered. */
 bool FakeRank::hello()
 {
@@ -219,7 +201,7 @@ bool FakeRank::hello()
     message.arg[2] = static_cast<std::uint64_t>(getpid());
     message.arg[3] = static_cast<std::uint64_t>(gettid());
     message.arg[4] = checkpoint_signal;
-    if (!send_with(message, page_fd_) ||
+    if (!send_with_descriptor(socket_, message, page_fd_) ||
         recv(socket_, &message, sizeof message, 0) != sizeof message) {
         close(socket_);
         return false;
@@ -368,7 +350,7 @@ void FakeRank::freeze(const ckpt_message &order)
     message.type = CKPT_MSG_FROZEN;
     message.epoch = epoch_;
     message.arg[0] = static_cast<std::uint64_t>(copy.pid);
-    (void)send_with(message, copy.connection);
+    (void)send_with_descriptor(socket_, message, copy.connection);
     close(copy.connection);
 }
 

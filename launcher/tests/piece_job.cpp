@@ -5,6 +5,8 @@
 #include "config.h"
 #include "tests/piece_job.hpp"
 
+#include "tests/descriptor_message.hpp"
+
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -57,19 +59,7 @@ void join(const std::string &path, int rank)
     const std::uint64_t facts[] = {static_cast<std::uint64_t>(rank),
                                    piece_ranks, pid, pid, SIGRTMIN};
     std::ranges::copy(facts, hello.arg);
-    iovec vector = {&hello, sizeof hello};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof page)] = {};
-    msghdr header{};
-    header.msg_iov = &vector;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr *part = CMSG_FIRSTHDR(&header);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof page);
-    std::memcpy(CMSG_DATA(part), &page, sizeof page);
-    if (sendmsg(socket, &header, 0) != sizeof hello) {
+    if (!send_with_descriptor(socket, hello, page)) {
         _exit(1);
     }
 }
