@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ckpttest import programs
+from ckpttest import programs, scheduling
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD, TOP
 
@@ -30,6 +30,7 @@ def machine():
         "processor": re.search(r"model name\s*: (.*)", cpus)[1],
         "processors": os.cpu_count(),
         "kernel": platform.release(),
+        "shares of processors": scheduling.describe(),
         "load average before": os.getloadavg(),
         "commit": commit.stdout.strip(),
         "date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),

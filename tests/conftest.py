@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """conftest.py - what the end-to-end tests share."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ckpttest.cluster import Cluster  # noqa: E402  (needs the path)
+from ckpttest import scheduling  # noqa: E402  (needs the path)
+from ckpttest.cluster import Cluster  # noqa: E402
 from ckpttest.lab import Lab  # noqa: E402
 
 # Tests whose ranks never pause: side by side they would take each other's cores.
@@ -28,6 +30,10 @@ BUSY = {
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "busy: to be run alone")
+    if not hasattr(config, "workerinput"):  # for all workers of pytest-xdist
+        settings = contextlib.ExitStack()
+        settings.enter_context(scheduling.no_groups())
+        config.add_cleanup(settings.close)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -40,6 +40,8 @@ Processors::Processors(const std::string &description)
     topology_.reset(topology);
     hwloc_topology_set_cache_types_filter(topology,
                                           HWLOC_TYPE_FILTER_KEEP_NONE);
+    /* Else hwloc visits each processor, and may wait long for a busy one. */
+    hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
     if ((!description.empty() &&
          hwloc_topology_set_synthetic(topology, description.c_str()) < 0) ||
         hwloc_topology_load(topology) < 0) {

@@ -11,9 +11,19 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <fstream>
+
+static int visits; /* calls that bind a thread */
+
+/* Instead of libc's, also for hwloc. */
+extern "C" int sched_setaffinity(pid_t, size_t, const cpu_set_t *) noexcept
+{
+    visits++;
+    return 0;
+}
 
 namespace ckpt::test
 {
@@ -156,6 +166,13 @@ TEST(Processors, ThatCannotBeDescribedCountAsOne)
 
     EXPECT_EQ(node.memory_beside(1), 0);
     EXPECT_EQ(node.memory_of(getpid()), 0);
+}
+
+TEST(Processors, AreNotVisited)
+{
+    visits = 0;
+    Processors here;
+    EXPECT_EQ(visits, 0);
 }
 
 } // namespace

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from . import table
+from . import scheduling, table
 
 
 def options(description, settings):
@@ -32,14 +32,15 @@ def options(description, settings):
 @contextlib.contextmanager
 def directory(parsed):
     """Scratch space; one that was given stays, as all does after a failure."""
-    if parsed.dir is not None:
-        parsed.dir.mkdir(parents=True, exist_ok=True)
-        yield parsed.dir
-        return
-    path = Path(tempfile.mkdtemp(prefix="ckpt-campaign-", dir="/var/tmp"))
-    print(f"working in {path}", flush=True)
-    yield path
-    shutil.rmtree(path)
+    with scheduling.no_groups():
+        if parsed.dir is not None:
+            parsed.dir.mkdir(parents=True, exist_ok=True)
+            yield parsed.dir
+            return
+        path = Path(tempfile.mkdtemp(prefix="ckpt-campaign-", dir="/var/tmp"))
+        print(f"working in {path}", flush=True)
+        yield path
+        shutil.rmtree(path)
 
 
 def show_table(header, rows):
