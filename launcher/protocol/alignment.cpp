@@ -35,9 +35,17 @@ bool CutProtocol::inside_unclocked(const Rank &rank) const
            (rank.flags & CKPT_INSIDE_CLOCKED) == 0;
 }
 
+bool CutProtocol::any_synchronous() const
+{
+    return std::any_of(ranks_.begin(), ranks_.end(),
+                       [](const Rank &rank) { return rank.synchronous; });
+}
+
+/* One that runs on after its cut cannot be asked about synchronous sends where it is,
+ * and a sender may have to know before it enters, too. */
 bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 {
-    return rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
+    return !(is_to_move() && any_synchronous()) && rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
            (rank.flags & CKPT_INSIDE_CLOCKED) != 0 &&
            (rank.flags & CKPT_INSIDE_REDO) != 0;
 }

@@ -369,7 +369,9 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
         return;
     }
     rank.needs |= message.arg[5];
-    rank.has_sent = rank.has_sent || message.arg[6] != 0;
+    rank.has_sent = rank.has_sent || (message.arg[6] & CKPT_REPORT_SENT) != 0;
+    rank.synchronous =
+        rank.synchronous || (message.arg[6] & CKPT_REPORT_SYNCHRONOUS) != 0;
     if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
         rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
         return; /* one of its threads; what the rank does is told apart */

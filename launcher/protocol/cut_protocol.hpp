@@ -183,6 +183,7 @@ class CutProtocol
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
         bool has_sent = false;      /* messages, since the last cut */
+        bool synchronous = false;   /* it uses synchronous sends */
         std::optional<Time> asked_at; /* when it was told CUT */
         RankCutWatch watch;
         std::uint64_t used = 0;     /* channels at its cut */
@@ -209,6 +210,7 @@ class CutProtocol
     void raise_for_those_about_to_leave(const Clocks &clocks);
     std::uint64_t target(std::uint64_t id) const;
     bool inside_unclocked(const Rank &rank) const;
+    bool any_synchronous() const;
     bool may_be_redone(const Rank &rank, std::size_t slot) const;
     bool is_aligned(const Rank &rank,
                     const std::vector<ckpt_clock> &clocks) const;
@@ -247,7 +249,7 @@ class CutProtocol
     void cut_after(int rank, Time now);
     void cut_rest(Time now);
     void pass_turns(Time now);
-    ckpt_cut kind_of_cut() const;
+    std::uint64_t kind_of_cut() const;
     bool must_tell_counts() const;
     void examine_quiet();
     void on_cut(int rank, const ckpt_message &message, Time now);

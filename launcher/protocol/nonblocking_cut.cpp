@@ -77,13 +77,16 @@ void CutProtocol::order_cut(int rank, Time now)
 }
 
 /* A program that communicates by collectives alone needs to be told no counts. */
-ckpt_cut CutProtocol::kind_of_cut() const
+std::uint64_t CutProtocol::kind_of_cut() const
 {
-    if (quiet_) {
-        return CKPT_CUT_QUIET;
-    }
-    return plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
-                                                     : CKPT_CUT_MARKERS;
+    /* After the loss of an agent it is not known. */
+    const bool synchronous = settling_ || any_synchronous();
+    const ckpt_cut kind = quiet_ ? CKPT_CUT_QUIET
+                          : plan_.protocol == Protocol::network_sweep
+                              ? CKPT_CUT_SWEEP
+                              : CKPT_CUT_MARKERS;
+
+    return kind | (synchronous ? CKPT_CUT_SYNCHRONOUS : 0);
 }
 
 /*

@@ -120,6 +120,22 @@ TEST_F(Machine, ACollectiveThatOneHasNotEnteredIsCutInTwoInMotion)
     EXPECT_EQ(page_clocks[0][0].target, 5u);
 }
 
+/* Rank 1 may be asked about a synchronous send before its sender enters. */
+TEST_F(Machine, WithSynchronousSendsNobodyIsCutInsideInMotion)
+{
+    page_clocks[0][0].entered = page_clocks[1][0].entered = 6;
+    request(false, {Protocol::chandy_lamport, {}});
+    report_inside(0, redo);
+    report_inside(1, redo);
+    ckpt_message message{};
+    message.type = CKPT_MSG_REPORT;
+    message.arg[0] = CKPT_PLACE_FREE;
+    message.arg[6] = CKPT_REPORT_SYNCHRONOUS;
+    send(2, message);
+    EXPECT_EQ(machine.phase(), Phase::align);
+    EXPECT_EQ(page_clocks[2][0].target, 6u);
+}
+
 TEST_F(Machine, ACollectiveThatCannotBeRedoneIsCompleted)
 {
     page_clocks[1][0].entered = 6;

@@ -260,6 +260,24 @@ TEST_F(NonblockingCut, ARankThatNeedsOthersToStandStillMakesAllStandStill)
     EXPECT_EQ(machine.protocol(), Protocol::sync_and_stop);
 }
 
+TEST_F(NonblockingCut, AllHearThatSomeRankUsesSynchronousSends)
+{
+    ckpt_message message{};
+
+    request(false, {Protocol::chandy_lamport, {}});
+    report_running(0);
+    report_running(1);
+    message.type = CKPT_MSG_REPORT;
+    message.arg[0] = CKPT_PLACE_FREE;
+    message.arg[6] = CKPT_REPORT_SYNCHRONOUS;
+    send(2, message);
+    machine.opened(now);
+    settle();
+    for (int i = 0; i < count; i++) {
+        EXPECT_EQ(argument(i, CKPT_MSG_CUT), CKPT_CUT_MARKERS | CKPT_CUT_SYNCHRONOUS);
+    }
+}
+
 TEST_F(NonblockingCut, AKillIsSyncAndStop)
 {
     request(true, {Protocol::network_sweep, {}});

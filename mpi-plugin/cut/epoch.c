@@ -29,6 +29,7 @@ int ckpt_epoch_open;
 static struct ckpt_epoch_peer *peers; /* [world size] */
 static uint64_t epoch;
 static enum ckpt_cut kind;
+static int synchronous; /* some rank uses synchronous sends */
 static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that closed */
 static int unfinished;   /* the cut was made inside: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
@@ -171,7 +172,8 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     ckpt_intake_mark();
     ckpt_channels_turn();
     epoch = message->epoch;
-    kind = (enum ckpt_cut)message->arg[0];
+    kind = (enum ckpt_cut)(message->arg[0] & ~(uint64_t)CKPT_CUT_SYNCHRONOUS);
+    synchronous = (message->arg[0] & CKPT_CUT_SYNCHRONOUS) != 0;
     unfinished = inside;
     answered = 0;
     told_complete = told_all = 0;
@@ -333,6 +335,13 @@ void ckpt_epoch_turn(void)
         ckpt_epoch_open = 0; /* a message that cannot be posted now... */
         (void)ckpt_intake_end(); /* ...is told of by its wait */
     }
+}
+
+/* A question is of the old colour: when all of that was here, in a turn, all have
+ * been answered or wait for the application. */
+int ckpt_epoch_may_be_asked(void)
+{
+    return ckpt_epoch_open && synchronous && !told_all;
 }
 
 int ckpt_epoch_is_closing(void)

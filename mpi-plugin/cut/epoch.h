@@ -65,6 +65,10 @@ void ckpt_epoch_counts(void);
 /* SWEPT: what all have sent this rank. Context: any. */
 void ckpt_epoch_swept(uint64_t messages);
 
+/* 1 if others may still ask about their synchronous sends: so this rank must not be
+ * inside. Context: any. */
+int ckpt_epoch_may_be_asked(void);
+
 /* 1 if CLOSE came while this rank was inside, which it still is. */
 int ckpt_epoch_is_closing(void);
 

@@ -54,10 +54,12 @@ static void gate_of_thread(MPI_Comm communicator)
     ckpt_lane_unlock();
 }
 
-/* An open rank gives its receives their messages itself: not while it is inside. */
-static void wait_for_receives(void)
+/* An open rank gives its receives their messages itself, and tells senders what it
+ * has received: not while it is inside. */
+static void wait_for_messages(void)
 {
-    while (ckpt_epoch_open && ckpt_intake_is_due() && ckpt_agent_connected()) {
+    while (ckpt_epoch_open && (ckpt_intake_is_due() || ckpt_epoch_may_be_asked()) &&
+           ckpt_agent_connected()) {
         (void)ckpt_agent_poll(1);
         ckpt_service();
         ckpt_begin();
@@ -81,7 +83,7 @@ void ckpt_collective_gate(MPI_Comm communicator)
                           0, 1);
         ckpt_service();
     }
-    wait_for_receives();
+    wait_for_messages();
 }
 
 void ckpt_wait_in_vain(void)

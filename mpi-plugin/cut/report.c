@@ -120,7 +120,8 @@ void ckpt_report_place(uint32_t type, enum ckpt_place place, uint64_t slot,
     message.arg[3] = (uint64_t)holding;
     if (ckpt_checkpoint.moving && !ckpt_epoch_open) {
         message.arg[5] = ckpt_epoch_needs();
-        message.arg[6] = (uint64_t)ckpt_epoch_has_sent();
+        message.arg[6] = ckpt_epoch_has_sent() ? CKPT_REPORT_SENT : 0;
+        message.arg[6] |= ckpt_synchronous_used ? CKPT_REPORT_SYNCHRONOUS : 0;
     }
     (void)ckpt_agent_send(&message, -1); /* a lost agent shows at receive */
 }

@@ -38,6 +38,7 @@ struct note {
 };
 
 int ckpt_synchronous_pending;
+int ckpt_synchronous_used;
 
 static MPI_Request under_way; /* linked by next_synchronous */
 static uint64_t last_serial;

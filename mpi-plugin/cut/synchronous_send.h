@@ -26,6 +26,9 @@ struct ckpt_log_entry;
 /* Synchronous sends under way. */
 extern int ckpt_synchronous_pending __attribute__((visibility("hidden")));
 
+/* 1 from this rank's first one on: cut/withhold.h. */
+extern int ckpt_synchronous_used __attribute__((visibility("hidden")));
+
 /* A synchronous send has been started, or is no longer of interest. Context:
  * between ckpt_begin and ckpt_end. */
 void ckpt_synchronous_started(MPI_Request request);

@@ -54,6 +54,15 @@ void ckpt_withheld_report(void)
     }
 }
 
+void ckpt_withhold_synchronous(void)
+{
+    ckpt_begin();
+    ckpt_synchronous_used = 1;
+    withheld |= ckpt_withhold_is_due();
+    ckpt_end_quietly();
+    ckpt_service();
+}
+
 static void let_complete(MPI_Request request)
 {
     request->withheld = 0;

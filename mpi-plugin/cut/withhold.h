@@ -25,6 +25,11 @@ int ckpt_withhold_is_due(void);
  * with the lower thread pointer if it is a message. */
 int ckpt_withhold(MPI_Request request);
 
+/* This rank's first synchronous send is about to begin: its reports say so from now
+ * on. It holds until the coordinator knows, or has it cut. Context: normal, outside of
+ * calls. */
+void ckpt_withhold_synchronous(void);
+
 /* Before this rank answers the agent: reports, and holds, if anything is
  * withheld. Context: service. */
 void ckpt_withheld_report(void);

@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 6u
+#define CKPT_WIRE_VERSION 7u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -73,13 +73,14 @@ enum ckpt_message_type {
                              GATE with arg[3] 0: one of its threads waits;
                              arg[4]: `entered` of the clock there. arg[5]: after
                              REQUEST with arg[0] 1, flags CKPT_NEEDS_*, arg[6]:
-                             1 if it has sent messages since the last cut */
+                             flags CKPT_REPORT_* */
     CKPT_MSG_STOPPED = 4, /* arg as in REPORT; holds unless it is INSIDE */
     CKPT_MSG_DRAINED = 5, /* arg[0] messages, arg[1] bytes now in its log */
     CKPT_MSG_READY = 6,   /* arg[0]: address of struct ckpt_snapshot; arg[1]:
                              flags CKPT_READY_*; after CUT arg[2]: channels that
                              it has used, each of which gets a marker; in a
-                             sweep 1; in CKPT_CUT_QUIET as arg[6] of REPORT */
+                             sweep 1; in CKPT_CUT_QUIET 1 if it has sent messages
+                             since the last cut */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
                              arg[2] as in READY */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
@@ -104,8 +105,9 @@ enum ckpt_message_type {
     CKPT_MSG_SAVE = 37,
     CKPT_MSG_RESUME = 38, /* arg[0]: enum ckpt_outcome; text: why */
     CKPT_MSG_CUT = 39,    /* change the colour, describe yourself as for SAVE, and
-                             do not move; arg[0]: enum ckpt_cut; text: path of the
-                             file for the log */
+                             do not move; arg[0]: enum ckpt_cut, and perhaps
+                             CKPT_CUT_SYNCHRONOUS; text: path of the file for the
+                             log */
     CKPT_MSG_KICK = 40,   /* keep the lower half working: others wait for it */
     CKPT_MSG_COUNTS = 42, /* all are cut: `expected` of all peers is in the page */
     CKPT_MSG_SWEPT = 43, /* arg[0]: messages to this rank that all ranks together
@@ -155,6 +157,13 @@ enum ckpt_cut {
                              last checkpoint. If one has, until its cut, COUNTS
                              tells */
 };
+
+/* Some rank uses synchronous sends: others may ask this one about theirs. */
+#define CKPT_CUT_SYNCHRONOUS 256u
+
+/* Flags of REPORT, in arg[6]. */
+#define CKPT_REPORT_SENT 1u        /* it has sent messages since the last cut */
+#define CKPT_REPORT_SYNCHRONOUS 2u /* it uses synchronous sends */
 
 /* Flags of READY, in arg[1]. */
 #define CKPT_READY_SHARED 1u /* other ranks that run may change its memory: it
