@@ -13,7 +13,7 @@ from ckpttest import programs
 from ckpttest.lab import Lab
 
 
-@pytest.fixture(scope="module", params=["zstd", "lz4"])
+@pytest.fixture(scope="module", params=["zstd", "lz4", "auto"])
 def image(request, tmp_path_factory):
     """The node file of one checkpoint."""
     lab = Lab(tmp_path_factory.mktemp("image"), CKPT_CODEC=request.param)

@@ -81,7 +81,7 @@ void declare(CLI::App &app, Options &options)
                    "Dimensions of the mesh of nodes (0: a hypercube)")
         ->envname("CKPT_SWEEP_DIMENSIONS")
         ->check(CLI::Range(0u, 32u));
-    app.add_option("--codec", options.codec, "none, lz4, zstd or zstd:LEVEL")
+    app.add_option("--codec", options.codec, "none, lz4, zstd, zstd:LEVEL or auto")
         ->envname("CKPT_CODEC");
     app.add_option("--snapshot", options.snapshot,
                    "How long ranks stand still: stop, memory, cow or auto")

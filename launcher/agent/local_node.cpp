@@ -212,6 +212,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.codec = settings_.codec;
     options.snapshot = settings_.snapshot;
     options.identities = &identities_;
+    options.write_rate = &write_rate_;
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
 }

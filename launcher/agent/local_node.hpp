@@ -115,7 +115,8 @@ class LocalNode : public Node
     NodeEvents *events_ = nullptr;
     NodeSweep sweep_;
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
-    FileIdentities identities_; /* of all images */
+    FileIdentities identities_; /* of all images, as the next */
+    WriteRate write_rate_;
     Image image_; /* of the checkpoint under way or the last one; or null */
     Freezer freezer_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;

@@ -62,7 +62,7 @@ void JobSettings::declare(CLI::App &app)
                "Dimensions of the mesh of nodes [a hypercube]")
         ->type_name("N");
     add_option(app, "--codec", codec_,
-               "Compression: none, lz4, zstd or zstd:LEVEL")
+               "Compression: none, lz4, zstd, zstd:LEVEL or auto")
         ->type_name("CODEC");
     add_option(app, "--snapshot", snapshot_,
                "How long ranks stand still: stop, memory, cow or auto")

@@ -135,7 +135,7 @@ void Pipeline::read_chunk(Slot &slot)
 void Pipeline::work()
 {
     try {
-        Compressor compressor(options_.codec);
+        Compressor compressor(options_.codec, options_.choice);
         while (Slot *slot = take_job()) {
             if (options_.cancelled->load(std::memory_order_relaxed)) {
                 fail("the checkpoint was cancelled");

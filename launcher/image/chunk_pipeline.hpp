@@ -27,6 +27,7 @@ struct StoredChunk {
 
 struct PipelineOptions {
     Codec codec;
+    CodecChoice *choice; /* of the codec auto, else null */
     unsigned threads;
     const std::atomic<bool> *cancelled;
 };

@@ -8,6 +8,8 @@
 #include "common/error.hpp"
 #include "image/hdf5_filters.hpp"
 
+#include <vector>
+
 namespace ckpt
 {
 
@@ -18,18 +20,41 @@ namespace
  * that exist, so that a huge sparse region costs no more than its content. */
 constexpr std::uint64_t fixed_index_chunks = 16384;
 
-void add_filter(hid_t creation, Codec codec, const std::string &what)
+/* In the order in which they are applied: at most one to each chunk. */
+std::vector<ChunkCoding> filters_of(Codec codec)
 {
-    auto level = static_cast<unsigned>(codec.level);
-    if (codec.kind == Codec::Kind::zstd) {
-        require_hdf5(H5Pset_filter(creation, zstd_filter_id, H5Z_FLAG_MANDATORY, 1,
-                                   &level),
-                     what);
-    } else if (codec.kind == Codec::Kind::lz4) {
-        require_hdf5(H5Pset_filter(creation, lz4_filter_id, H5Z_FLAG_MANDATORY, 0,
-                                   nullptr),
+    switch (codec.kind) {
+    case Codec::Kind::none:
+        return {};
+    case Codec::Kind::lz4:
+        return {ChunkCoding::lz4};
+    case Codec::Kind::zstd:
+        return {ChunkCoding::zstd};
+    default:
+        return {ChunkCoding::zstd, ChunkCoding::lz4};
+    }
+}
+
+void add_filters(hid_t creation, Codec codec, const std::string &what)
+{
+    const auto level = static_cast<unsigned>(codec.level);
+    for (ChunkCoding coding : filters_of(codec)) {
+        bool is_zstd = coding == ChunkCoding::zstd;
+        require_hdf5(H5Pset_filter(creation, is_zstd ? zstd_filter_id : lz4_filter_id,
+                                   H5Z_FLAG_MANDATORY, is_zstd ? 1 : 0, &level),
                      what);
     }
+}
+
+/* The filters that were not applied to a chunk. */
+std::uint32_t filter_mask(Codec codec, ChunkCoding coding)
+{
+    std::uint32_t mask = 0, bit = 1;
+    for (ChunkCoding filter : filters_of(codec)) {
+        mask |= filter == coding ? 0 : bit;
+        bit <<= 1;
+    }
+    return mask;
 }
 
 } // namespace
@@ -46,7 +71,7 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
     Hdf5Id creation(require_hdf5(H5Pcreate(H5P_DATASET_CREATE), what));
     require_hdf5(H5Pset_obj_track_times(creation.get(), false), what);
     require_hdf5(H5Pset_chunk(creation.get(), 1, &chunk), what);
-    add_filter(creation.get(), codec, what);
+    add_filters(creation.get(), codec, what);
     /* No chunk cache: chunks do not pass through it. */
     Hdf5Id access(require_hdf5(H5Pcreate(H5P_DATASET_ACCESS), what));
     require_hdf5(H5Pset_chunk_cache(access.get(), 1, 0, 1.0), what);
@@ -62,9 +87,7 @@ ChunkRecord write_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         const std::string &what)
 {
     hsize_t offset = index * chunk_size;
-    /* The filter is left out; without one there is none to be left out. */
-    bool is_plain = chunk.coding == ChunkCoding::plain;
-    std::uint32_t mask = is_plain && codec.kind != Codec::Kind::none ? 1 : 0;
+    std::uint32_t mask = filter_mask(codec, chunk.coding);
     require_hdf5(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, mask, &offset,
                                 chunk.bytes.size(), chunk.bytes.data()),
                  fmt::format("cannot write {}", what));

@@ -22,9 +22,9 @@ EncodedChunk encode_chunk(std::span<const std::byte> chunk,
     if (is_all_zero(chunk)) {
         return encoded;
     }
-    std::size_t size = compressor.compress(chunk, output);
-    encoded.coding = size == 0 ? ChunkCoding::plain : compressor.coding();
-    encoded.bytes = size == 0 ? chunk : output.first(size);
+    Compressed compressed = compressor.compress(chunk, output);
+    encoded.coding = compressed.coding;
+    encoded.bytes = compressed.size == 0 ? chunk : output.first(compressed.size);
     encoded.checksum = checksum_of(encoded.bytes);
     return encoded;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "image/codec.hpp"
+#include "image/compressor.hpp"
 #include "image/rank_image.hpp"
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "common/fault.hpp"
 #include "common/files.hpp"
 #include "common/parallel.hpp"
+#include "image/codec_choice.hpp"
 #include "image/connections.hpp"
 #include "image/hdf5_objects.hpp"
 #include "image/memory_datasets.hpp"
@@ -92,6 +93,7 @@ struct NodeFileWriter::Impl {
          const WriterOptions &options);
 
     void create();
+    void prepare_choice();
     void create_hdf5();
     void check(int error) const;
     template <typename Action> void with_hdf5(const Action &action);
@@ -101,13 +103,14 @@ struct NodeFileWriter::Impl {
     void write_rank(Begun &begun);
     void count(Begun &begun);
     void store_message_log(int rank, MessageLogFile &source);
-    PipelineOptions pipeline() const
+    PipelineOptions pipeline()
     {
-        return {options.codec, options.threads, &cancelled};
+        return {options.codec, choice ? &*choice : nullptr, options.threads,
+                &cancelled};
     }
     void close_hdf5();
     NodeFileHeader seal();
-    void publish();
+    void publish(std::uint64_t bytes);
     void abandon() noexcept;
 
     const fs::path directory;
@@ -116,9 +119,12 @@ struct NodeFileWriter::Impl {
     const fs::path temporary_path;
     WriterOptions options;
     FileIdentities own_identities;
+    WriteRate own_write_rate;
     std::atomic<bool> cancelled{false};
 
     Fd fd; /* open as long as the temporary file exists */
+    std::optional<CodecChoice> choice; /* of the codec auto */
+    std::optional<Stopwatch> writing;  /* since the first chunk */
     DriverFile driver;
     Hdf5Id file;
     unsigned version = first_node_file_version;
@@ -140,8 +146,12 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
     }
-    if (options.codec.kind == Codec::Kind::lz4) {
+    if (options.codec.kind == Codec::Kind::lz4 ||
+        options.codec.kind == Codec::Kind::automatic) {
         version = lz4_version;
+    }
+    if (options.write_rate == nullptr) {
+        this->options.write_rate = &own_write_rate;
     }
     if (this->options.identities == nullptr) {
         this->options.identities = &own_identities;
@@ -183,8 +193,20 @@ void NodeFileWriter::Impl::create()
     if (!fd) {
         check(errno);
     }
+    if (options.codec.kind == Codec::Kind::automatic) {
+        prepare_choice();
+    }
     driver.fd = fd.get();
     with_hdf5([this] { create_hdf5(); });
+}
+
+/* The file is still empty. */
+void NodeFileWriter::Impl::prepare_choice()
+{
+    if (options.write_rate->value() == 0) {
+        check(options.write_rate->probe(fd.get()));
+    }
+    choice.emplace(options.write_rate->value(), options.threads);
 }
 
 void NodeFileWriter::Impl::create_hdf5()
@@ -254,6 +276,9 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
 void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
 {
     with_hdf5([&] {
+        if (!writing) {
+            writing.emplace();
+        }
         begun.capture.image().chunks.push_back(begun.datasets->store(chunk));
     });
 }
@@ -294,7 +319,7 @@ void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
     std::uint64_t size =
         message_log_chunk_size(source.bytes(), options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
-    Compressor compressor(options.codec);
+    Compressor compressor(options.codec, choice ? &*choice : nullptr);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
     with_hdf5([&] {
@@ -353,9 +378,13 @@ NodeFileHeader NodeFileWriter::Impl::seal()
 }
 
 /* Makes the file lasting under its final name. */
-void NodeFileWriter::Impl::publish()
+void NodeFileWriter::Impl::publish(std::uint64_t bytes)
 {
+    Stopwatch syncing;
     check(::fsync(fd.get()) < 0 ? errno : 0);
+    if (writing) {
+        options.write_rate->note(bytes, writing->seconds(), syncing.seconds());
+    }
     fault_kill("image-before-rename");
     check(::rename(temporary_path.c_str(), final_path.c_str()) < 0 ? errno : 0);
     fd.reset();
@@ -461,7 +490,7 @@ Piece NodeFileWriter::commit()
 {
     impl_->close_hdf5();
     NodeFileHeader header = impl_->seal();
-    impl_->publish();
+    impl_->publish(header.bytes);
     return {impl_->final_path.filename().string(), impl_->host, header.bytes,
             header.checksum, impl_->ranks,
             impl_->shared.any() || impl_->connections.any()};

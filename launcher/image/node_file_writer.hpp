@@ -13,6 +13,7 @@
 #include "image/manifest.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/stopped_process.hpp"
+#include "image/write_rate.hpp"
 
 #include <sys/types.h>
 
@@ -33,6 +34,8 @@ struct WriterOptions {
      * then every file is read again. Must outlive the writer. */
     FileIdentities *identities = nullptr;
     SnapshotMethod snapshot = SnapshotMethod::stop;
+    /* Likewise, for the codec auto: else it is measured for each file. */
+    WriteRate *write_rate = nullptr;
 };
 
 struct CaptureStats {

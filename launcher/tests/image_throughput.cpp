@@ -3,7 +3,10 @@
  * image_throughput.cpp - how fast a node file is written, next to a plain
  * sequential write of the same bytes in the same run. Not a test.
  *
- * Usage: image_throughput DIRECTORY [MIB] [CODEC] [ROUNDS]
+ * Usage: image_throughput DIRECTORY [MIB] [CODEC[,CODEC...]] [ROUNDS] [CONTENT]
+ *
+ * The codecs take turns. CONTENT: random; text, of which hardly anything is left;
+ * numbers, doubles of a smooth field with some noise; or mixed, a third of each.
  */
 #include "config.h"
 #include "image/node_file_reader.hpp"
@@ -16,8 +19,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <random>
+#include <sstream>
+#include <string_view>
+#include <vector>
 
 using namespace ckpt;
 using namespace ckpt::test;
@@ -59,13 +68,50 @@ void run_round(const std::string &directory, const ChildProcess &child,
     double opened = read_watch.seconds();
     reader.verify();
     fmt::print("plain {:8.1f} ms | capture {:8.1f} ms (rank needed {:8.1f}) "
-               "commit {:8.1f} ms | ratio {:.2f} | stored {} | open {:.1f} "
+               "commit {:8.1f} ms | all {:8.1f} ms | ratio {:.2f} | stored {} | open {:.1f} "
                "verify {:.1f} ms\n",
                plain * 1e3, before_commit * 1e3, stats.captured_seconds * 1e3,
-               (seconds - before_commit) * 1e3, plain / seconds,
+               (seconds - before_commit) * 1e3, seconds * 1e3, plain / seconds,
                format_bytes(piece.bytes), opened * 1e3,
                read_watch.seconds() * 1e3);
     std::filesystem::remove(directory + "/" + piece.file);
+}
+
+/* A smooth field of which the last digits are noise. */
+void fill_numbers(std::span<std::byte> bytes)
+{
+    std::mt19937 chance(1);
+    for (std::size_t i = 0; i + sizeof(double) <= bytes.size(); i += sizeof(double)) {
+        double value = std::round((1 + std::sin(static_cast<double>(i) * 1e-6)) * 1e6) +
+                       chance() % 16;
+        std::memcpy(&bytes[i], &value, sizeof(value));
+    }
+}
+
+void fill(std::span<std::byte> bytes, std::string_view content)
+{
+    if (content == "text") {
+        fill_text(bytes, 1);
+    } else if (content == "numbers") {
+        fill_numbers(bytes);
+    } else if (content == "mixed") {
+        std::size_t part = bytes.size() / 3 / mebibyte * mebibyte;
+        fill_random(bytes.first(part), 1);
+        fill_text(bytes.subspan(part, part), 1);
+        fill_numbers(bytes.subspan(2 * part));
+    } else {
+        fill_random(bytes, 1);
+    }
+}
+
+std::vector<Codec> parse_codecs(const std::string &list)
+{
+    std::vector<Codec> codecs;
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) {
+        codecs.push_back(Codec::parse(name));
+    }
+    return codecs;
 }
 
 } // namespace
@@ -73,31 +119,39 @@ void run_round(const std::string &directory, const ChildProcess &child,
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fmt::print(stderr, "usage: {} DIRECTORY [MIB] [CODEC] [ROUNDS]\n",
+        fmt::print(stderr,
+                   "usage: {} DIRECTORY [MIB] [CODEC[,CODEC...]] [ROUNDS] [CONTENT]\n",
                    argv[0]);
         return 2;
     }
     std::size_t size = (argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1024)
                        << 20;
     int rounds = argc > 4 ? std::atoi(argv[4]) : 3;
+    std::string content = argc > 5 ? argv[5] : "random";
+    std::vector<Codec> codecs = parse_codecs(argc > 3 ? argv[3] : "zstd");
     WriterOptions options;
     FileIdentities identities;
-    options.codec = Codec::parse(argc > 3 ? argv[3] : "zstd");
+    WriteRate write_rate;
     options.identities = &identities;
-    ChildProcess child([size](Description &description) {
+    options.write_rate = &write_rate;
+    ChildProcess child([&](Description &description) {
         /* Like a small program: many regions of a page or a few. */
         for (int i = 0; i < 100; i++) {
             fill_text(description.map((1 + i % 8) * page), i);
             (void)description.map(page, 0); /* keeps neighbours apart */
         }
         if (size > 0) {
-            fill_random(description.map(size), 1);
+            fill(description.map(size), content);
         }
     });
     std::vector<std::byte> bytes(size);
-    fill_random(bytes, 1);
+    fill(bytes, content);
     for (int i = 0; i < rounds; i++) {
-        run_round(argv[1], child, bytes, options);
+        for (const Codec &codec : codecs) {
+            options.codec = codec;
+            fmt::print("{:8} ", codec.text());
+            run_round(argv[1], child, bytes, options);
+        }
     }
     return 0;
 }

@@ -164,7 +164,8 @@ TEST_P(Codecs, EveryRegionComesBack)
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Codecs,
-                         testing::Values("none", "zstd", "zstd:-5", "zstd:5"));
+                         testing::Values("none", "lz4", "zstd", "zstd:-5", "zstd:5",
+                                         "auto"));
 
 TEST(Image, KeepsTheDescription)
 {

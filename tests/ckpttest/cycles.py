@@ -29,6 +29,7 @@ WAYS = {
     "ns": [("ns", "no"), ("ns", "node")],
 }
 SNAPSHOTS = ("stop", "memory", "cow")
+CODECS = ("none", "lz4", "zstd", "auto")
 WAYS["each"] = [way for ways in WAYS.values() for way in ways]
 
 
@@ -55,12 +56,14 @@ class Cycle:
     def __init__(self, directory, program, chance, way):
         protocol, stagger = way
         self.snapshot = chance.choice(SNAPSHOTS)
+        self.codec = chance.choice(CODECS)
         self.lab = Lab(
             directory,
             CKPT_NAME="cycle",
             CKPT_PROTOCOL=protocol,
             CKPT_STAGGER=stagger,
             CKPT_SNAPSHOT=self.snapshot,
+            CKPT_CODEC=self.codec,
         )
         self.program = program
         self.chance = chance
@@ -86,6 +89,7 @@ class Cycle:
         self.known[saved["number"]] = Known(after, last_step(job))
         self.counts[f"checkpoints by {saved['protocol']}"] += 1
         self.counts[f"with {self.snapshot}"] += 1
+        self.counts[f"with codec {self.codec}"] += 1
         return True
 
     def kill(self):
