@@ -4,7 +4,10 @@
  * by one. S must not see one complete before R has received it, though R may have taken
  * it into its log. At each commit the job may be restarted, and goes on from the cuts.
  * Rules 2 to 6 are those of nonblocking.pml, and taken for granted: the old colour has
- * ended when its sender has been cut and the channel is empty. */
+ * ended when its sender has been cut and the channel is empty.
+ *
+ * COLLECTIVE: then both enter a blocking collective, S when all its sends are complete.
+ * Who is inside does nothing but wait for the other one. */
 
 #ifndef SENDS
 #define SENDS 2
@@ -52,13 +55,48 @@ mtype = { RUN, CUT, CLOSE };
 chan order[2] = [2] of { mtype };
 bool was_cut[2];
 bool is_over;
+bool aligning;
 hidden byte number, place, n;
+
+#ifdef COLLECTIVE
+bool entered[2], cut_entered[2];
+bool shut[2]; /* the gate, from REQUEST to the cut */
+#define OUTSIDE(me) (!entered[me] || entered[1 - (me)])
+/* A collective that one has entered is left by both before the cut. */
+#define MAY_PASS(me) (!shut[me] || aligning && entered[1 - (me)])
+#ifdef MUTANT_CUT_INSIDE
+#define IS_ALIGNED true
+#define CAN_BE_CUT(me) true
+#else
+#define IS_ALIGNED (entered[S] == entered[R])
+#define CAN_BE_CUT(me) OUTSIDE(me)
+#endif
+#ifdef MUTANT_ENTERED_INCOMPLETE
+#define CANNOT_BE_ASKED true
+#else
+#define CANNOT_BE_ASKED (!open[R] || R_COMPLETE && questions == 0)
+#endif
+#else
+#define OUTSIDE(me) true
+#define IS_ALIGNED true
+#define CAN_BE_CUT(me) true
+#endif
 
 #define COMPLETE(me, from) \
     (was_cut[me] && was_cut[1 - (me)] && empty(from[OLD(me)]))
 #define R_COMPLETE \
     (COMPLETE(R, message) && empty(question[OLD(R)]))
 #define S_COMPLETE COMPLETE(S, answer)
+
+inline note_entered(me)
+{
+#ifdef COLLECTIVE
+    shut[me] = false;
+    /* As if it had not entered one that it is inside. */
+    cut_entered[me] = entered[me] && OUTSIDE(me);
+#endif
+    skip
+}
 
 /* ---- S. In d_step. ------------------------------------------------------------- */
 
@@ -125,6 +163,7 @@ inline cut_sender()
     cut_done = done;
     cut_held = held;
     logged_answers = 0;
+    note_entered(S);
     epoch[S]++;
     open[S] = true;
     was_cut[S] = true
@@ -140,23 +179,29 @@ inline take_answer(colour)
 active proctype sender()
 {
     do
-    :: d_step { !holds && started < SENDS ->
+    :: d_step { OUTSIDE(S) && !holds && started < SENDS ->
            started++; message[NEW(S)] ! started }
-    :: d_step { !holds && IS_SEEN(1) -> see(1) }
-    :: d_step { !holds && IS_SEEN(2) -> see(2) }
+    :: d_step { OUTSIDE(S) && !holds && IS_SEEN(1) -> see(1) }
+    :: d_step { OUTSIDE(S) && !holds && IS_SEEN(2) -> see(2) }
 #if SENDS > 2
-    :: d_step { !holds && IS_SEEN(3) -> see(3) }
+    :: d_step { OUTSIDE(S) && !holds && IS_SEEN(3) -> see(3) }
 #endif
-    :: d_step { !holds && (!open[S] || S_COMPLETE) && nempty(answer[NEW(S)]) ->
+    :: d_step { OUTSIDE(S) && !holds && (!open[S] || S_COMPLETE) && nempty(answer[NEW(S)]) ->
            take_answer(NEW(S)) }
-    :: d_step { open[S] && nempty(answer[OLD(S)]) ->
+    :: d_step { OUTSIDE(S) && open[S] && nempty(answer[OLD(S)]) ->
            answer[OLD(S)] ? <number>;
            logged_answers = logged_answers | BIT(number);
            take_answer(OLD(S)) }
     :: d_step { order[S] ? [RUN] -> order[S] ? RUN; confirm_withheld() }
-    :: d_step { order[S] ? [CUT] -> order[S] ? CUT; cut_sender() }
+    :: d_step { CAN_BE_CUT(S) && order[S] ? [CUT] -> order[S] ? CUT; cut_sender() }
     :: d_step { order[S] ? [CLOSE] -> order[S] ? CLOSE; open[S] = false }
+#ifdef COLLECTIVE
+    :: d_step { done == ALL_SENDS && !entered[S] && MAY_PASS(S) ->
+           entered[S] = true }
+    :: entered[S] && OUTSIDE(S) && is_over -> break
+#else
     :: done == ALL_SENDS && is_over -> break
+#endif
     od
 }
 
@@ -225,6 +270,7 @@ inline cut_receiver()
     for (n : 1 .. SENDS) {
         logged_later[n] = later[n]
     }
+    note_entered(R);
     epoch[R]++;
     open[R] = true;
     was_cut[R] = true
@@ -234,25 +280,29 @@ active proctype receiver()
 {
 end_receiving:
     do
-    :: d_step { taken == last && (!open[R] || R_COMPLETE && questions == 0) &&
+    :: d_step { OUTSIDE(R) && taken == last && (!open[R] || R_COMPLETE && questions == 0) &&
                 nempty(message[NEW(R)]) ->
            take_from_library(NEW(R)); receive_next() }
-    :: d_step { taken < last -> receive_next() }
-    :: d_step { open[R] && nempty(message[OLD(R)]) ->
+    :: d_step { OUTSIDE(R) && taken < last -> receive_next() }
+    :: d_step { OUTSIDE(R) && open[R] && nempty(message[OLD(R)]) ->
            take_from_library(OLD(R)) }
-    :: d_step { open[R] && nempty(question[OLD(R)]) ->
+    :: d_step { OUTSIDE(R) && open[R] && nempty(question[OLD(R)]) ->
            take_question(OLD(R)); log_question() }
-    :: d_step { !open[R] && nempty(question[NEW(R)]) ->
+    :: d_step { OUTSIDE(R) && !open[R] && nempty(question[NEW(R)]) ->
            take_question(NEW(R)) } /* before its own cut */
-    :: d_step { open[R] && MAY_MATCH -> match(last) }
-    :: d_step { order[R] ? [CUT] -> order[R] ? CUT; cut_receiver() }
+    :: d_step { OUTSIDE(R) && open[R] && MAY_MATCH -> match(last) }
+#ifdef COLLECTIVE
+    :: d_step { taken == SENDS && !entered[R] && MAY_PASS(R) && CANNOT_BE_ASKED ->
+           entered[R] = true }
+#endif
+    :: d_step { CAN_BE_CUT(R) && order[R] ? [CUT] -> order[R] ? CUT; cut_receiver() }
     :: d_step { order[R] ? [CLOSE] -> order[R] ? CLOSE; open[R] = false }
     od
 }
 
 /* ---- The coordinator. In d_step. ------------------------------------------------ */
 
-bool aligning, cutting, restarted;
+bool cutting, restarted;
 bool asked[2];
 
 /* What S saw complete before its cut R received before its own. */
@@ -269,6 +319,26 @@ inline forget(channel)
     :: nempty(channel) -> channel ? _
     :: empty(channel) -> break
     od
+}
+
+inline shut_gates()
+{
+#ifdef COLLECTIVE
+    shut[S] = true;
+    shut[R] = true;
+#endif
+    skip
+}
+
+inline go_back()
+{
+#ifdef COLLECTIVE
+    entered[S] = cut_entered[S];
+    entered[R] = cut_entered[R];
+    shut[S] = false;
+    shut[R] = false;
+#endif
+    skip
 }
 
 /* From the images and logs: nothing is under way, and the log is whole. */
@@ -297,6 +367,7 @@ inline restart()
     for (n : 1 .. SENDS) {
         later[n] = logged_later[n]
     }
+    go_back();
     match(last)
 }
 
@@ -326,10 +397,10 @@ active proctype coordinator()
     do
     :: d_step { checkpoint < CHECKPOINTS && IS_IDLE && ALL_OBEYED &&
                 !restarted ->
-           checkpoint++; aligning = true; armed = true }
+           checkpoint++; aligning = true; armed = true; shut_gates() }
     :: d_step { MAY_RUN && holds && !asked[S] && empty(order[S]) ->
            order[S] ! RUN }
-    :: d_step { aligning -> aligning = false; cutting = true }
+    :: d_step { aligning && IS_ALIGNED -> aligning = false; cutting = true }
     :: d_step { cutting && !asked[S] -> asked[S] = true; order[S] ! CUT }
     :: d_step { cutting && !asked[R] -> asked[R] = true; order[R] ! CUT }
     :: d_step { cutting && R_COMPLETE && S_COMPLETE && questions == 0 ->
