@@ -56,6 +56,17 @@ def test_three_restarts(lab, name):
     gate.open()
 
 
+@pytest.mark.parametrize("protocol", ["cl", "ns"])
+def test_receiver_of_a_synchronous_send_is_cut_first(lab, protocol):
+    """It is in the next collective when the sender is cut: each time a chance."""
+    settings = {"CKPT_PROTOCOL": protocol, "CKPT_STAGGER": "node"}
+    gate = Gate(lab, "synchronous_then_collective", **settings)
+    for _ in range(10):
+        assert lab.checkpoint(gate.job)["protocol"] == protocol
+    gate.kill_and_restart()
+    gate.open()
+
+
 @pytest.mark.parametrize("name", probes.REFUSED)
 def test_refused(lab, name):
     """The message names what cannot be saved; the program goes on."""
