@@ -31,6 +31,7 @@ def scratch(out):
 def write(out, name, data, **texts):
     """NAME.json of the data, and a file for each text, named by its suffix; prints
     the Markdown."""
+    out.mkdir(parents=True, exist_ok=True)
     path = out / name
     path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
     for suffix, text in texts.items():

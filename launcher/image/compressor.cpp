@@ -113,7 +113,7 @@ Compressor::Compressor(Codec codec, CodecChoice *choice)
 {
     impl_->codec = codec;
     impl_->choice = codec.kind == Codec::Kind::automatic ? choice : nullptr;
-    if (codec.kind == Codec::Kind::zstd || impl_->choice != nullptr) {
+    if (codec.kind == Codec::Kind::zstd || codec.kind == Codec::Kind::automatic) {
         impl_->context.reset(ZSTD_createCCtx());
         if (!impl_->context) {
             throw std::bad_alloc();

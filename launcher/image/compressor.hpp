@@ -25,7 +25,8 @@ struct Compressed {
 class Compressor
 {
   public:
-    /* `choice`, for the codec auto only, must outlive the compressor. */
+    /* `choice`, for the codec auto only, must outlive the compressor; without one
+     * that is zstd. */
     explicit Compressor(Codec codec, CodecChoice *choice = nullptr);
     ~Compressor();
 

@@ -319,7 +319,7 @@ void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
     std::uint64_t size =
         message_log_chunk_size(source.bytes(), options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
-    Compressor compressor(options.codec, choice ? &*choice : nullptr);
+    Compressor compressor(options.codec, pipeline().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
     with_hdf5([&] {

@@ -45,7 +45,8 @@ bool CutProtocol::any_synchronous() const
  * and a sender may have to know before it enters, too. */
 bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 {
-    return !(is_to_move() && any_synchronous()) && rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
+    return !(is_to_move() && any_synchronous()) &&
+           rank.place == CKPT_PLACE_INSIDE && rank.slot == slot &&
            (rank.flags & CKPT_INSIDE_CLOCKED) != 0 &&
            (rank.flags & CKPT_INSIDE_REDO) != 0;
 }

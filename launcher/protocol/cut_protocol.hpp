@@ -249,7 +249,7 @@ class CutProtocol
     void cut_after(int rank, Time now);
     void cut_rest(Time now);
     void pass_turns(Time now);
-    std::uint64_t kind_of_cut() const;
+    ckpt_cut kind_of_cut() const;
     bool must_tell_counts() const;
     void examine_quiet();
     void on_cut(int rank, const ckpt_message &message, Time now);

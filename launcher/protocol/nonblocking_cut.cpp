@@ -72,21 +72,22 @@ bool CutProtocol::waits(const Rank &rank)
 
 void CutProtocol::order_cut(int rank, Time now)
 {
+    /* After the loss of an agent it is not known. */
+    const bool synchronous = settling_ || any_synchronous();
+
     ranks_[rank].asked_at = now;
-    send(rank, CKPT_MSG_CUT, true, kind_of_cut());
+    send(rank, CKPT_MSG_CUT, true,
+         kind_of_cut() | (synchronous ? CKPT_CUT_SYNCHRONOUS : 0));
 }
 
 /* A program that communicates by collectives alone needs to be told no counts. */
-std::uint64_t CutProtocol::kind_of_cut() const
+ckpt_cut CutProtocol::kind_of_cut() const
 {
-    /* After the loss of an agent it is not known. */
-    const bool synchronous = settling_ || any_synchronous();
-    const ckpt_cut kind = quiet_ ? CKPT_CUT_QUIET
-                          : plan_.protocol == Protocol::network_sweep
-                              ? CKPT_CUT_SWEEP
-                              : CKPT_CUT_MARKERS;
-
-    return kind | (synchronous ? CKPT_CUT_SYNCHRONOUS : 0);
+    if (quiet_) {
+        return CKPT_CUT_QUIET;
+    }
+    return plan_.protocol == Protocol::network_sweep ? CKPT_CUT_SWEEP
+                                                     : CKPT_CUT_MARKERS;
 }
 
 /*

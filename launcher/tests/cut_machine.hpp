@@ -98,6 +98,18 @@ class Machine : public testing::Test, public RankPages
         send(rank, message);
     }
 
+    /* In answer to a REQUEST for which nobody is to stand still. */
+    void report_running(int rank, std::uint64_t flags = CKPT_REPORT_SENT,
+                        std::uint64_t needs = 0)
+    {
+        ckpt_message message{};
+        message.type = CKPT_MSG_REPORT;
+        message.arg[0] = CKPT_PLACE_FREE;
+        message.arg[5] = needs;
+        message.arg[6] = flags;
+        send(rank, message);
+    }
+
     void report(int rank, std::uint64_t place = CKPT_PLACE_FREE)
     {
         bool inside = place == CKPT_PLACE_INSIDE;

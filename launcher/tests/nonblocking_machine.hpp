@@ -22,7 +22,7 @@ class NonblockingCut : public Machine
     {
         request(false, {protocol, std::move(lanes)});
         for (int i = 0; i < count; i++) {
-            report_running(i, !quiet && i == 1);
+            report_running(i, !quiet && i == 1 ? CKPT_REPORT_SENT : 0);
         }
         ASSERT_EQ(machine.phase(), Phase::open);
         ASSERT_TRUE(took<action::OpenPieces>());
@@ -32,14 +32,6 @@ class NonblockingCut : public Machine
         ASSERT_EQ(machine.phase(), Phase::cut);
     }
 
-    void report_running(int rank, bool has_sent = true)
-    {
-        ckpt_message message{};
-        message.type = CKPT_MSG_REPORT;
-        message.arg[0] = CKPT_PLACE_FREE;
-        message.arg[6] = has_sent;
-        send(rank, message);
-    }
     void report_waiting(int rank)
     {
         say(rank, CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);

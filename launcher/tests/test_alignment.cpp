@@ -127,11 +127,7 @@ TEST_F(Machine, WithSynchronousSendsNobodyIsCutInsideInMotion)
     request(false, {Protocol::chandy_lamport, {}});
     report_inside(0, redo);
     report_inside(1, redo);
-    ckpt_message message{};
-    message.type = CKPT_MSG_REPORT;
-    message.arg[0] = CKPT_PLACE_FREE;
-    message.arg[6] = CKPT_REPORT_SYNCHRONOUS;
-    send(2, message);
+    report_running(2, CKPT_REPORT_SYNCHRONOUS);
     EXPECT_EQ(machine.phase(), Phase::align);
     EXPECT_EQ(page_clocks[2][0].target, 6u);
 }

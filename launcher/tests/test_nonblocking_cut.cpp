@@ -247,30 +247,20 @@ TEST_F(NonblockingCut, ARankThatSharesMemoryIsNotSavedAlone)
 
 TEST_F(NonblockingCut, ARankThatNeedsOthersToStandStillMakesAllStandStill)
 {
-    ckpt_message message{};
-
     request(false, {Protocol::chandy_lamport, {}});
     report_running(0);
     report_running(1);
-    message.type = CKPT_MSG_REPORT;
-    message.arg[0] = CKPT_PLACE_FREE;
-    message.arg[5] = CKPT_NEEDS_WINDOWS;
-    send(2, message);
+    report_running(2, 0, CKPT_NEEDS_WINDOWS);
     EXPECT_EQ(machine.phase(), Phase::stop);
     EXPECT_EQ(machine.protocol(), Protocol::sync_and_stop);
 }
 
 TEST_F(NonblockingCut, AllHearThatSomeRankUsesSynchronousSends)
 {
-    ckpt_message message{};
-
     request(false, {Protocol::chandy_lamport, {}});
     report_running(0);
     report_running(1);
-    message.type = CKPT_MSG_REPORT;
-    message.arg[0] = CKPT_PLACE_FREE;
-    message.arg[6] = CKPT_REPORT_SYNCHRONOUS;
-    send(2, message);
+    report_running(2, CKPT_REPORT_SYNCHRONOUS);
     machine.opened(now);
     settle();
     for (int i = 0; i < count; i++) {

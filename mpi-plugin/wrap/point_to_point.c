@@ -122,7 +122,7 @@ static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
 }
 
 /* Others have to know that they may be asked. */
-static inline __attribute__((always_inline)) void tell_if(int synchronous)
+static inline __attribute__((always_inline)) void announce_if(int synchronous)
 {
     if (synchronous && !LIKELY(ckpt_synchronous_used)) {
         ckpt_withhold_synchronous();
@@ -140,7 +140,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
     if (!LIKELY(ckpt_communicator_valid(comm))) {
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
-    tell_if(synchronous);
+    announce_if(synchronous);
     ckpt_begin();
     if (synchronous && !LIKELY(ckpt_pending == 0) && ckpt_withhold_is_due()) {
         code = send_watched(buffer, count, datatype, peer, tag, comm, name);
@@ -401,7 +401,7 @@ nonblocking(enum ckpt_request_kind kind, const void *buffer, int count,
         return ckpt_error(NULL, MPI_ERR_COMM, name);
     }
     CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
-    tell_if(mode == CKPT_SEND_SYNCHRONOUS);
+    announce_if(mode == CKPT_SEND_SYNCHRONOUS);
     ckpt_begin();
     request = describe(kind, (void *)buffer, count, datatype, peer, tag, comm,
                        mode, name, site);
@@ -479,7 +479,7 @@ static int persistent(enum ckpt_request_kind kind, const void *buffer, int count
     }
     CKPT_REQUIRE(request_p != NULL, comm, MPI_ERR_REQUEST, name);
     CKPT_REQUIRE(datatype != NULL, comm, MPI_ERR_TYPE, name);
-    tell_if(mode == CKPT_SEND_SYNCHRONOUS);
+    announce_if(mode == CKPT_SEND_SYNCHRONOUS);
     ckpt_begin();
     code = check_arguments(kind, buffer, count, datatype, peer, tag, comm, mode);
     if (code != MPI_SUCCESS) {
