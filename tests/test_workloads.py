@@ -2,9 +2,13 @@
 """The programs of the dissertation's chapter 4, small: saved in their middle by each
 protocol, killed, and restarted from the last of the checkpoints."""
 
+import subprocess
+
 import pytest
 
 from ckpttest import probes, workloads
+from ckpttest.programs import ok_line
+from ckpttest.settings import APPS, PATIENCE
 from ckpttest.workloads import MIB
 
 WAYS = [
@@ -38,3 +42,32 @@ def test_saved_by_each_protocol(lab, native, program):
         job = lab.restart(**next_way)
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
+
+
+# Arguments after the size, for some tenths of a second.
+THREADED = {
+    "bubble_sort": [4, 5000],
+    "matrix_product": [4, 200],
+    "merge_sort": [8, 2],
+    "pattern_matching": [1, 1],
+    "travelling_salesman": [11, 5],
+}
+
+
+@pytest.mark.parametrize("name", THREADED)
+def test_answer_for_any_number_of_threads(name):
+    """Without MPI and without us; they check themselves."""
+    size, amount = THREADED[name]
+    answers = set()
+    for threads in (1, 3):
+        command = [APPS / "threaded" / name, size, threads, amount]
+        lines = subprocess.run(
+            [str(word) for word in command],
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=PATIENCE,
+        ).stdout.splitlines()
+        assert lines[0] == "step 0", lines
+        answers.add(ok_line(lines, None))
+    assert len(answers) == 1
