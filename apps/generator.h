@@ -27,6 +27,12 @@ static inline uint64_t mix4(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     return mix(mix(mix(mix(a) + b) + c) + d);
 }
 
+/* Such a number as a fraction: at least 0, less than 1. */
+static inline double fraction_of(uint64_t number)
+{
+    return (double)(number >> 11) * 0x1p-53;
+}
+
 /* Fills `size` bytes with the data that belongs to `key`. */
 static inline void fill(void *buffer, size_t size, uint64_t key)
 {

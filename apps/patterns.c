@@ -37,7 +37,7 @@ static uint64_t key_of(int from, int to, uint64_t round)
 
 static void compute(uint64_t round)
 {
-    double part = (double)(mix4((uint64_t)rank, round, 1, 0) >> 11) * 0x1p-53;
+    double part = fraction_of(mix4((uint64_t)rank, round, 1, 0));
     double us = (double)period_us * (1 + IMBALANCE * (part - 0.5));
     struct timespec left = {(time_t)(us / 1e6), (long)(us * 1e3) % 1000000000};
 

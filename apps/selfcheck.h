@@ -2,8 +2,8 @@
 /*
  * selfcheck.h - what the self-checking MPI programs share.
  *
- * A wrong result ends the whole job at once. Data comes from generator.h, so that
- * each rank can compute what any other rank has sent.
+ * A wrong result ends the whole job at once. Data comes from generator.h, so
+ * that each rank can compute what any other rank has sent.
  */
 #ifndef SELFCHECK_H
 #define SELFCHECK_H

@@ -47,7 +47,7 @@ static uint64_t power_of_factor(uint64_t exponent)
 static void synchronise(uint64_t product, uint64_t power)
 {
     for (int distance = 1; distance < size; distance *= 2) {
-        const int left = (rank + size - distance % size) % size;
+        const int left = (rank + size - distance) % size;
         uint64_t theirs;
 
         MPI_Sendrecv(&product, 1, MPI_UINT64_T, (rank + distance) % size, TAG,

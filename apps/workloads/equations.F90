@@ -33,12 +33,6 @@ program equations
 
 contains
 
-    integer function first_of(of_rank)
-        integer, intent(in) :: of_rank
-
-        first_of = all_columns*of_rank/ranks + 1
-    end function first_of
-
     subroutine start
         integer :: room
 
@@ -48,8 +42,8 @@ contains
         iterations = number_argument(2, 2000_int64)
         left = merge(rank - 1, MPI_PROC_NULL, rank > 0)
         right = merge(rank + 1, MPI_PROC_NULL, rank < ranks - 1)
-        first = first_of(rank)
-        columns = first_of(rank + 1) - first
+        first = first_of(rank, all_columns, ranks)
+        columns = first_of(rank + 1, all_columns, ranks) - first
         room = max(int(bytes/(8*rows*arrays)), columns + 2)
         allocate (known(rows, 0:room - 1), solution(rows, 0:room - 1), rest(rows, 0:room - 1), &
                   direction(rows, 0:room - 1), image(rows, 0:room - 1))

@@ -38,9 +38,7 @@ static long global_column(const struct elimination *e, long local)
 /* The element of the matrix, between -1 and 1. */
 static double element(long row, long column)
 {
-    uint64_t bits = mix4((uint64_t)row, (uint64_t)column, 3, 0) >> 11;
-
-    return (double)bits * 0x1p-52 - 1;
+    return 2 * fraction_of(mix4((uint64_t)row, (uint64_t)column, 3, 0)) - 1;
 }
 
 /* ---- Elimination --------------------------------------------------------- */
@@ -128,14 +126,6 @@ static double check_vector(long column)
     return element(column, -1);
 }
 
-static double *zero_vector(long n)
-{
-    double *values = calloc((size_t)n, sizeof *values);
-
-    CHECK(values != NULL);
-    return values;
-}
-
 static void add_over_ranks(double *values, long n)
 {
     MPI_Allreduce(MPI_IN_PLACE, values, (int)n, MPI_DOUBLE, MPI_SUM,
@@ -145,7 +135,7 @@ static void add_over_ranks(double *values, long n)
 /* U times x; below the pivots, what is left of the matrix. */
 static double *upper_times_vector(const struct elimination *e, long pivots)
 {
-    double *result = zero_vector(e->n);
+    double *result = zeros(e->n);
 
     for (long local = 0; local < e->columns; local++) {
         const double *column = local_column(e, local);
@@ -164,7 +154,7 @@ static double *upper_times_vector(const struct elimination *e, long pivots)
 static double *lower_times(const struct elimination *e, const double *upper,
                            long pivots)
 {
-    double *result = zero_vector(e->n);
+    double *result = zeros(e->n);
 
     for (long local = 0; local < e->columns; local++) {
         const double *column = local_column(e, local);
@@ -184,7 +174,7 @@ static double *lower_times(const struct elimination *e, const double *upper,
 /* The matrix that was, in the order that its rows have now, times x. */
 static double *matrix_times_vector(const struct elimination *e)
 {
-    double *result = zero_vector(e->n);
+    double *result = zeros(e->n);
 
     for (long local = 0; local < e->columns; local++) {
         const long j = global_column(e, local);
@@ -218,7 +208,7 @@ static void set_up(struct elimination *e, size_t bytes)
     e->values = malloc((size_t)(e->columns * e->n) * sizeof *e->values);
     e->row_at = malloc((size_t)e->n * sizeof *e->row_at);
     CHECK(e->values != NULL && e->row_at != NULL);
-    e->pivot = zero_vector(e->n);
+    e->pivot = zeros(e->n);
     for (long row = 0; row < e->n; row++) {
         e->row_at[row] = row;
     }

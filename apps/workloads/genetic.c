@@ -83,7 +83,7 @@ static int table_is_right(const struct tool *tool)
 static double uniform(uint64_t *random)
 {
     *random = mix(*random);
-    return (double)(*random >> 11) * 0x1p-53;
+    return fraction_of(*random);
 }
 
 /* A word whose bits are ones with that probability, to 1/1024. */
@@ -173,17 +173,23 @@ static struct colour draw(struct tool *tool, int row, int column)
 
 /* ---- Files --------------------------------------------------------------- */
 
-static FILE *open_file(const char *name, int of_rank, const char *mode)
-{
-    char path[NAME_LENGTH];
-    FILE *file;
+struct path {
+    char text[NAME_LENGTH];
+};
 
-    if (of_rank < 0) {
-        snprintf(path, sizeof path, "%s", name);
-    } else {
-        snprintf(path, sizeof path, "%s.%d", name, of_rank);
-    }
-    file = fopen(path, mode);
+/* Of the rows of a rank, beside the picture. */
+static struct path rows_path(const char *name, int of_rank)
+{
+    struct path path;
+
+    snprintf(path.text, sizeof path.text, "%s.%d", name, of_rank);
+    return path;
+}
+
+static FILE *open_file(const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+
     CHECK(file != NULL);
     return file;
 }
@@ -191,7 +197,7 @@ static FILE *open_file(const char *name, int of_rank, const char *mode)
 static void draw_rows(struct tool *tool, const char *name)
 {
     struct colour *pixels = malloc((size_t)tool->side * sizeof *pixels);
-    FILE *file = open_file(name, rank, "w");
+    FILE *file = open_file(rows_path(name, rank).text, "w");
 
     CHECK(pixels != NULL);
     for (int row = rank; row < tool->side; row += size) {
@@ -215,8 +221,8 @@ static struct colour *gather_rows(const struct tool *tool, const char *name)
 
     CHECK(picture != NULL);
     for (int of = 0; of < size; of++) {
-        FILE *file = open_file(name, of, "r");
-        char path[NAME_LENGTH];
+        const struct path path = rows_path(name, of);
+        FILE *file = open_file(path.text, "r");
 
         for (size_t row = (size_t)of; row < side; row += (size_t)size) {
             CHECK(fread(picture + row * side, sizeof *picture, side, file) ==
@@ -224,8 +230,7 @@ static struct colour *gather_rows(const struct tool *tool, const char *name)
         }
         CHECK(fgetc(file) == EOF);
         fclose(file);
-        snprintf(path, sizeof path, "%s.%d", name, of);
-        CHECK(remove(path) == 0);
+        CHECK(remove(path.text) == 0);
     }
     return picture;
 }
@@ -234,7 +239,7 @@ static uint64_t make_picture(struct tool *tool, const char *name)
 {
     const size_t pixels = (size_t)tool->side * (size_t)tool->side;
     struct colour *picture = gather_rows(tool, name);
-    FILE *file = open_file(name, -1, "w");
+    FILE *file = open_file(name, "w");
     uint64_t sum;
 
     for (uint64_t i = 0; i < CHECKED; i++) {

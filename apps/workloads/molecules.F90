@@ -34,12 +34,6 @@ program molecules
 
 contains
 
-    integer function first_of(of_rank)
-        integer, intent(in) :: of_rank
-
-        first_of = int(int(atoms, int64)*of_rank/ranks) + 1
-    end function first_of
-
     subroutine start
         call MPI_Comm_rank(MPI_COMM_WORLD, rank)
         call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -47,8 +41,8 @@ contains
         steps = number_argument(2, 200_int64)
         side = int(number_argument(3, 11_int64))
         atoms = side**3
-        first = first_of(rank)
-        last = first_of(rank + 1) - 1
+        first = first_of(rank, atoms, ranks)
+        last = first_of(rank + 1, atoms, ranks) - 1
         room = max(bytes/(bytes_of_place*max(last - first + 1, 1)), 1_int64)
         allocate (place(3, atoms), moved(3, atoms), velocity(3, atoms), force(3, atoms))
         allocate (path(3, first:last, room))
@@ -85,19 +79,32 @@ contains
 
     !> A step of the velocity Verlet method. `moved` does not wrap round the box.
     subroutine advance
-        integer :: owner, begin
+        integer :: owner, begin, behind
 
         velocity(:, first:last) = velocity(:, first:last) + time_step/2*force(:, first:last)
         moved(:, first:last) = moved(:, first:last) + time_step*velocity(:, first:last)
         do owner = 0, ranks - 1
-            begin = first_of(owner)
-            call MPI_Bcast(moved(1, begin), 3*(first_of(owner + 1) - begin), &
+            begin = first_of(owner, atoms, ranks)
+            behind = first_of(owner + 1, atoms, ranks)
+            call MPI_Bcast(moved(1, begin), 3*(behind - begin), &
                            MPI_DOUBLE_PRECISION, owner, MPI_COMM_WORLD)
         end do
         place = modulo(moved, box)
         call find_forces
         velocity(:, first:last) = velocity(:, first:last) + time_step/2*force(:, first:last)
     end subroutine advance
+
+    !> The way from atom j to the nearest image of atom i, and its length squared; whether
+    !> they are near enough to act on each other.
+    logical function is_near(i, j, apart, square)
+        integer, intent(in) :: i, j
+        real(real64), intent(out) :: apart(3), square
+
+        apart = place(:, i) - place(:, j)
+        apart = apart - box*anint(apart/box)
+        square = sum(apart**2)
+        is_near = square <= cutoff**2 .and. i /= j
+    end function is_near
 
     !> Lennard-Jones, of all atoms on this rank's.
     subroutine find_forces
@@ -107,10 +114,7 @@ contains
         force = 0
         do i = first, last
             do j = 1, atoms
-                apart = place(:, i) - place(:, j)
-                apart = apart - box*anint(apart/box)
-                square = sum(apart**2)
-                if (square > cutoff**2 .or. i == j) cycle
+                if (.not. is_near(i, j, apart, square)) cycle
                 inverse = 1/square**3
                 force(:, i) = force(:, i) + 48*inverse*(inverse - 0.5)/square*apart
             end do
@@ -126,10 +130,7 @@ contains
         mine = sum(velocity(:, first:last)**2)/2
         do i = first, last
             do j = 1, atoms
-                apart = place(:, i) - place(:, j)
-                apart = apart - box*anint(apart/box)
-                square = sum(apart**2)
-                if (square > cutoff**2 .or. i == j) cycle
+                if (.not. is_near(i, j, apart, square)) cycle
                 inverse = 1/square**3
                 mine = mine + (4*inverse*(inverse - 1) - at_cutoff)/2
             end do

@@ -48,7 +48,7 @@ static int column_of(long row, long k)
 
 static double value_of(long row, long k)
 {
-    return (double)(mix4((uint64_t)row, (uint64_t)k, 2, 0) >> 11) * 0x1p-53;
+    return fraction_of(mix4((uint64_t)row, (uint64_t)k, 2, 0));
 }
 
 static double solution_of(long row, long system)
@@ -166,14 +166,6 @@ static void check_solution(const struct solver *s, long system)
 
 /* ---- Setting up ---------------------------------------------------------- */
 
-static double *vector(long length)
-{
-    double *values = malloc((size_t)length * sizeof *values);
-
-    CHECK(values != NULL);
-    return values;
-}
-
 static void set_up(struct solver *s, size_t bytes)
 {
     const double entry = sizeof *s->part.columns + sizeof *s->part.values;
@@ -184,10 +176,10 @@ static void set_up(struct solver *s, size_t bytes)
     part->first = first_row(part->equations, s->rank, s->size);
     part->rows = first_row(part->equations, s->rank + 1, s->size) - part->first;
     make_matrix(part);
-    s->right = vector(part->rows);
-    s->diagonal = vector(part->rows);
-    s->old = vector(part->equations);
-    s->new = vector(part->equations);
+    s->right = zeros(part->rows);
+    s->diagonal = zeros(part->rows);
+    s->old = zeros(part->equations);
+    s->new = zeros(part->equations);
     s->requests = malloc(2 * (size_t)s->size * sizeof *s->requests);
     CHECK(s->requests != NULL);
     make_diagonal(s);

@@ -26,10 +26,18 @@ int64_t workload_default_bytes(void)
 
 size_t bytes_argument(int argc, char **argv, int index)
 {
-    int64_t otherwise = workload_default_bytes();
     long mebibytes = number_argument(argc, argv, index, 0);
 
-    return mebibytes > 0 ? (size_t)mebibytes << 20 : (size_t)otherwise;
+    return mebibytes > 0 ? (size_t)mebibytes << 20
+                         : (size_t)workload_default_bytes();
+}
+
+double *zeros(long count)
+{
+    double *values = calloc((size_t)count, sizeof *values);
+
+    CHECK(values != NULL);
+    return values;
 }
 
 void show_step(int rank, long step)

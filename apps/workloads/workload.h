@@ -12,8 +12,13 @@
  * sixteenth of the machine's memory. Collective over MPI_COMM_WORLD. */
 int64_t workload_default_bytes(void);
 
-/* Argument `index` in MiB as bytes, or the default. Collective as above. */
+/* Argument `index` in MiB as bytes, or the default: then collective as above.
+ */
 size_t bytes_argument(int argc, char **argv, int index);
+
+/* A vector of so many zeros, to be freed; ends the job if there is no memory.
+ */
+double *zeros(long count);
 
 /* Rank 0 prints "step N", but at most once in a tenth of a second. */
 void show_step(int rank, long step);

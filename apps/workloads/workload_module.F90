@@ -7,7 +7,7 @@ module workload
     use mpi_f08
     implicit none
     private
-    public :: bytes_argument, number_argument, check, print_answer, show_step
+    public :: bytes_argument, number_argument, first_of, check, print_answer, show_step
 
     interface
         function workload_default_bytes() bind(c)
@@ -34,15 +34,22 @@ contains
         if (text /= ' ') read (text, *) number_argument
     end function number_argument
 
-    !> An argument in MiB, as bytes. Collective over MPI_COMM_WORLD.
+    !> An argument in MiB, as bytes, or else the default: then collective over
+    !> MPI_COMM_WORLD.
     integer(int64) function bytes_argument(place)
         integer, intent(in) :: place
-        integer(int64) :: otherwise
 
-        otherwise = workload_default_bytes()
         bytes_argument = ishft(number_argument(place, 0_int64), 20)
-        if (bytes_argument <= 0) bytes_argument = otherwise
+        if (bytes_argument <= 0) bytes_argument = workload_default_bytes()
     end function bytes_argument
+
+    !> Of things that are dealt out to ranks in blocks: the first one of a rank. That
+    !> of the rank behind the last one is behind all things.
+    integer function first_of(rank, things, ranks)
+        integer, intent(in) :: rank, things, ranks
+
+        first_of = int(int(things, int64)*rank/ranks) + 1
+    end function first_of
 
     !> Ends the job with a message unless the condition holds.
     subroutine check(condition, what)
