@@ -205,3 +205,21 @@ def test_periodic_checkpoints(lab, native):
     again = lab.restart()
     again.succeed()
     assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_automatic_interval(lab):
+    """It follows from what checkpoints cost, and from launches that have failed."""
+    job = lab.start(programs.ring(10**8), CKPT_INTERVAL="auto", CKPT_MTBF="1s")
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    status = lab.ckpt_json("status", job.pid)[0]
+    assert status["automatic"] and status["mtbf"] == 1 and status["failures"] == 0
+    assert 0 < status["cost"] < 1 and status["interval"] == 1
+    while len(lab.checkpoints()) < 2:
+        assert job.run_on(0.05), "it ended"
+    job.kill()
+    again = lab.restart(CKPT_INTERVAL="auto")
+    again.wait_for("^step")
+    status = lab.ckpt_json("status", again.pid)[0]
+    assert status["failures"] == 1 and 43200 < status["mtbf"] < 43300
+    assert "(1 seen)" in lab.ckpt("status", again.pid).stdout

@@ -217,7 +217,8 @@ control::Status Agent::status() const
     status.agent_pid = getpid();
     status.rank_count = rank_count_;
     status.phase = "starting";
-    status.interval = std::chrono::duration<double>(settings_.interval).count();
+    status.interval = settings_.interval.value().count();
+    status.automatic = settings_.interval.is_automatic();
     if (facts_) {
         status.launcher_pid = facts_->launcher_pid;
         status.application =

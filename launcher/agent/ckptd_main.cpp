@@ -40,6 +40,7 @@ struct Options {
     std::string name;
     std::string host;
     std::string interval = "0";
+    std::string mtbf;
     std::string timeout = "30m";
     std::string protocol = "sns";
     std::string stagger = "auto";
@@ -63,8 +64,12 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--name", options.name, "Name of the job")
         ->envname("CKPT_NAME");
     app.add_option("--interval", options.interval,
-                   "Time from the end of one checkpoint to the next (0: none)")
+                   "Time from the end of one checkpoint to the next, or auto (0: "
+                   "none)")
         ->envname("CKPT_INTERVAL");
+    app.add_option("--mtbf", options.mtbf,
+                   "Mean time between failures, for the interval auto (observed)")
+        ->envname("CKPT_MTBF");
     app.add_option("--timeout", options.timeout,
                    "After this time a checkpoint is given up")
         ->envname("CKPT_TIMEOUT");
@@ -125,7 +130,11 @@ Settings settings_from(const Options &options)
     settings.host = options.host.empty() ? host_name() : options.host;
     settings.restart_job = options.restart_job;
     settings.restart_number = options.restart_number;
-    settings.interval = parse_duration(options.interval);
+    settings.interval = CheckpointInterval::parse(options.interval);
+    if (!options.mtbf.empty()) {
+        settings.interval.give_mtbf(
+            std::chrono::duration<double>(parse_duration(options.mtbf)).count());
+    }
     settings.timeout = parse_duration(options.timeout);
     settings.protocol = options.protocol;
     settings.stagger = options.stagger;

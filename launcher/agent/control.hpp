@@ -112,6 +112,11 @@ struct Status {
     std::vector<RankStatus> ranks; /* of this node */
     double started = 0;            /* seconds since 1970 */
     double interval = 0;           /* seconds; 0: no periodic checkpoints */
+    bool automatic = false;        /* the interval follows from these: */
+    double cost = 0;               /* seconds, of a checkpoint; 0: not known yet */
+    double mtbf = 0;               /* seconds */
+    bool mtbf_is_given = false;    /* else observed */
+    unsigned failures = 0;         /* of earlier launches */
     double next_in = -1; /* seconds to the next periodic one; -1: none */
     std::uint64_t committed = 0; /* checkpoints of this launch */
     std::uint64_t failed = 0;
@@ -144,7 +149,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, host, application, phase,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
-    next_in, committed, failed, last_error, last)
+    automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -8,6 +8,7 @@
 #include "agent/log.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
+#include "common/processes.hpp"
 #include "image/message_log.hpp"
 
 #include <spdlog/spdlog.h>
@@ -44,6 +45,11 @@ CutProtocol::Options machine_options(const Settings &settings)
     return options;
 }
 
+steady_clock::duration whole(CheckpointInterval::Duration duration)
+{
+    return std::chrono::duration_cast<steady_clock::duration>(duration);
+}
+
 /* A word that can be part of a job's name. */
 std::string name_part(std::string text)
 {
@@ -68,7 +74,8 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
-      epoch_(settings.restart_number), started_(now_nanoseconds())
+      epoch_(settings.restart_number), interval_(settings.interval),
+      started_(now_nanoseconds())
 {
     choose_name(facts);
     if (open_store()) {
@@ -118,6 +125,7 @@ bool Coordinator::open_store()
             }
         }
         store_ = std::move(store);
+        remember_launches();
         write_job_state("running");
         open_log(store_->directory() / job_, settings_.host);
         store_error_.clear();
@@ -135,6 +143,27 @@ std::string Coordinator::rank_socket() const
            (control::namespace_hash(settings_.launch_namespace) + ".sock");
 }
 
+/* Of a launch that was not ended its agent has left "running", or "failed". */
+void Coordinator::remember_launches()
+{
+    auto state = store_->job_state(job_);
+    const bool is_this = state && state->agent_socket == rank_socket();
+
+    if (!state || (settings_.restart_job.empty() && !is_this)) {
+        return; /* a new job */
+    }
+    earlier_ = {state->seconds, state->failures};
+    earlier_.failures += !is_this && state->state != "ended" ? 1 : 0;
+    interval_.observe(earlier_);
+}
+
+JobHistory Coordinator::history() const
+{
+    auto here = static_cast<double>(now_nanoseconds() - started_) * 1e-9;
+
+    return {earlier_.seconds + here, earlier_.failures};
+}
+
 void Coordinator::write_job_state(const char *text)
 {
     JobState state;
@@ -146,6 +175,8 @@ void Coordinator::write_job_state(const char *text)
     state.agent_pid = getpid();
     state.agent_socket = rank_socket();
     state.started = started_;
+    state.seconds = history().seconds;
+    state.failures = history().failures;
     store_->write_job_state(state);
 }
 
@@ -155,7 +186,7 @@ void Coordinator::end()
         return;
     }
     try {
-        write_job_state("ended");
+        write_job_state(killed_ || machine_.has_finished() ? "ended" : "failed");
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
@@ -241,6 +272,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
                             [](const Waiting &waiting) { return waiting.kill; });
     clients_ = std::move(clients);
     attempt_ = {};
+    attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
     told_phase_ = Phase::idle;
@@ -271,6 +303,11 @@ bool Coordinator::idle() const
 
 /* ---- Time ------------------------------------------------------------------ */
 
+Coordinator::Time Coordinator::next_periodic() const
+{
+    return *last_end_ + whole(interval_.value());
+}
+
 void Coordinator::tick(Time now)
 {
     if (machine_.phase() != Phase::idle) {
@@ -279,13 +316,12 @@ void Coordinator::tick(Time now)
         tell_progress(false);
         return;
     }
-    if (settings_.interval.count() > 0 && last_end_ &&
-        now >= *last_end_ + settings_.interval) {
+    if (interval_.is_periodic() && last_end_ && now >= next_periodic()) {
         if (machine_.obstacle().empty()) {
             start({{0, false}}, now, choice_.protocol());
         }
         if (machine_.phase() == Phase::idle) { /* not possible now */
-            last_end_ = now - settings_.interval + periodic_retry;
+            last_end_ = now - whole(interval_.value()) + periodic_retry;
         }
     }
 }
@@ -302,10 +338,8 @@ Coordinator::Time Coordinator::next_tick(Time now) const
         Time soon = now + progress_tick;
         return std::min(soon, machine_.deadline().value_or(soon));
     }
-    if (settings_.interval.count() > 0 && last_end_) {
-        return *last_end_ +
-               std::chrono::duration_cast<steady_clock::duration>(
-                   settings_.interval);
+    if (interval_.is_periodic() && last_end_) {
+        return next_periodic();
     }
     return now + std::chrono::hours(1);
 }
@@ -354,9 +388,19 @@ void Coordinator::fill(control::Status &status) const
     status.failed = failed_count_;
     status.last_error = store_error_.empty() ? last_error_ : store_error_;
     status.last = last_;
-    if (settings_.interval.count() > 0 && last_end_ &&
-        machine_.phase() == Phase::idle) {
-        auto left = *last_end_ + settings_.interval - steady_clock::now();
+    fill_interval(status);
+}
+
+void Coordinator::fill_interval(control::Status &status) const
+{
+    status.interval = interval_.value().count();
+    status.automatic = interval_.is_automatic();
+    status.mtbf = interval_.mtbf();
+    status.mtbf_is_given = interval_.mtbf_is_given();
+    status.failures = earlier_.failures;
+    status.cost = interval_.cost().value_or(0);
+    if (interval_.is_periodic() && last_end_ && machine_.phase() == Phase::idle) {
+        auto left = next_periodic() - steady_clock::now();
         status.next_in =
             std::max(0.0, std::chrono::duration<double>(left).count());
     }

@@ -97,6 +97,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::uint64_t memory = 0;
         int standing = 0; /* WrittenPiece */
         control::Result result;
+        double cpu_before = 0; /* seconds that this agent has computed */
     };
 
     std::vector<ckpt_clock> clocks(int rank) const override;
@@ -116,6 +117,8 @@ class Coordinator : public NodeEvents, private RankPages
     void open_sweeps();
     void finish_opening();
     std::string rank_socket() const;
+    void remember_launches();
+    JobHistory history() const;
     void write_job_state(const char *state);
     bool can_name_logs() const;
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
@@ -134,10 +137,14 @@ class Coordinator : public NodeEvents, private RankPages
     void perform(const action::Finish &finish);
     void write_pieces();
     void learn();
+    double cost_of_last() const;
+    void note_progress();
     Manifest manifest() const;
     void remove_attempt();
     control::Timings timings() const;
     void tell_progress(bool always);
+    Time next_periodic() const;
+    void fill_interval(control::Status &status) const;
     void answer(ClientId client, const control::Reply &reply);
     void answer_error(ClientId client, const std::string &text);
 
@@ -159,6 +166,9 @@ class Coordinator : public NodeEvents, private RankPages
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
     std::optional<Time> last_end_; /* of a checkpoint, or of the start */
+    CheckpointInterval interval_;
+    JobHistory earlier_; /* launches of the job */
+    bool killed_ = false; /* the job, after a checkpoint: as it was asked for */
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
 

@@ -9,6 +9,8 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/parallel.hpp"
+#include "common/processes.hpp"
 #include "image/message_log.hpp"
 #include "protocol/sweep_topology.hpp"
 
@@ -16,6 +18,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -76,6 +79,7 @@ void Coordinator::perform()
                     node->kill();
                 }
             }
+            killed_ = true;
         } else if (auto *finish = std::get_if<action::Finish>(&next)) {
             perform(*finish);
         } else if (std::holds_alternative<action::Settled>(next)) {
@@ -387,6 +391,8 @@ void Coordinator::perform(const action::Finish &finish)
         reply.result = last_ = result;
         committed_count_++;
         learn();
+        interval_.learn(cost_of_last());
+        note_progress();
         spdlog::info("checkpoint {} committed: {} in {}, stopped for {}",
                      result.name, format_bytes(result.bytes),
                      format_seconds(result.timings.total),
@@ -411,6 +417,31 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */
     worker_.reply([this] { start_waiting(); });
+}
+
+/*
+ * How much later the program ends for the checkpoint that is over, in seconds: ranks have
+ * stood still, and then their processors were the agent's as long as it
+ * computed. What a copy of the process costs them in faults is not in it.
+ */
+double Coordinator::cost_of_last() const
+{
+    const double stood = attempt_.result.cost.stood_still.median;
+    const double beside = std::max(0.0, attempt_.result.timings.total - stood) /
+                          std::max(attempt_.result.timings.total, 1e-9);
+    const double computed = process_cpu_seconds() - attempt_.cpu_before;
+
+    return stood + beside * computed / online_cpus();
+}
+
+/* In case that the agent is lost with the job. */
+void Coordinator::note_progress()
+{
+    try {
+        write_job_state("running");
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
 }
 
 /* Of the protocols that a choice is made among. */

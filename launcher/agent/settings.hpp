@@ -7,6 +7,7 @@
 
 #include "image/codec.hpp"
 #include "image/snapshot_method.hpp"
+#include "protocol/checkpoint_interval.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,7 +25,7 @@ struct Settings {
     std::string host; /* name of this node */
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
     std::uint64_t restart_number = 0;
-    std::chrono::nanoseconds interval{0}; /* 0: only on request */
+    CheckpointInterval interval = CheckpointInterval::parse("0");
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);
     std::string protocol = "sns"; /* protocol/cut_choice.hpp: these two words */
     std::string stagger = "auto";

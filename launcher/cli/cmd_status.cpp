@@ -21,7 +21,7 @@ namespace
 /* A job that has only its files left, or whose agent is on another host. */
 struct StoredJob {
     std::string name;
-    std::string state; /* "ended", "running on HOST" or "unknown" */
+    std::string state; /* "ended", "failed", "running on HOST" or "unknown" */
     std::size_t committed = 0;
     std::string newest; /* name of its newest committed checkpoint, or "" */
 };
@@ -33,7 +33,8 @@ StoredJob stored_job(const Store &store, const std::string &name)
     auto state = store.job_state(name);
     job.state = !state                ? "unknown"
                 : store.is_live(name) ? "running on " + state->host
-                                      : "ended";
+                : state->state == "ended" ? "ended"
+                                          : "failed";
     for (const Checkpoint &checkpoint : store.checkpoints(name)) {
         if (checkpoint.state == Checkpoint::State::committed) {
             job.committed++;
@@ -59,6 +60,19 @@ nlohmann::json to_json(const StoredJob &job)
             {"newest", job.newest}};
 }
 
+/* Why an automatic interval is what it is. */
+std::string to_text_why(const control::Status &status)
+{
+    return fmt::format(
+        "    {}, a failure every {}{}\n",
+        status.cost > 0
+            ? fmt::format("a checkpoint costs {}", format_seconds(status.cost))
+            : "nothing is known of what a checkpoint costs",
+        format_seconds(status.mtbf),
+        status.mtbf_is_given ? ""
+                             : fmt::format(" ({} seen)", status.failures));
+}
+
 std::string to_text(const RunningJob &job)
 {
     const control::Status &status = job.status;
@@ -80,6 +94,7 @@ std::string to_text(const RunningJob &job)
             text += fmt::format(", next in {}", format_seconds(status.next_in));
         }
         text += "\n";
+        text += status.automatic ? to_text_why(status) : "";
     }
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);

@@ -8,6 +8,7 @@
 #include "image/codec.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/store.hpp"
+#include "protocol/checkpoint_interval.hpp"
 #include "protocol/cut_choice.hpp"
 
 #include <cstdlib>
@@ -39,6 +40,13 @@ void require_count(const std::string &text)
     }
 }
 
+void require_above_zero(const std::string &time)
+{
+    if (parse_duration(time).count() == 0) {
+        fail("{} is no time", time);
+    }
+}
+
 } // namespace
 
 void JobSettings::declare(CLI::App &app)
@@ -48,7 +56,10 @@ void JobSettings::declare(CLI::App &app)
                    default_directory + "]")
         ->type_name("DIR");
     add_option(app, "--interval", interval_,
-               "Take a checkpoint every TIME: 90, 10m, 1.5h")
+               "Take a checkpoint every TIME: 90, 10m, 1.5h, or auto")
+        ->type_name("TIME");
+    add_option(app, "--mtbf", mtbf_,
+               "Mean time between failures, for --interval auto [observed]")
         ->type_name("TIME");
     add_option(app, "--name", name_, "Name of the job")->type_name("NAME");
     add_option(app, "--protocol", protocol_,
@@ -81,8 +92,12 @@ Environment JobSettings::environment() const
         variables["CKPT_DIR"] = directory().string();
     }
     if (!interval_.empty()) {
-        require_valid("--interval", [&] { parse_duration(interval_); });
+        require_valid("--interval", [&] { CheckpointInterval::parse(interval_); });
         variables["CKPT_INTERVAL"] = interval_;
+    }
+    if (!mtbf_.empty()) {
+        require_valid("--mtbf", [&] { require_above_zero(mtbf_); });
+        variables["CKPT_MTBF"] = mtbf_;
     }
     if (!name_.empty()) {
         require_valid("--name", [&] { require_job_name(name_); });

@@ -33,6 +33,7 @@ class JobSettings
   private:
     std::string directory_;
     std::string interval_;
+    std::string mtbf_;
     std::string name_;
     std::string protocol_;
     std::string stagger_;

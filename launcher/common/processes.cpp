@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -48,6 +49,14 @@ bool is_running(std::int64_t pid)
 {
     char state = stat_of(pid).state;
     return state != 'Z' && state != 'X';
+}
+
+double process_cpu_seconds()
+{
+    timespec time{};
+
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 int parent_of(std::int64_t pid)

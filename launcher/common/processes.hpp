@@ -16,6 +16,9 @@ namespace ckpt
  * not ended: one that only waits to be reaped does not count. */
 bool is_running(std::int64_t pid);
 
+/* Seconds of processor time that this process has had, all threads together. */
+double process_cpu_seconds();
+
 /* Process id of its parent; 0 if it has none or is gone. */
 int parent_of(std::int64_t pid);
 

@@ -251,6 +251,8 @@ std::optional<JobState> Store::job_state(const std::string &job) const
     fields.get("agent_socket", state.agent_socket);
     fields.get("started", started);
     state.started = parse_time(started);
+    fields.get_if_there("seconds", state.seconds);
+    fields.get_if_there("failures", state.failures);
     return state;
 }
 
@@ -264,7 +266,9 @@ void Store::write_job_state(const JobState &state) const
                  {"launcher_pid", state.launcher_pid},
                  {"agent_pid", state.agent_pid},
                  {"agent_socket", state.agent_socket},
-                 {"started", format_time(state.started)}};
+                 {"started", format_time(state.started)},
+                 {"seconds", state.seconds},
+                 {"failures", state.failures}};
     write_text_file_atomically(directory_ / state.name / job_file,
                                json.dump(2) + "\n", "job file");
 }

@@ -22,12 +22,15 @@ namespace ckpt
 /* What the first agent of a job writes about it, in DIR/JOB/job.json. */
 struct JobState {
     std::string name;
-    std::string state; /* "running" or "ended" */
+    std::string state; /* "running", "ended", or "failed": ranks have gone that had
+                          not finished */
     std::string host;  /* where launcher and coordinating agent run */
     std::int64_t launcher_pid = 0; /* mpirun's; the program's own without one */
     std::int64_t agent_pid = 0;
     std::string agent_socket;
-    std::int64_t started = 0; /* ns since 1970 */
+    std::int64_t started = 0; /* ns since 1970; this launch */
+    double seconds = 0;       /* that it has run for, all launches together */
+    unsigned failures = 0;    /* of earlier launches */
 };
 
 struct Checkpoint {

@@ -104,6 +104,13 @@ bool CutProtocol::ending() const
     });
 }
 
+bool CutProtocol::has_finished() const
+{
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank &rank) {
+        return rank.presence == Presence::finished;
+    });
+}
+
 double CutProtocol::elapsed(Time now) const
 {
     return seconds(now - requested_at_);

@@ -134,6 +134,7 @@ class CutProtocol
     int rank_count() const { return static_cast<int>(ranks_.size()); }
     int present() const; /* ranks that are there and not finalised */
     bool ending() const; /* a rank has finished or died */
+    bool has_finished() const; /* all ranks have */
     double elapsed(Time now) const; /* seconds since the request */
     int ranks_done() const; /* through with the present phase */
     const char *state_name(int rank) const;
