@@ -57,6 +57,22 @@ def test_memory_is_as_it_was(lab, native, method, protocol):
     assert lab.answer(program, job, again) == native(program).answer
 
 
+def test_written_at_a_limited_rate(lab):
+    """While it goes on computing; the first chunk waits for nothing."""
+    rate, chunk = 16 << 20, 1 << 20
+    job = lab.start(
+        programs.memory(8, 10**6),
+        CKPT_SNAPSHOT="cow",
+        CKPT_CODEC="none",
+        CKPT_WRITE_RATE="16M",
+    )
+    job.wait_for("^step")
+    saved = lab.checkpoint(job)
+    assert saved["bytes"] > 2 * (8 << 20)
+    assert saved["timings"]["total"] > (saved["bytes"] - 2 * chunk) / rate
+    assert saved["timings"]["stop"] < saved["timings"]["total"] / 2
+
+
 @pytest.mark.parametrize("name", PROBES)
 @pytest.mark.parametrize("method", METHODS)
 def test_three_restarts(lab, method, name):

@@ -47,6 +47,7 @@ struct Options {
     unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
     std::string snapshot = "stop";
+    std::uint64_t write_rate = 0;
     std::string restart_job;
     std::uint64_t restart_number = 0;
     unsigned keep = 2;
@@ -91,6 +92,10 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--snapshot", options.snapshot,
                    "How long ranks stand still: stop, memory, cow or auto")
         ->envname("CKPT_SNAPSHOT");
+    app.add_option("--write-rate", options.write_rate,
+                   "At most so many bytes per second: 200M, 1G (0: no limit)")
+        ->envname("CKPT_WRITE_RATE")
+        ->transform(CLI::AsSizeValue(false));
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
         ->envname("CKPT_KEEP")
         ->check(CLI::Range(1u, UINT_MAX));
@@ -141,6 +146,7 @@ Settings settings_from(const Options &options)
     settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
+    settings.write_limit = options.write_rate;
     settings.keep = options.keep;
     settings.node_count = options.nodes;
     return settings;

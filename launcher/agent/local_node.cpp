@@ -213,6 +213,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.snapshot = settings_.snapshot;
     options.identities = &identities_;
     options.write_rate = &write_rate_;
+    options.write_limit = settings_.write_limit;
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
 }

@@ -32,6 +32,7 @@ struct Settings {
     unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
     SnapshotMethod snapshot = SnapshotMethod::stop;
+    std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */
 };

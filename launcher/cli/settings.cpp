@@ -78,6 +78,10 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--snapshot", snapshot_,
                "How long ranks stand still: stop, memory, cow or auto")
         ->type_name("METHOD");
+    add_option(app, "--write-rate", write_rate_,
+               "Write at most so many bytes per second on a node: 200M, 1G")
+        ->transform(CLI::AsSizeValue(false))
+        ->type_name("BYTES");
     add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
         ->type_name("N");
     add_option(app, "--timeout", timeout_,
@@ -124,6 +128,9 @@ Environment JobSettings::environment() const
     if (!snapshot_.empty()) {
         require_valid("--snapshot", [&] { snapshot_method_from(snapshot_); });
         variables["CKPT_SNAPSHOT"] = snapshot_;
+    }
+    if (!write_rate_.empty()) {
+        variables["CKPT_WRITE_RATE"] = write_rate_;
     }
     if (!keep_.empty()) {
         require_valid("--keep", [&] { require_count(keep_); });

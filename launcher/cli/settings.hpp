@@ -34,6 +34,7 @@ class JobSettings
     std::string directory_;
     std::string interval_;
     std::string mtbf_;
+    std::string write_rate_;
     std::string name_;
     std::string protocol_;
     std::string stagger_;

@@ -19,6 +19,7 @@
 #include "image/rank_capture.hpp"
 #include "image/shared_objects.hpp"
 #include "image/store.hpp"
+#include "image/write_limit.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -120,6 +121,7 @@ struct NodeFileWriter::Impl {
     WriterOptions options;
     FileIdentities own_identities;
     WriteRate own_write_rate;
+    WriteLimit write_limit;
     std::atomic<bool> cancelled{false};
 
     Fd fd; /* open as long as the temporary file exists */
@@ -141,7 +143,8 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : directory(directory), host(host),
       final_path(directory / node_file_name(host)),
-      temporary_path(final_path.string() + ".tmp"), options(options)
+      temporary_path(final_path.string() + ".tmp"), options(options),
+      write_limit(options.write_limit)
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
@@ -275,6 +278,7 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
 
 void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
 {
+    write_limit.wait(chunk.encoded.bytes.size(), cancelled);
     with_hdf5([&] {
         if (!writing) {
             writing.emplace();
@@ -333,6 +337,7 @@ void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
         }
         source.read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
+        write_limit.wait(chunk.bytes.size(), cancelled);
         with_hdf5([&] { dataset->store(i, chunk); });
     }
     std::uint64_t messages = source.finish();

@@ -36,6 +36,7 @@ struct WriterOptions {
     SnapshotMethod snapshot = SnapshotMethod::stop;
     /* Likewise, for the codec auto: else it is measured for each file. */
     WriteRate *write_rate = nullptr;
+    std::uint64_t write_limit = 0; /* bytes per second; 0: none */
 };
 
 struct CaptureStats {
