@@ -136,12 +136,23 @@ TEST(Agent, EndsWithItsRanksAndLeavesNothing)
     Store store(job.directory());
     EXPECT_EQ(store.job_state("fake")->state, "running");
     EXPECT_TRUE(store.is_live("fake"));
+    job.rank(0).write_line("finalize");
+    job.rank(1).write_line("finalize");
     job.end();
     EXPECT_EQ(store.job_state("fake")->state, "ended");
     EXPECT_FALSE(store.is_live("fake"));
     EXPECT_FALSE(fs::exists(socket));
     EXPECT_FALSE(fs::exists(socket.replace_extension(".sock")));
     EXPECT_FALSE(fs::exists(socket.replace_extension(".lock")));
+}
+
+TEST(Agent, RemembersThatRanksWentBeforeTheyFinished)
+{
+    FakeJob job;
+    job.start(2);
+    job.rank(0).write_line("finalize");
+    job.end();
+    EXPECT_EQ(Store(job.directory()).job_state("fake")->state, "failed");
 }
 
 TEST(Agent, TwoRequestsAtOnceBothGetACheckpoint)
