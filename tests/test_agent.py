@@ -218,7 +218,7 @@ def test_automatic_interval(lab):
     while len(lab.checkpoints()) < 2:
         assert job.run_on(0.05), "it ended"
     job.kill()
-    again = lab.restart(CKPT_INTERVAL="auto")
+    again = lab.restart(CKPT_MTBF="")
     again.wait_for("^step")
     status = lab.ckpt_json("status", again.pid)[0]
     assert status["failures"] == 1 and 43200 < status["mtbf"] < 43300
