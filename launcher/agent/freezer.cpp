@@ -11,42 +11,44 @@ namespace ckpt
 
 void Freezer::ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then)
 {
-    auto question = std::make_shared<Question>(ranks, 0, std::move(then));
+    auto answers = std::make_shared<Ranks>(ranks);
+    std::vector<int> numbers;
 
     for (const StoppedRank &stopped : ranks) {
-        if (order(stopped.rank)) {
-            asked_[stopped.rank] = question;
-            question->unanswered++;
-        }
+        numbers.push_back(stopped.rank);
+        ranks_[stopped.rank] = answers;
     }
-    if (question->unanswered == 0) {
-        question->then(question->ranks);
-    }
+    question_.ask(numbers, order, [answers, then = std::move(then)] { then(*answers); });
 }
 
 void Freezer::answered(int rank, const ckpt_message &message, Fd connection)
 {
-    auto found = asked_.find(rank);
+    question_.answered(rank, [&] {
+        for (StoppedRank &stopped : *ranks_[rank]) {
+            if (stopped.rank != rank) {
+                continue;
+            }
+            if (message.arg[0] != 0 && connection) {
+                stopped.process.copy = std::make_shared<FrozenCopy>(
+                    static_cast<pid_t>(message.arg[0]), std::move(connection));
+            } else {
+                stopped.process.why_no_copy = message.text;
+            }
+        }
+        ranks_.erase(rank);
+    });
+}
 
-    if (found == asked_.end()) {
-        return; /* the checkpoint was given up meanwhile */
-    }
-    std::shared_ptr<Question> question = std::move(found->second);
-    asked_.erase(found);
-    for (StoppedRank &stopped : question->ranks) {
-        if (stopped.rank != rank) {
-            continue;
-        }
-        if (message.arg[0] != 0 && connection) {
-            stopped.process.copy = std::make_shared<FrozenCopy>(
-                static_cast<pid_t>(message.arg[0]), std::move(connection));
-        } else {
-            stopped.process.why_no_copy = message.text;
-        }
-    }
-    if (--question->unanswered == 0) {
-        question->then(question->ranks);
-    }
+void Freezer::forget(int rank)
+{
+    question_.forget(rank);
+    ranks_.erase(rank);
+}
+
+void Freezer::clear()
+{
+    question_.clear();
+    ranks_.clear();
 }
 
 } // namespace ckpt

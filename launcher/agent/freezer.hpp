@@ -6,11 +6,11 @@
 #pragma once
 
 #include "agent/node_image.hpp"
+#include "agent/rank_question.hpp"
 #include "common/fd.hpp"
 
 #include "ckpt/wire.h"
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,19 +33,13 @@ class Freezer
      * if nobody waits for it any more. */
     void answered(int rank, const ckpt_message &message, Fd connection);
 
-    /* The rank is gone: who waits for its copy waits no more, and is not called. */
-    void forget(int rank) { asked_.erase(rank); }
-    /* The checkpoint is over. */
-    void clear() { asked_.clear(); }
+    /* As of RankQuestion. */
+    void forget(int rank);
+    void clear();
 
   private:
-    struct Question {
-        Ranks ranks;
-        std::size_t unanswered;
-        Then then;
-    };
-
-    std::map<int, std::shared_ptr<Question>> asked_; /* by rank */
+    RankQuestion question_;
+    std::map<int, std::shared_ptr<Ranks>> ranks_; /* by each of them */
 };
 
 } // namespace ckpt

@@ -6,6 +6,7 @@
 
 #include "agent/event_loop.hpp"
 #include "agent/freezer.hpp"
+#include "agent/rank_question.hpp"
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
 #include "agent/node_sweep.hpp"

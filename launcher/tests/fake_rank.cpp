@@ -79,6 +79,8 @@ class FakeRank
     void note_state();
     void save();
     void freeze(const ckpt_message &order);
+    void watch(const ckpt_message &order);
+    void answer(ckpt_message_type type, std::uint64_t argument, int descriptor);
     void step();
     bool read_stdin();
 
@@ -289,6 +291,9 @@ void FakeRank::handle(const ckpt_message &message)
     case CKPT_MSG_FREEZE:
         freeze(message);
         break;
+    case CKPT_MSG_WATCH:
+        watch(message);
+        break;
     case CKPT_MSG_RESUME:
         armed_ = holds_ = false;
         std::printf(message.arg[0] == 0 ? "captured%s\n" : "resumed %s\n",
@@ -338,20 +343,35 @@ void FakeRank::save()
 
 void FakeRank::freeze(const ckpt_message &order)
 {
-    ckpt_message message{};
     ckpt_failure failure = {""};
     ckpt_frozen_copy copy = {0, -1};
 
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.arg[0]),
                                   &failure) == 0,
             failure.text);
+    answer(CKPT_MSG_FROZEN, static_cast<std::uint64_t>(copy.pid), copy.connection);
+}
+
+void FakeRank::watch(const ckpt_message &order)
+{
+    long fd = syscall(SYS_userfaultfd, order.arg[0]);
+
+    require(fd >= 0, "userfaultfd");
+    answer(CKPT_MSG_WATCHED, 0, static_cast<int>(fd));
+}
+
+/* With a descriptor, which the agent alone has afterwards. */
+void FakeRank::answer(ckpt_message_type type, std::uint64_t argument, int descriptor)
+{
+    ckpt_message message{};
+
     message.magic = CKPT_WIRE_MAGIC;
     message.version = CKPT_WIRE_VERSION;
-    message.type = CKPT_MSG_FROZEN;
+    message.type = type;
     message.epoch = epoch_;
-    message.arg[0] = static_cast<std::uint64_t>(copy.pid);
-    (void)send_with_descriptor(socket_, message, copy.connection);
-    close(copy.connection);
+    message.arg[0] = argument;
+    (void)send_with_descriptor(socket_, message, descriptor);
+    close(descriptor);
 }
 
 /* Some collectives, as far as the gate allows. */

@@ -195,6 +195,21 @@ static void freeze(const struct ckpt_message *order)
     }
 }
 
+/* WATCH: the agent is to hear of pages that are written to. It has the only
+ * descriptor, so the kernel forgets all that when the agent dies. */
+static void watch(const struct ckpt_message *order)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_WATCHED,
+                                   .epoch = ckpt_checkpoint.epoch};
+    long fd = ckpt_syscall3(SYS_userfaultfd, (long)order->arg[0], 0, 0);
+
+    message.arg[0] = fd < 0 ? (uint64_t)-fd : 0;
+    (void)ckpt_agent_send(&message, (int)fd);
+    if (fd >= 0) {
+        ckpt_sys_close((int)fd);
+    }
+}
+
 /* Stands still while the agent copies our memory: until RESUME, or RUN if the
  * ranks have to align once more. */
 static void await_resume(struct ckpt_context *context)
@@ -208,6 +223,8 @@ static void await_resume(struct ckpt_context *context)
             describe_again(context);
         } else if (got == 1 && message.type == CKPT_MSG_FREEZE) {
             freeze(&message);
+        } else if (got == 1 && message.type == CKPT_MSG_WATCH) {
+            watch(&message);
         } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
             ckpt_epoch_swept(message.arg[0]); /* others are faster */
         }

@@ -44,6 +44,12 @@
  *   FREEZE   ---->          after READY
  *            <----  FROZEN  a copy of the process stands still in its place
  *
+ * Before RESUME, if the agent wants to know what the rank will write to, or save it
+ * before that:
+ *
+ *   WATCH    ---->          after READY
+ *            <----  WATCHED brings a userfaultfd of the process
+ *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
  * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
  * may come whenever the rank holds, also after DRAINED or READY: the ranks have
@@ -57,7 +63,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 7u
+#define CKPT_WIRE_VERSION 8u
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -93,6 +99,8 @@ enum ckpt_message_type {
     CKPT_MSG_FROZEN = 11, /* arg[0]: pid of a copy of the process, which carries the
                              connection to it (task/frozen_copy.h); or 0, text:
                              why there is none */
+    CKPT_MSG_WATCHED = 12, /* arg[0]: 0, and carries a userfaultfd(2), of which the
+                              rank keeps nothing; or the error number */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
@@ -114,6 +122,7 @@ enum ckpt_message_type {
                             had sent at their cuts */
     CKPT_MSG_FREEZE = 44, /* after READY: make a copy of the process for the agent,
                              arg[0]: whose pid that is */
+    CKPT_MSG_WATCH = 45, /* after READY: make a userfaultfd, arg[0]: its flags */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
