@@ -50,6 +50,7 @@ struct Options {
     std::uint64_t write_rate = 0;
     std::string restart_job;
     std::uint64_t restart_number = 0;
+    unsigned increments = 0;
     unsigned keep = 2;
     int nodes = 0;
     bool foreground = false;
@@ -96,6 +97,10 @@ void declare(CLI::App &app, Options &options)
                    "At most so many bytes per second: 200M, 1G (0: no limit)")
         ->envname("CKPT_WRITE_RATE")
         ->transform(CLI::AsSizeValue(false));
+    app.add_option("--incremental", options.increments,
+                   "Checkpoints with no more than what has changed, between two that "
+                   "have all")
+        ->envname("CKPT_INCREMENTAL");
     app.add_option("--keep", options.keep, "Committed checkpoints to keep")
         ->envname("CKPT_KEEP")
         ->check(CLI::Range(1u, UINT_MAX));
@@ -147,6 +152,7 @@ Settings settings_from(const Options &options)
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
     settings.write_limit = options.write_rate;
+    settings.increments = options.increments;
     settings.keep = options.keep;
     settings.node_count = options.nodes;
     return settings;

@@ -390,6 +390,9 @@ void Coordinator::perform(const action::Finish &finish)
         reply.event = "result";
         reply.result = last_ = result;
         committed_count_++;
+        for (Node *node : nodes()) {
+            node->committed(attempt_.number);
+        }
         learn();
         interval_.learn(cost_of_last());
         note_progress();

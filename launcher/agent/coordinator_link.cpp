@@ -143,6 +143,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         local_.open_sweep(frame.at("epoch"));
     } else if (type == "undo") {
         local_.undo();
+    } else if (type == "committed") {
+        local_.committed(frame.at("number"));
     } else if (type == "kill") {
         local_.kill();
     } else {

@@ -122,7 +122,10 @@ json to_frame(const Piece &piece)
             {"bytes", piece.bytes},
             {"checksum", piece.checksum},
             {"ranks", piece.ranks},
-            {"shared", piece.shared}};
+            {"shared", piece.shared},
+            {"identity", piece.identity},
+            {"base", piece.base},
+            {"base_identity", piece.base_identity}};
 }
 
 Piece piece_from(const json &json)
@@ -135,6 +138,9 @@ Piece piece_from(const json &json)
     piece.checksum = json.at("checksum");
     piece.ranks = json.at("ranks").get<std::vector<int>>();
     piece.shared = json.at("shared");
+    piece.identity = json.at("identity");
+    piece.base = json.at("base");
+    piece.base_identity = json.at("base_identity");
     return piece;
 }
 

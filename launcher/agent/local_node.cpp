@@ -22,7 +22,8 @@ namespace ckpt
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Hooks hooks)
     : loop_(loop), worker_(worker), settings_(settings),
-      hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks())
+      hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks()),
+      increments_(settings.increments)
 {
 }
 
@@ -111,6 +112,8 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
     } else if (message.type == CKPT_MSG_FROZEN) {
         fault_kill("agent-at-frozen");
         freezer_.answered(session->rank(), message, session->take_passed());
+    } else if (message.type == CKPT_MSG_WATCHED) {
+        watched(session, message);
     } else {
         note_cut(*session, message);
         if (events_ != nullptr) {
@@ -165,6 +168,8 @@ void LocalNode::drop(RankSession *session)
         int rank = session->rank();
         ranks_.erase(known);
         freezer_.forget(rank); /* the checkpoint fails for that */
+        watching_.forget(rank);
+        increments_.forget(rank);
         spdlog::info("rank {} has gone", rank);
         if (events_ != nullptr) {
             events_->rank_gone(rank);
@@ -214,6 +219,8 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.identities = &identities_;
     options.write_rate = &write_rate_;
     options.write_limit = settings_.write_limit;
+    increments_.prepare(options, directory);
+    image_directory_ = directory;
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
 }
@@ -222,6 +229,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
 void LocalNode::end_image()
 {
     freezer_.clear();
+    watching_.clear();
     if (Image image = std::exchange(image_, nullptr)) {
         image->cancel();
         worker_.run([image] { image->abandon(); });
@@ -262,6 +270,7 @@ void LocalNode::tell(const Image &image,
 void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
 {
     tell(image, [this, written](NodeEvents &events) {
+        increments_.written(written.piece, image_directory_);
         events.written(*this, written);
     });
 }
@@ -278,6 +287,47 @@ StoppedRank LocalNode::stopped(int rank, std::uint64_t snapshot) const
     RankSession *session = find(rank);
 
     return {rank, {session == nullptr ? -1 : session->pid(), snapshot}};
+}
+
+/* All that is to be asked of ranks that stand still before they are read. */
+void LocalNode::prepare(const Freezer::Ranks &ranks, Freezer::Then then)
+{
+    watch(ranks, [this, then = std::move(then)](const Freezer::Ranks &ranks) {
+        freeze(ranks, then);
+    });
+}
+
+/* Has the kernel take note of what changes in the ranks from now on. */
+void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
+{
+    std::vector<int> numbers;
+
+    for (const StoppedRank &stopped : ranks) {
+        numbers.push_back(stopped.rank);
+    }
+    auto order = [this](int rank) {
+        RankSession *session = find(rank);
+        return increments_.lacks(rank) && session != nullptr &&
+               session->send(CKPT_MSG_WATCH, 0, PageWatch::descriptor_flags());
+    };
+    watching_.ask(numbers, order, [this, ranks, then = std::move(then)] {
+        Freezer::Ranks watched = ranks;
+        for (StoppedRank &stopped : watched) {
+            stopped.process.changes = increments_.changes_of(stopped.rank);
+        }
+        then(watched);
+    });
+}
+
+void LocalNode::watched(RankSession *session, const ckpt_message &message)
+{
+    Fd descriptor = session->take_passed();
+
+    fault_kill("agent-at-watched");
+    watching_.answered(session->rank(), [&] {
+        increments_.add(session->rank(), session->pid(), std::move(descriptor),
+                        static_cast<int>(message.arg[0]));
+    });
 }
 
 /* Has copies made of the ranks, if they are saved that way. */
@@ -302,7 +352,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
         }
     }
     begin_image(directory, {});
-    freeze(ranks, [this](const Freezer::Ranks &ranks) {
+    prepare(ranks, [this](const Freezer::Ranks &ranks) {
         work([this, ranks](const Image &image) {
             tell_written(image, image->write(ranks, tell_captured(image)));
         });
@@ -330,7 +380,7 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
 
 void LocalNode::add_to_piece(int rank, std::uint64_t snapshot)
 {
-    freeze({stopped(rank, snapshot)}, [this](const Freezer::Ranks &ranks) {
+    prepare({stopped(rank, snapshot)}, [this](const Freezer::Ranks &ranks) {
         work([this, rank = ranks.front()](const Image &image) {
             image->add(rank, tell_captured(image));
         });
@@ -354,6 +404,13 @@ void LocalNode::undo()
                              }
                          });
     });
+}
+
+void LocalNode::committed(std::uint64_t number)
+{
+    for (auto &tracker : increments_.committed(number)) {
+        worker_.run([tracker] { tracker->committed(); });
+    }
 }
 
 /* ---- The sweep -------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "agent/event_loop.hpp"
 #include "agent/freezer.hpp"
+#include "agent/increments.hpp"
 #include "agent/rank_question.hpp"
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
@@ -79,6 +80,7 @@ class LocalNode : public Node
     void set_sweep_plan(const SweepPlan &plan) override;
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
+    void committed(std::uint64_t number) override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
@@ -97,6 +99,9 @@ class LocalNode : public Node
     void tell_swept(int rank, std::uint64_t messages);
 
     StoppedRank stopped(int rank, std::uint64_t snapshot) const;
+    void prepare(const Freezer::Ranks &ranks, Freezer::Then then);
+    void watch(const Freezer::Ranks &ranks, Freezer::Then then);
+    void watched(RankSession *session, const ckpt_message &message);
     void freeze(const Freezer::Ranks &ranks, Freezer::Then then);
 
     using Image = std::shared_ptr<NodeImage>;
@@ -119,6 +124,9 @@ class LocalNode : public Node
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
     Image image_; /* of the checkpoint under way or the last one; or null */
+    std::filesystem::path image_directory_;
+    Increments increments_;
+    RankQuestion watching_;
     Freezer freezer_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */

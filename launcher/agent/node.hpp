@@ -91,6 +91,8 @@ class Node
      * wrote and the logs of its ranks; tells undone(), and nothing else of it
      * any more. */
     virtual void undo() = 0;
+    /* The checkpoint exists that its last piece is in. */
+    virtual void committed(std::uint64_t number) = 0;
     virtual void kill() = 0;
 
     /* From the rank's page. */

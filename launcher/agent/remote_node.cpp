@@ -166,6 +166,11 @@ void RemoteNode::undo()
     stream_->send({{"type", "undo"}});
 }
 
+void RemoteNode::committed(std::uint64_t number)
+{
+    stream_->send({{"type", "committed"}, {"number", number}});
+}
+
 void RemoteNode::kill()
 {
     stream_->send({{"type", "kill"}});

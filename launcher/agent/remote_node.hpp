@@ -37,6 +37,7 @@ class RemoteNode : public Node
     void set_sweep_plan(const SweepPlan &plan) override;
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
+    void committed(std::uint64_t number) override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;

@@ -33,6 +33,7 @@ struct Settings {
     Codec codec;
     SnapshotMethod snapshot = SnapshotMethod::stop;
     std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
+    unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */
 };

@@ -67,13 +67,6 @@ FoundCheckpoint find_checkpoint(const fs::path &directory,
     }
 }
 
-NodeFileReader open_piece(const Checkpoint &checkpoint, const Piece &piece)
-{
-    ReaderOptions options;
-    options.checksum = piece.checksum;
-    return NodeFileReader(checkpoint.directory / piece.file, options);
-}
-
 void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
@@ -84,7 +77,7 @@ void verify_checkpoint(
     std::uint64_t all = checkpoint.manifest->bytes();
     std::uint64_t before = 0;
     for (const Piece &piece : checkpoint.manifest->pieces) {
-        NodeFileReader reader = open_piece(checkpoint, piece);
+        NodeFileReader reader = open_piece(checkpoint.directory, *checkpoint.manifest, piece);
         if (how == Verification::full) {
             reader.verify([&](std::uint64_t done, std::uint64_t) {
                 if (progress) {

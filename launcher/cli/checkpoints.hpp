@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "image/node_file_reader.hpp"
+#include "image/piece_chain.hpp"
 #include "image/store.hpp"
 
 #include <functional>
@@ -48,9 +48,6 @@ enum class Verification {
 void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
-
-/* The node file of one piece. */
-NodeFileReader open_piece(const Checkpoint &checkpoint, const Piece &piece);
 
 /* "committed", "incomplete" or "damaged". */
 const char *state_name(Checkpoint::State state);

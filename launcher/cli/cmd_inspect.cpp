@@ -143,7 +143,7 @@ class InspectCommand : public Command
     {
         Json ranks = Json::array();
         for (const Piece &piece : checkpoint.manifest->pieces) {
-            NodeFileReader reader = open_piece(checkpoint, piece);
+            NodeFileReader reader = open_piece(checkpoint.directory, *checkpoint.manifest, piece);
             for (int rank : reader.ranks()) {
                 ranks.push_back(view_of_rank(reader.rank(rank)));
             }
@@ -171,7 +171,7 @@ class InspectCommand : public Command
                       checkpoint.name(), manifest.rank_count - 1, rank_);
         }
         NodeFileReader reader =
-            open_piece(checkpoint, manifest.piece_of(rank_));
+            open_piece(checkpoint.directory, manifest, manifest.piece_of(rank_));
         Json json = detailed_view_of_rank(reader.rank(rank_));
         fmt::print("{}", json_ ? json_text(json) : rank_text(json));
     }

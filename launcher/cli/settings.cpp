@@ -32,11 +32,18 @@ void require_valid(const char *option, Check check)
     }
 }
 
+void require_number(const std::string &text)
+{
+    if (text.find_first_not_of("0123456789") != std::string::npos || text.size() > 9) {
+        fail("{} is not a whole number", text);
+    }
+}
+
 void require_count(const std::string &text)
 {
-    bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || text.size() > 9 || std::stoul(text) == 0) {
-        fail("{} is not a whole number above 0", text);
+    require_number(text);
+    if (std::stoul(text) == 0) {
+        fail("{} is not above 0", text);
     }
 }
 
@@ -82,6 +89,8 @@ void JobSettings::declare(CLI::App &app)
                "Write at most so many bytes per second on a node: 200M, 1G")
         ->transform(CLI::AsSizeValue(false))
         ->type_name("BYTES");
+    app.add_flag("--incremental{16}", incremental_,
+                 "Save only what has changed, in up to N (=N) checkpoints after one with all");
     add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
         ->type_name("N");
     add_option(app, "--timeout", timeout_,
@@ -131,6 +140,10 @@ Environment JobSettings::environment() const
     }
     if (!write_rate_.empty()) {
         variables["CKPT_WRITE_RATE"] = write_rate_;
+    }
+    if (!incremental_.empty()) {
+        require_valid("--incremental", [&] { require_number(incremental_); });
+        variables["CKPT_INCREMENTAL"] = incremental_;
     }
     if (!keep_.empty()) {
         require_valid("--keep", [&] { require_count(keep_); });

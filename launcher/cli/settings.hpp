@@ -35,6 +35,7 @@ class JobSettings
     std::string interval_;
     std::string mtbf_;
     std::string write_rate_;
+    std::string incremental_;
     std::string name_;
     std::string protocol_;
     std::string stagger_;

@@ -48,8 +48,7 @@ std::vector<ckpt_range> runs_of(const RemoteMemory &memory,
                                 const ckpt_region &region)
 {
     std::vector<ckpt_range> runs;
-    if (region.kind == CKPT_REGION_ANONYMOUS ||
-        region.kind == CKPT_REGION_STACK || region.kind == CKPT_REGION_HEAP) {
+    if (may_be_partial(region)) {
         memory.scan({region.start, region.end}, PageSelection::data, runs);
     } else {
         /* The page map of one process does not tell what is in memory that
@@ -87,15 +86,85 @@ void add_jobs(ChunkPlan &plan, std::uint32_t index, const ckpt_region &region,
     }
 }
 
+/* Adds the runs of one kind that lie in the regions: none reaches from one into the
+ * next. */
+void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
+                   const PageRanges &ranges, PageRun::Kind kind)
+{
+    auto region = image.regions.begin();
+    for (const ckpt_range &range : ranges) {
+        for (std::uint64_t start = range.start; start < range.end;) {
+            while (region->end <= start) {
+                ++region;
+            }
+            std::uint64_t end = std::min(range.end, region->end);
+            runs.push_back({start, end, 0, kind, 0});
+            start = end;
+        }
+    }
+}
+
+/* Gives the data runs their places, and adds a job for each chunk of the pages. */
+void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
+{
+    for (PageRun &run : plan.page_runs) {
+        if (run.kind == PageRun::data) {
+            run.position = plan.page_bytes;
+            plan.page_bytes += run.end - run.start;
+        }
+    }
+    std::uint64_t size = stream_chunk_size(plan.page_bytes, chunk_size);
+    std::uint64_t position = 0;
+    for (const PageRun &run : plan.page_runs) {
+        for (std::uint64_t at = run.start; run.kind == PageRun::data && at < run.end;) {
+            if (position % size == 0) {
+                plan.jobs.push_back({at, position / size, 0,
+                                     static_cast<std::uint32_t>(size), plan.runs.size(),
+                                     0, false, true});
+            }
+            std::uint64_t part = std::min(run.end - at, size - position % size);
+            plan.runs.push_back({at, at + part});
+            plan.jobs.back().run_count++;
+            at += part;
+            position += part;
+        }
+    }
+}
+
+void plan_changes(ChunkPlan &plan, const RemoteMemory &memory, const RankImage &image,
+                  std::uint64_t chunk_size, ChangeTracker &changes)
+{
+    PageRanges data = data_of_partial(memory, image);
+    PageRanges changed = changes.changed(memory, data);
+    add_page_runs(plan.page_runs, image, changed, PageRun::data);
+    add_page_runs(plan.page_runs, image, subtract(data, changed), PageRun::inherited);
+    std::ranges::sort(plan.page_runs, {}, &PageRun::start);
+    add_packed_jobs(plan, chunk_size);
+}
+
 } // namespace
 
+PageRanges data_of_partial(const RemoteMemory &memory, const RankImage &image)
+{
+    PageRanges data;
+    for (const ckpt_region &region : image.regions) {
+        if (may_be_partial(region)) {
+            memory.scan({region.start, region.end}, PageSelection::data, data);
+        }
+    }
+    return data;
+}
+
 ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
-                      std::uint64_t chunk_size, PlanPart part)
+                      std::uint64_t chunk_size, PlanPart part, ChangeTracker *changes)
 {
     ChunkPlan plan;
+    if (changes != nullptr && part != PlanPart::common) {
+        plan_changes(plan, memory, image, chunk_size, *changes);
+    }
     for (std::uint32_t i = 0; i < image.regions.size(); i++) {
         const ckpt_region &region = image.regions[i];
-        if (!is_in(part, region)) {
+        if (!is_in(part, region) || (changes != nullptr && may_be_partial(region))) {
             continue;
         }
         if (is_file_kind(region) && !has_written_page(memory, region) &&

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "image/change_tracker.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
 
@@ -23,12 +24,16 @@ struct ChunkJob {
     std::size_t first_run; /* pages that hold data: a slice of the plan's runs */
     std::size_t run_count;
     bool is_file; /* mapping of a file: may reach beyond the file's end */
+    bool is_packed = false; /* no chunk of a region: its runs, one behind the other, are
+                               a chunk of the pages */
 };
 
 struct ChunkPlan {
     std::vector<ChunkJob> jobs; /* by region, then index */
     std::vector<ckpt_range> runs;
     std::vector<std::uint32_t> by_reference; /* regions, rising */
+    std::vector<PageRun> page_runs;          /* of what has changed; with their */
+    std::uint64_t page_bytes = 0;            /* data */
 };
 
 /* Which regions: a frozen copy of a process holds private memory still, but not what
@@ -39,13 +44,18 @@ enum class PlanPart {
     own,    /* all else */
 };
 
+/* The pages with data of all regions that may_be_partial(). */
+PageRanges data_of_partial(const RemoteMemory &memory, const RankImage &image);
+
 /*
  * Plans the regions of the process. File mappings without a changed page are
  * saved by reference, if their path still leads to their file. Of private
  * memory only pages that hold data are read; shared memory, changed file
- * mappings and the vDSO are read whole.
+ * mappings and the vDSO are read whole. With `changes`, which have been marked,
+ * regions that may_be_partial() get page runs: only what has changed is read.
  */
 ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
-                      std::uint64_t chunk_size, PlanPart part = PlanPart::all);
+                      std::uint64_t chunk_size, PlanPart part = PlanPart::all,
+                      ChangeTracker *changes = nullptr);
 
 } // namespace ckpt

@@ -56,6 +56,12 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
 {
     std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
     std::uint64_t end = job.address + job.size;
+    if (job.is_packed) {
+        std::uint64_t length = length_of({runs.begin(), runs.end()});
+        memory.read_packed(runs, chunk.first(length));
+        std::ranges::fill(chunk.subspan(length), std::byte{0});
+        return;
+    }
     if (job.is_file) {
         std::uint64_t length = std::min(end, runs.back().end) - job.address;
         memory.read_file_mapping(job.address, chunk.first(length));
@@ -82,6 +88,13 @@ void ProcessSource::read(const ChunkPlan &plan, const ChunkJob &job,
 void ProcessSource::release(const ChunkPlan &plan, const ChunkJob &job) noexcept
 {
     if (copy_ == nullptr) {
+        return;
+    }
+    if (job.is_packed) {
+        for (const ckpt_range &run :
+             std::span(plan.runs).subspan(job.first_run, job.run_count)) {
+            copy_->release(run);
+        }
         return;
     }
     std::uint64_t end = job.address + job.size;

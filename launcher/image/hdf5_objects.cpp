@@ -198,6 +198,12 @@ void write_number_attribute(hid_t parent, const char *name,
     write_attribute(parent, name, Hdf5Id(H5Tcopy(H5T_STD_U64LE)), &number);
 }
 
+bool has_attribute(hid_t parent, const char *name)
+{
+    return require_hdf5(H5Aexists(parent, name),
+                        fmt::format("cannot look for attribute {}", name)) > 0;
+}
+
 std::uint64_t read_number_attribute(hid_t parent, const char *name)
 {
     Hdf5Id attribute = open_attribute(parent, name);

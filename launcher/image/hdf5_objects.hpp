@@ -42,6 +42,7 @@ std::string read_text_attribute(hid_t parent, const char *name,
 void write_number_attribute(hid_t parent, const char *name,
                             std::uint64_t number);
 std::uint64_t read_number_attribute(hid_t parent, const char *name);
+bool has_attribute(hid_t parent, const char *name);
 
 /* A table of records; an empty one is left out of the file. */
 template <typename T>

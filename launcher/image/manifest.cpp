@@ -42,12 +42,27 @@ std::uint64_t parse_checksum(const std::string &text, const std::string &name)
 
 Json piece_json(const Piece &piece)
 {
-    return {{"file", piece.file},
-            {"host", piece.host},
-            {"bytes", piece.bytes},
-            {"checksum", checksum_text(piece.checksum)},
-            {"ranks", piece.ranks},
-            {"shared", piece.shared}};
+    Json json = {{"file", piece.file},
+                 {"host", piece.host},
+                 {"bytes", piece.bytes},
+                 {"checksum", checksum_text(piece.checksum)},
+                 {"ranks", piece.ranks},
+                 {"shared", piece.shared}};
+    if (piece.identity != 0) {
+        json["identity"] = checksum_text(piece.identity);
+    }
+    if (piece.base != 0) {
+        json["base"] = piece.base;
+        json["base_identity"] = checksum_text(piece.base_identity);
+    }
+    return json;
+}
+
+std::uint64_t identity_if_there(const JsonFields &fields, const char *name)
+{
+    std::string text;
+    fields.get_if_there(name, text);
+    return text.empty() ? 0 : parse_checksum(text, fields.name());
 }
 
 Piece parse_piece(const JsonFields &fields)
@@ -61,6 +76,9 @@ Piece parse_piece(const JsonFields &fields)
     std::string checksum;
     fields.get("checksum", checksum);
     piece.checksum = parse_checksum(checksum, fields.name());
+    piece.identity = identity_if_there(fields, "identity");
+    fields.get_if_there("base", piece.base);
+    piece.base_identity = identity_if_there(fields, "base_identity");
     if (piece.file.empty() || piece.file.starts_with('.') ||
         piece.file.find('/') != std::string::npos) {
         fail("{}: '{}' is not a file name", fields.name(), piece.file);

@@ -29,6 +29,13 @@ struct Piece {
     std::uint64_t checksum = 0; /* the file's own, docs/format.md section 3 */
     std::vector<int> ranks;
     bool shared = false; /* some of them share memory */
+    /* Of what it holds, wherever and in however many files that is; 0: nobody refers to
+     * it. */
+    std::uint64_t identity = 0;
+    /* The checkpoint of the job whose piece with the same ranks has what this one lacks;
+     * 0: it has all. */
+    std::uint64_t base = 0;
+    std::uint64_t base_identity = 0;
 };
 
 /* How the job was started; what `ckpt restart` starts again. */

@@ -22,7 +22,7 @@ MessageLogContent::MessageLogContent(int fd, std::uint64_t file_bytes,
                                      std::uint64_t chunk_size,
                                      std::string whose)
     : fd_(fd), log_(log),
-      chunk_size_(message_log_chunk_size(log.bytes, chunk_size)),
+      chunk_size_(stream_chunk_size(log.bytes, chunk_size)),
       whose_(std::move(whose))
 {
     require_sane(file_bytes);

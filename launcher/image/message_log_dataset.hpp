@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "image/chunked_dataset.hpp"
 #include "image/rank_image.hpp"
+#include "image/stream_dataset.hpp"
 
 #include <cstdint>
 
@@ -30,12 +30,8 @@ class MessageLogDataset
     MessageLog finish(std::uint64_t messages);
 
   private:
-    const hid_t rank_group_;
-    const std::uint64_t chunk_size_;
-    const Codec codec_;
-    const DriverFile &driver_;
-    Hdf5Id dataset_;
-    MessageLog log_;
+    StreamDataset stream_;
+    std::uint64_t bytes_;
 };
 
 /* The description of a rank's log; an empty one if it has none. Its chunks are

@@ -205,6 +205,17 @@ template <> Hdf5Id make_record_type<ChunkRecord>()
     return type.take();
 }
 
+template <> Hdf5Id make_record_type<PageRun>()
+{
+    RecordType type(sizeof(PageRun));
+    type.MEMBER(PageRun, start);
+    type.MEMBER(PageRun, end);
+    type.MEMBER(PageRun, position);
+    type.MEMBER(PageRun, kind);
+    type.MEMBER(PageRun, reserved);
+    return type.take();
+}
+
 #undef MEMBER
 #undef LAYOUT_MEMBER
 

@@ -22,7 +22,8 @@ namespace ckpt
 inline constexpr unsigned first_node_file_version = 1;
 inline constexpr unsigned message_log_version = 2; /* message logs */
 inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
-inline constexpr unsigned node_file_version = lz4_version;
+inline constexpr unsigned partial_version = 4;     /* ranks with page runs */
+inline constexpr unsigned node_file_version = partial_version;
 
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;
@@ -70,6 +71,9 @@ inline constexpr const char *host = "host";
 inline constexpr const char *codec = "codec";
 inline constexpr const char *chunk_size = "chunk_size";
 inline constexpr const char *ranks = "ranks";
+inline constexpr const char *identity = "identity";           /* if any */
+inline constexpr const char *base = "base";                   /* if any */
+inline constexpr const char *base_identity = "base_identity"; /* with base */
 inline constexpr const char *snapshot = "snapshot";
 inline constexpr const char *regions = "regions";
 inline constexpr const char *threads = "threads";
@@ -79,8 +83,11 @@ inline constexpr const char *summary = "summary";
 inline constexpr const char *references = "references";
 inline constexpr const char *chunks = "chunks";
 inline constexpr const char *memory = "memory";
+inline constexpr const char *page_runs = "page_runs";
+inline constexpr const char *pages = "pages";
 inline constexpr const char *message_log = "message_log";
-inline constexpr const char *message_log_chunks = "message_log_chunks";
+/* Follows the name of a stream of bytes: the table of its chunks. */
+inline constexpr const char *stream_chunks = "_chunks";
 /* Attributes of message_log. */
 inline constexpr const char *messages = "messages";
 inline constexpr const char *bytes = "bytes";
@@ -97,5 +104,6 @@ template <> Hdf5Id make_record_type<ckpt_thread>();
 template <> Hdf5Id make_record_type<ckpt_file>();
 template <> Hdf5Id make_record_type<FileReference>();
 template <> Hdf5Id make_record_type<ChunkRecord>();
+template <> Hdf5Id make_record_type<PageRun>();
 
 } // namespace ckpt

@@ -17,6 +17,8 @@
 #include "image/hdf5_objects.hpp"
 #include "image/message_log_content.hpp"
 #include "image/message_log_dataset.hpp"
+#include "image/page_lookup.hpp"
+#include "image/stream_dataset.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -108,7 +110,11 @@ struct NodeFileReader::Impl {
     void read_extents();
     void read_tables();
     RankImage read_rank(hid_t group, const std::string &whose) const;
+    void read_references(hid_t file);
+    void require_bases() const;
+    void describe_pages(hid_t group, RankImage &image, const std::string &whose) const;
     std::string text_of(int rank, const ChunkRecord &chunk) const;
+    bool is_of_pages(int rank, const ChunkRecord &chunk) const;
     const RankImage &image(int rank) const;
     std::span<const std::byte> load_chunk(int rank, const ChunkRecord &chunk,
                                           ChunkBuffers &buffers) const;
@@ -122,17 +128,22 @@ struct NodeFileReader::Impl {
     std::vector<Extent> extents;
     std::string codec;
     std::uint64_t chunk_size = 0;
+    std::uint64_t identity = 0, base_identity = 0;
+    std::shared_ptr<const NodeFileReader> base;
     std::vector<int> ranks;
     std::map<int, RankImage> images;
 };
 
 NodeFileReader::Impl::Impl(const fs::path &path, const ReaderOptions &options)
     : path(path.string()),
-      threads(options.threads != 0 ? options.threads : online_cpus())
+      threads(options.threads != 0 ? options.threads : online_cpus()), base(options.base)
 {
     open_checked();
     read_header(options);
     read_tables();
+    if (base != nullptr) {
+        require_bases();
+    }
 }
 
 /* Opens the file; it must be ours. */
@@ -236,6 +247,7 @@ void NodeFileReader::Impl::read_tables()
             chunk_size > largest_chunk) {
             fail("its chunks have an impossible size of {} bytes", chunk_size);
         }
+        read_references(file.get());
         Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
         std::size_t count = 0;
         Hdf5Id list =
@@ -284,7 +296,49 @@ RankImage NodeFileReader::Impl::read_rank(hid_t group,
     require_sane_image(image, whose);
     require_sane_references(image, whose);
     require_sane_chunks(image, chunk_size, header.bytes, whose);
+    describe_pages(group, image, whose);
     return image;
+}
+
+void NodeFileReader::Impl::describe_pages(hid_t group, RankImage &image,
+                                          const std::string &whose) const
+{
+    image.page_runs = read_records<PageRun>(group, names::page_runs, SIZE_MAX);
+    image.is_partial = !image.page_runs.empty();
+    open_stream(group, names::pages, image.pages.bytes, image.pages.chunks);
+    require_sane_page_runs(image, chunk_size, header.bytes, whose);
+    for (const ChunkRecord &chunk : image.chunks) {
+        if (image.is_partial && may_be_partial(image.regions[chunk.region])) {
+            fail("{}: region {} is there twice", whose, chunk.region);
+        }
+    }
+}
+
+/* To other files. */
+void NodeFileReader::Impl::read_references(hid_t file)
+{
+    if (has_attribute(file, names::identity)) {
+        identity = read_number_attribute(file, names::identity);
+    }
+    if (has_attribute(file, names::base)) {
+        base_identity = read_number_attribute(file, names::base_identity);
+    }
+}
+
+void NodeFileReader::Impl::require_bases() const
+{
+    if (base->identity() != base_identity || base->ranks() != ranks) {
+        fail("{} was not made on top of {}", path, base->impl_->path);
+    }
+    for (const auto &[rank, image] : images) {
+        require_base(image, base->rank(rank), fmt::format("{}: rank {}", path, rank));
+    }
+}
+
+bool NodeFileReader::Impl::is_of_pages(int rank, const ChunkRecord &chunk) const
+{
+    const std::vector<ChunkRecord> &chunks = image(rank).pages.chunks;
+    return !chunks.empty() && &chunk >= &chunks.front() && &chunk <= &chunks.back();
 }
 
 const RankImage &NodeFileReader::Impl::image(int rank) const
@@ -299,6 +353,10 @@ const RankImage &NodeFileReader::Impl::image(int rank) const
 std::string NodeFileReader::Impl::text_of(int rank,
                                           const ChunkRecord &chunk) const
 {
+    if (is_of_pages(rank, chunk)) {
+        return fmt::format("chunk {} of the pages of rank {} in {}", chunk.index, rank,
+                           path);
+    }
     return fmt::format("chunk {} of region {:x} of rank {} in {}", chunk.index,
                        image(rank).regions[chunk.region].start, rank, path);
 }
@@ -309,7 +367,9 @@ NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
                                  ChunkBuffers &buffers) const
 {
     std::uint64_t size =
-        region_chunk_size(image(rank).regions[chunk.region], chunk_size);
+        is_of_pages(rank, chunk)
+            ? stream_chunk_size(image(rank).pages.bytes, chunk_size)
+            : region_chunk_size(image(rank).regions[chunk.region], chunk_size);
     return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk));
 }
 
@@ -324,11 +384,11 @@ void NodeFileReader::Impl::require_no_stray_bytes() const
 {
     std::vector<Extent> covered;
     for (const auto &[rank, image] : images) {
-        for (const ChunkRecord &chunk : image.chunks) {
-            covered.push_back({chunk.offset, chunk.size});
-        }
-        for (const ChunkRecord &chunk : image.message_log.chunks) {
-            covered.push_back({chunk.offset, chunk.size});
+        for (const auto *chunks :
+             {&image.chunks, &image.pages.chunks, &image.message_log.chunks}) {
+            for (const ChunkRecord &chunk : *chunks) {
+                covered.push_back({chunk.offset, chunk.size});
+            }
         }
     }
     merge_extents(covered);
@@ -346,6 +406,7 @@ NodeFileReader::NodeFileReader(const fs::path &path,
 }
 
 NodeFileReader::~NodeFileReader() = default;
+NodeFileReader::NodeFileReader(NodeFileReader &&) noexcept = default;
 
 std::uint64_t NodeFileReader::bytes() const
 {
@@ -362,6 +423,16 @@ const std::string &NodeFileReader::codec() const
     return impl_->codec;
 }
 
+std::uint64_t NodeFileReader::identity() const
+{
+    return impl_->identity;
+}
+
+std::uint64_t NodeFileReader::base_identity() const
+{
+    return impl_->base_identity;
+}
+
 const std::vector<int> &NodeFileReader::ranks() const
 {
     return impl_->ranks;
@@ -370,6 +441,29 @@ const std::vector<int> &NodeFileReader::ranks() const
 const RankImage &NodeFileReader::rank(int rank) const
 {
     return impl_->image(rank);
+}
+
+void NodeFileReader::read_pages(int rank, const PageRanges &wanted, std::uint64_t start,
+                                std::span<std::byte> destination) const
+{
+    const RankImage &image = impl_->image(rank);
+    std::vector<ChunkCopies> found = find_pages(image, impl_->chunk_size, wanted);
+    parallel_for(found.size(), impl_->threads, [&](std::size_t i) {
+        thread_local ChunkBuffers buffers;
+        std::span content = impl_->load_chunk(rank, *found[i].chunk, buffers);
+        for (const PageCopy &copy : found[i].copies) {
+            copy_data_pages(content.subspan(copy.offset, copy.length),
+                            destination.subspan(copy.address - start, copy.length));
+        }
+    });
+    PageRanges inherited = pages_of(image, PageRun::inherited, wanted);
+    if (inherited.empty()) {
+        return;
+    }
+    if (impl_->base == nullptr) {
+        fail("{} has only what has changed since its base", impl_->path);
+    }
+    impl_->base->read_pages(rank, inherited, start, destination);
 }
 
 void NodeFileReader::read_region(int rank, std::size_t region,
@@ -385,6 +479,12 @@ void NodeFileReader::read_region(int rank, std::size_t region,
         fail("{}: the content of region {:x} of rank {} is in the file {}",
              impl_->path, image.regions[region].start, rank,
              image.text(image.regions[region].path));
+    }
+    if (image.is_partial && may_be_partial(image.regions[region])) {
+        const auto &[start, end] = std::pair(image.regions[region].start,
+                                             image.regions[region].end);
+        read_pages(rank, {{start, end}}, start, destination);
+        return;
     }
     auto chunks = std::ranges::equal_range(image.chunks, region, {},
                                            &ChunkRecord::region);
@@ -408,13 +508,18 @@ void NodeFileReader::read_message_log(int rank,
 void NodeFileReader::verify(
     const std::function<void(std::uint64_t, std::uint64_t)> &progress) const
 {
+    if (impl_->base != nullptr) {
+        impl_->base->verify();
+    }
     impl_->require_no_stray_bytes();
     std::vector<std::pair<int, const ChunkRecord *>> work;
     std::uint64_t total = 0;
     for (const auto &[rank, image] : impl_->images) {
-        for (const ChunkRecord &chunk : image.chunks) {
-            work.emplace_back(rank, &chunk);
-            total += chunk.size;
+        for (const auto *chunks : {&image.chunks, &image.pages.chunks}) {
+            for (const ChunkRecord &chunk : *chunks) {
+                work.emplace_back(rank, &chunk);
+                total += chunk.size;
+            }
         }
         for (const ChunkRecord &chunk : image.message_log.chunks) {
             total += chunk.size;

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "image/page_ranges.hpp"
 #include "image/rank_image.hpp"
 
 #include <cstddef>
@@ -23,10 +24,15 @@
 namespace ckpt
 {
 
+class NodeFileReader;
+
 struct ReaderOptions {
     unsigned threads = 0; /* 0: one for each online CPU */
     /* Checksum of the piece by the manifest; 0 is a checksum as well. */
     std::optional<std::uint64_t> checksum;
+    /* What has that which the file lacks; null: then no more than its tables can be read,
+     * if it lacks anything. */
+    std::shared_ptr<const NodeFileReader> base;
 };
 
 class NodeFileReader
@@ -35,14 +41,23 @@ class NodeFileReader
     explicit NodeFileReader(const std::filesystem::path &path,
                             const ReaderOptions &options = {});
     ~NodeFileReader();
+    NodeFileReader(NodeFileReader &&) noexcept;
 
     std::uint64_t bytes() const;
     std::uint64_t checksum() const;
     const std::string &codec() const;
+    /* 0 if it has none; of its base. */
+    std::uint64_t identity() const;
+    std::uint64_t base_identity() const;
 
     /* Ranks in the file, rising. A program without MPI is rank 0. */
     const std::vector<int> &ranks() const;
     const RankImage &rank(int rank) const;
+
+    /* Puts the content of wanted pages at `destination`, whose first byte has the address
+     * `start`, and is all zero. They lie in regions that may_be_partial(). */
+    void read_pages(int rank, const PageRanges &wanted, std::uint64_t start,
+                    std::span<std::byte> destination) const;
 
     /*
      * Puts the content of a region at `destination`, which must have the
@@ -57,8 +72,8 @@ class NodeFileReader
      * be all zero. Chunks and messages are checked. */
     void read_message_log(int rank, std::span<std::byte> destination) const;
 
-    /* Reads every chunk of every rank. `progress` gets bytes done and in all.
-     */
+    /* Reads every chunk of every rank, also of the base. `progress` gets bytes done and in
+     * all, without it. */
     void verify(const std::function<void(std::uint64_t, std::uint64_t)>
                     &progress = {}) const;
 

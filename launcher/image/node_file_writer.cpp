@@ -19,6 +19,7 @@
 #include "image/rank_capture.hpp"
 #include "image/shared_objects.hpp"
 #include "image/store.hpp"
+#include "image/stream_dataset.hpp"
 #include "image/write_limit.hpp"
 
 #include <fcntl.h>
@@ -67,6 +68,7 @@ void write_tables(hid_t group, const RankImage &image)
     write_records(group, names::files, image.files);
     write_records(group, names::references, image.references);
     write_records(group, names::chunks, image.chunks);
+    write_records(group, names::page_runs, image.page_runs);
     write_text(group, names::strings,
                {image.strings.begin(), image.strings.end()});
     write_text(group, names::summary, image.summary);
@@ -74,8 +76,9 @@ void write_tables(hid_t group, const RankImage &image)
 
 /* A rank that has begun to be saved. */
 struct Begun {
-    Begun(const StoppedProcess &process, SnapshotMethod method)
-        : pid(process.pid), capture(process, method)
+    Begun(const StoppedProcess &process, const WriterOptions &options)
+        : pid(process.pid),
+          capture(process, options.snapshot, options.base.checkpoint != 0)
     {
     }
 
@@ -84,6 +87,7 @@ struct Begun {
     RankCapture capture;
     Hdf5Id group;
     std::optional<MemoryDatasets> datasets;
+    std::optional<StreamDataset> pages; /* since the first chunk of it */
     CaptureStats stats;
 };
 
@@ -101,6 +105,7 @@ struct NodeFileWriter::Impl {
     void add(int rank, std::unique_ptr<Begun> &&begun);
     std::unique_ptr<Begun> take(int rank);
     void store(Begun &begun, const StoredChunk &chunk);
+    void store_pages(Begun &begun, const StoredChunk &chunk);
     void write_rank(Begun &begun);
     void count(Begun &begun);
     void store_message_log(int rank, MessageLogFile &source);
@@ -152,6 +157,9 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
     if (options.codec.kind == Codec::Kind::lz4 ||
         options.codec.kind == Codec::Kind::automatic) {
         version = lz4_version;
+    }
+    if (options.base.checkpoint != 0) {
+        version = partial_version;
     }
     if (options.write_rate == nullptr) {
         this->options.write_rate = &own_write_rate;
@@ -242,6 +250,13 @@ void NodeFileWriter::Impl::create_hdf5()
     write_text_attribute(file.get(), names::software, PACKAGE_STRING);
     write_text_attribute(file.get(), names::host, host);
     write_text_attribute(file.get(), names::codec, options.codec.text());
+    if (options.identity != 0) {
+        write_number_attribute(file.get(), names::identity, options.identity);
+    }
+    if (options.base.checkpoint != 0) {
+        write_number_attribute(file.get(), names::base, options.base.checkpoint);
+        write_number_attribute(file.get(), names::base_identity, options.base.identity);
+    }
 }
 
 /* Notes a rank, and makes the places for what it has. */
@@ -283,8 +298,22 @@ void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
         if (!writing) {
             writing.emplace();
         }
-        begun.capture.image().chunks.push_back(begun.datasets->store(chunk));
+        if (chunk.job.is_packed) {
+            store_pages(begun, chunk);
+        } else {
+            begun.capture.image().chunks.push_back(begun.datasets->store(chunk));
+        }
     });
+}
+
+void NodeFileWriter::Impl::store_pages(Begun &begun, const StoredChunk &chunk)
+{
+    if (!begun.pages) {
+        begun.pages.emplace(begun.group.get(), names::pages,
+                            begun.capture.image().pages.bytes, options.chunk_size,
+                            options.codec, driver);
+    }
+    begun.pages->store(chunk.job.index, chunk.encoded);
 }
 
 /* All chunks have been stored. */
@@ -298,6 +327,9 @@ void NodeFileWriter::Impl::write_rank(Begun &begun)
         describe_files(image, begun.capture.by_reference(), *options.identities);
     with_hdf5([&] {
         begun.datasets.reset();
+        if (begun.pages) {
+            image.pages.chunks = begun.pages->finish();
+        }
         write_tables(begun.group.get(), image);
         begun.group = {};
     });
@@ -307,9 +339,11 @@ void NodeFileWriter::Impl::count(Begun &begun)
 {
     const RankImage &image = begun.capture.image();
     std::lock_guard lock(mutex);
-    for (const ChunkRecord &chunk : image.chunks) {
-        extents.push_back({chunk.offset, chunk.size});
-        begun.stats.bytes_stored += chunk.size;
+    for (const auto *chunks : {&image.chunks, &image.pages.chunks}) {
+        for (const ChunkRecord &chunk : *chunks) {
+            extents.push_back({chunk.offset, chunk.size});
+            begun.stats.bytes_stored += chunk.size;
+        }
     }
     for (const ckpt_region &region : image.regions) {
         begun.stats.bytes_mapped += region.end - region.start;
@@ -321,7 +355,7 @@ void NodeFileWriter::Impl::count(Begun &begun)
 void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
 {
     std::uint64_t size =
-        message_log_chunk_size(source.bytes(), options.chunk_size);
+        stream_chunk_size(source.bytes(), options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
     Compressor compressor(options.codec, pipeline().choice);
     Hdf5Id group;
@@ -442,7 +476,7 @@ bool NodeFileWriter::shares(int rank) const
 Beginning NodeFileWriter::begin(const StoppedProcess &process,
                                 const std::function<void()> &captured)
 {
-    auto owner = std::make_unique<Begun>(process, impl_->options.snapshot);
+    auto owner = std::make_unique<Begun>(process, impl_->options);
     Begun &begun = *owner;
     RankImage &image = begun.capture.image();
     int rank = std::max(0, image.snapshot.rank);
@@ -496,9 +530,15 @@ Piece NodeFileWriter::commit()
     impl_->close_hdf5();
     NodeFileHeader header = impl_->seal();
     impl_->publish(header.bytes);
-    return {impl_->final_path.filename().string(), impl_->host, header.bytes,
-            header.checksum, impl_->ranks,
-            impl_->shared.any() || impl_->connections.any()};
+    return {impl_->final_path.filename().string(),
+            impl_->host,
+            header.bytes,
+            header.checksum,
+            impl_->ranks,
+            impl_->shared.any() || impl_->connections.any(),
+            impl_->options.identity,
+            impl_->options.base.checkpoint,
+            impl_->options.base.identity};
 }
 
 void NodeFileWriter::abandon() noexcept

@@ -26,6 +26,12 @@
 namespace ckpt
 {
 
+/* The file with the same ranks that has what another one lacks. */
+struct BaseFile {
+    std::uint64_t checkpoint = 0; /* number in the job; 0: there is no base */
+    std::uint64_t identity = 0;
+};
+
 struct WriterOptions {
     Codec codec;
     unsigned threads = 0;             /* 0: one for each online CPU */
@@ -37,6 +43,10 @@ struct WriterOptions {
     /* Likewise, for the codec auto: else it is measured for each file. */
     WriteRate *write_rate = nullptr;
     std::uint64_t write_limit = 0; /* bytes per second; 0: none */
+    /* Of ranks whose changes are known, only what has changed since then is saved. */
+    BaseFile base;
+    /* Of what will be in the file; 0: nobody will refer to it. */
+    std::uint64_t identity = 0;
 };
 
 struct CaptureStats {

@@ -10,11 +10,13 @@
 namespace ckpt
 {
 
-RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method)
+RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
+                         bool is_partial)
     : process_(process), method_(method), whose_(fmt::format("process {}", process.pid)),
       memory_(process.pid),
       image_(read_description(memory_, process.snapshot, whose_))
 {
+    image_.is_partial = is_partial && process_.changes != nullptr;
     if (process_.copy != nullptr) {
         remark_ = process_.copy->missing(image_);
         if (remark_.empty()) {
@@ -38,8 +40,16 @@ void RankCapture::require_standing() const
 
 const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
-    plan_ = plan_chunks(memory_, image_, chunk_size, part);
+    plan_ = plan_chunks(memory_, image_, chunk_size, part,
+                        image_.is_partial ? process_.changes.get() : nullptr);
     require_standing();
+    if (image_.is_partial && part != PlanPart::common) {
+        image_.page_runs = plan_.page_runs;
+        image_.pages.bytes = plan_.page_bytes;
+    } else if (process_.changes != nullptr && part != PlanPart::common) {
+        /* All is saved: the next one will be compared with that. */
+        process_.changes->changed(memory_, data_of_partial(memory_, image_));
+    }
     by_reference_.insert(by_reference_.end(), plan_.by_reference.begin(),
                          plan_.by_reference.end());
     for (const ckpt_range &run : plan_.runs) {
@@ -61,9 +71,24 @@ void RankCapture::copy_to_memory(std::uint64_t chunk_size,
     }
 }
 
+/* Also if all is saved: the next one may save what has changed since. */
+void RankCapture::mark_changes()
+{
+    PageRanges ranges;
+    for (const ckpt_region &region : image_.regions) {
+        if (may_be_partial(region)) {
+            ranges.push_back({region.start, region.end});
+        }
+    }
+    process_.changes->mark(ranges);
+}
+
 void RankCapture::begin(std::uint64_t chunk_size, const PipelineOptions &options,
                         const Store &store, const std::function<void()> &captured)
 {
+    if (process_.changes != nullptr) {
+        mark_changes();
+    }
     if (method_ == SnapshotMethod::memory) {
         copy_to_memory(chunk_size, options);
     } else {

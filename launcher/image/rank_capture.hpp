@@ -36,8 +36,9 @@ class RankCapture
 
     /* Reads how the process describes itself. It is saved by the method that was
      * asked for, or, if that is not possible, with stop; remark() then says why.
-     * Throws Error. */
-    RankCapture(const StoppedProcess &process, SnapshotMethod method);
+     * is_partial: only what has changed is saved, if that is known. Throws Error. */
+    RankCapture(const StoppedProcess &process, SnapshotMethod method,
+                bool is_partial = false);
 
     RankImage &image() { return image_; }
     const std::string &remark() const { return remark_; }
@@ -60,6 +61,7 @@ class RankCapture
   private:
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
+    void mark_changes();
     void copy_to_memory(std::uint64_t chunk_size, const PipelineOptions &options);
 
     StoppedProcess process_;

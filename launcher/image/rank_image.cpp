@@ -150,6 +150,12 @@ void require_sane_image(const RankImage &image, const std::string &whose)
     }
 }
 
+bool may_be_partial(const ckpt_region &region)
+{
+    return region.kind == CKPT_REGION_ANONYMOUS || region.kind == CKPT_REGION_STACK ||
+           region.kind == CKPT_REGION_HEAP;
+}
+
 std::uint64_t region_chunk_size(const ckpt_region &region,
                                 std::uint64_t chunk_size)
 {
@@ -166,8 +172,7 @@ bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
            chunk.size <= file_bytes - chunk.offset;
 }
 
-std::uint64_t message_log_chunk_size(std::uint64_t bytes,
-                                     std::uint64_t chunk_size)
+std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size)
 {
     return std::min(chunk_size, bytes);
 }

@@ -36,6 +36,26 @@ struct MessageLog {
     std::vector<ChunkRecord> chunks; /* by index; region 0 */
 };
 
+/* What is in the pages of a range, in an image of what has changed. Of its regions that
+ * may_be_partial(), pages in no run are zero. */
+struct PageRun {
+    enum Kind : std::uint32_t {
+        data = 1,      /* in the image's pages, at `position` */
+        inherited = 2, /* at the same address in the base */
+    };
+    std::uint64_t start; /* as in ckpt_range; page-aligned, in one region */
+    std::uint64_t end;
+    std::uint64_t position; /* bytes; inherited: 0 */
+    std::uint32_t kind;
+    std::uint32_t reserved; /* 0 */
+};
+
+/* Pages of data runs, one behind the other, as the `pages` dataset has them. */
+struct PageStream {
+    std::uint64_t bytes = 0;
+    std::vector<ChunkRecord> chunks; /* by index; region 0 */
+};
+
 struct RankImage {
     ckpt_snapshot snapshot = {};
     std::vector<ckpt_region> regions; /* by rising address */
@@ -45,6 +65,9 @@ struct RankImage {
     std::string summary; /* JSON */
     std::vector<FileReference> references; /* by rising region */
     std::vector<ChunkRecord> chunks;       /* by region, then index */
+    bool is_partial = false;               /* has what follows */
+    std::vector<PageRun> page_runs;        /* by rising address */
+    PageStream pages;
     MessageLog message_log;
 
     const char *text(ckpt_string_t string) const { return &strings[string]; }
@@ -55,6 +78,9 @@ struct RankImage {
     /* Null if the content of the region is in the image. */
     const FileReference *reference(std::size_t region) const;
 };
+
+/* Private memory, of which an image may have no more than what has changed. */
+bool may_be_partial(const ckpt_region &region);
 
 /* Largest counts that are believed; a real process is far below. */
 inline constexpr std::uint32_t most_regions = 4u << 20;
@@ -80,8 +106,7 @@ std::uint64_t region_chunk_size(const ckpt_region &region,
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
                    std::uint64_t chunk_size, std::uint64_t file_bytes);
 
-/* Bytes of one chunk of a message log of `bytes`. */
-std::uint64_t message_log_chunk_size(std::uint64_t bytes,
-                                     std::uint64_t chunk_size);
+/* Bytes of one chunk of a message log, or of pages, of `bytes`. */
+std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size);
 
 } // namespace ckpt

@@ -11,6 +11,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/pagemap_scan.hpp"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -31,36 +32,8 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* From linux/fs.h of Linux 6.7 and later. */
-struct ScanArgument {
-    std::uint64_t size = sizeof(ScanArgument);
-    std::uint64_t flags = 0;
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    std::uint64_t walk_end = 0;
-    std::uint64_t vec = 0;
-    std::uint64_t vec_len = 0;
-    std::uint64_t max_pages = 0;
-    std::uint64_t category_inverted = 0;
-    std::uint64_t category_mask = 0;
-    std::uint64_t category_anyof_mask = 0;
-    std::uint64_t return_mask = 0;
-};
-
-struct ScanRegion {
-    std::uint64_t start;
-    std::uint64_t end;
-    std::uint64_t categories;
-};
-
-constexpr unsigned long pagemap_scan = _IOWR('f', 16, ScanArgument);
-constexpr std::uint64_t scan_file = 1u << 2;
-constexpr std::uint64_t scan_present = 1u << 3;
-constexpr std::uint64_t scan_swapped = 1u << 4;
-constexpr std::uint64_t scan_zero_page = 1u << 5;
-constexpr std::uint64_t scan_guard = 1u << 8; /* Linux 6.15 */
 constexpr std::uint64_t scan_basic =
-    scan_file | scan_present | scan_swapped | scan_zero_page;
+    pagemap::file | pagemap::present | pagemap::swapped | pagemap::zero_page;
 
 /* Bits of a /proc/PID/pagemap entry. */
 constexpr std::uint64_t entry_present = 1ull << 63;
@@ -71,25 +44,15 @@ constexpr std::uint64_t entry_guard = 1ull << 58;
 /* Which categories PAGEMAP_SCAN on this file takes; 0 if there is none. */
 std::uint64_t probe_scan(int pagemap)
 {
-    for (std::uint64_t categories : {scan_basic | scan_guard, scan_basic}) {
-        ScanArgument argument;
+    for (std::uint64_t categories : {scan_basic | pagemap::guard, scan_basic}) {
+        pagemap::ScanArgument argument;
         argument.category_mask = categories;
         argument.return_mask = categories;
-        if (::ioctl(pagemap, pagemap_scan, &argument) >= 0) {
+        if (::ioctl(pagemap, pagemap::scan_request, &argument) >= 0) {
             return categories;
         }
     }
     return 0;
-}
-
-void append_run(std::vector<ckpt_range> &runs, std::uint64_t start,
-                std::uint64_t end)
-{
-    if (!runs.empty() && runs.back().end == start) {
-        runs.back().end = end;
-    } else {
-        runs.push_back({start, end});
-    }
 }
 
 bool entry_is_wanted(std::uint64_t entry, PageSelection selection)
@@ -153,32 +116,19 @@ void RemoteMemory::scan_with_ioctl(const ckpt_range &range,
                                    PageSelection selection,
                                    std::vector<ckpt_range> &runs) const
 {
-    std::array<ScanRegion, 512> found;
-    std::uint64_t unwanted = scan_zero_page | (scan_categories_ & scan_guard);
+    std::uint64_t unwanted = pagemap::zero_page | (scan_categories_ & pagemap::guard);
     if (selection == PageSelection::written) {
-        unwanted |= scan_file;
+        unwanted |= pagemap::file;
     }
-    ScanArgument argument;
+    pagemap::ScanArgument argument;
     argument.start = range.start;
     argument.end = range.end;
-    argument.vec = reinterpret_cast<std::uintptr_t>(found.data());
-    argument.vec_len = found.size();
     argument.category_inverted = unwanted;
     argument.category_mask = unwanted;
-    argument.category_anyof_mask = scan_present | scan_swapped;
-    argument.return_mask = scan_present | scan_swapped;
-    while (argument.start < range.end) {
-        int count = ::ioctl(pagemap_.get(), pagemap_scan, &argument);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            fail_to_read(argument.start, errno);
-        }
-        for (int i = 0; i < count; i++) {
-            append_run(runs, found[i].start, found[i].end);
-        }
-        argument.start = argument.walk_end;
+    argument.category_anyof_mask = pagemap::present | pagemap::swapped;
+    argument.return_mask = pagemap::present | pagemap::swapped;
+    if (int error = pagemap::scan(pagemap_.get(), argument, runs)) {
+        fail_to_read(argument.start, error);
     }
 }
 
@@ -199,7 +149,7 @@ void RemoteMemory::scan_entries(const ckpt_range &range,
         }
         for (std::size_t i = 0; i < count; i++, address += page_size) {
             if (entry_is_wanted(entries[i], selection)) {
-                append_run(runs, address, address + page_size);
+                append_range(runs, {address, address + page_size});
             }
         }
     }
@@ -243,43 +193,58 @@ void RemoteMemory::read(std::uint64_t address,
     }
 }
 
+/* With as few calls as possible. */
+void RemoteMemory::read_places(std::span<const Place> places) const
+{
+    std::array<struct iovec, IOV_MAX> local;
+    std::array<struct iovec, IOV_MAX> remote;
+    while (!places.empty()) {
+        std::span batch = places.first(std::min(places.size(), local.size()));
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < batch.size(); i++) {
+            const auto &[address, destination] = batch[i];
+            local[i] = {destination.data(), destination.size()};
+            remote[i] = {reinterpret_cast<void *>(address), destination.size()};
+            total += destination.size();
+        }
+        ssize_t got = ::process_vm_readv(pid_, local.data(), batch.size(),
+                                         remote.data(), batch.size(), 0);
+        if (got != static_cast<ssize_t>(total)) {
+            /* Some page is not readable that way: take them one by one. */
+            for (const auto &[address, destination] : batch) {
+                read(address, destination);
+            }
+        }
+        places = places.subspan(batch.size());
+    }
+}
+
 void RemoteMemory::read_runs(std::uint64_t base,
                              std::span<const ckpt_range> runs,
                              std::span<std::byte> destination) const
 {
-    std::array<struct iovec, IOV_MAX> local;
-    std::array<struct iovec, IOV_MAX> remote;
+    std::vector<Place> places;
     std::uint64_t end = base + destination.size();
-    std::size_t next = 0;
-    while (next < runs.size()) {
-        std::size_t count = 0;
-        std::size_t total = 0;
-        std::size_t first = next;
-        for (; next < runs.size() && count < local.size(); next++) {
-            std::uint64_t from = std::max(runs[next].start, base);
-            std::uint64_t to = std::min(runs[next].end, end);
-            if (from >= to) {
-                continue;
-            }
-            local[count] = {&destination[from - base], to - from};
-            remote[count] = {reinterpret_cast<void *>(from), to - from};
-            total += to - from;
-            count++;
-        }
-        ssize_t got = ::process_vm_readv(pid_, local.data(), count,
-                                         remote.data(), count, 0);
-        if (got == static_cast<ssize_t>(total)) {
-            continue;
-        }
-        /* Some page is not readable that way: take the runs one by one. */
-        for (std::size_t i = first; i < next; i++) {
-            std::uint64_t from = std::max(runs[i].start, base);
-            std::uint64_t to = std::min(runs[i].end, end);
-            if (from < to) {
-                read(from, destination.subspan(from - base, to - from));
-            }
+    for (const ckpt_range &run : runs) {
+        std::uint64_t from = std::max(run.start, base);
+        std::uint64_t to = std::min(run.end, end);
+        if (from < to) {
+            places.push_back({from, destination.subspan(from - base, to - from)});
         }
     }
+    read_places(places);
+}
+
+void RemoteMemory::read_packed(std::span<const ckpt_range> runs,
+                               std::span<std::byte> destination) const
+{
+    std::vector<Place> places;
+    std::size_t position = 0;
+    for (const ckpt_range &run : runs) {
+        places.push_back({run.start, destination.subspan(position, run.end - run.start)});
+        position += run.end - run.start;
+    }
+    read_places(places);
 }
 
 void RemoteMemory::read_file_mapping(std::uint64_t address,

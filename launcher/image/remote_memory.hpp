@@ -57,6 +57,11 @@ class RemoteMemory
     void read_runs(std::uint64_t base, std::span<const ckpt_range> runs,
                    std::span<std::byte> destination) const;
 
+    /* Copies the runs one behind the other; `destination` has their length. As
+     * read_runs() otherwise. */
+    void read_packed(std::span<const ckpt_range> runs,
+                     std::span<std::byte> destination) const;
+
     /* As read(), but a page that cannot be read gives zeros: for private file
      * mappings that reach beyond the end of their file. Thread-safe. */
     void read_file_mapping(std::uint64_t address,
@@ -83,6 +88,11 @@ class RemoteMemory
     void scan_entries(const ckpt_range &range, PageSelection selection,
                       std::vector<ckpt_range> &runs) const;
     int try_read(std::uint64_t &address, std::span<std::byte> destination) const;
+    struct Place {
+        std::uint64_t address;
+        std::span<std::byte> destination;
+    };
+    void read_places(std::span<const Place> places) const;
     [[noreturn]] void fail_to_read(std::uint64_t address, int code) const;
 
     pid_t pid_;

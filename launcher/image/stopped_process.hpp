@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "image/change_tracker.hpp"
 #include "image/frozen_copy.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
@@ -23,6 +24,8 @@ struct StoppedProcess {
     std::uint64_t snapshot; /* address of its ckpt_snapshot */
     std::shared_ptr<const FrozenCopy> copy = nullptr; /* to be read in its place */
     std::string why_no_copy = {}; /* if one was asked for */
+    /* To be marked; null: they are not wanted. */
+    std::shared_ptr<ChangeTracker> changes = nullptr;
 };
 
 /* Copies the process's struct ckpt_snapshot at `address` and all that it points

@@ -10,6 +10,7 @@
 #include "common/files.hpp"
 #include "common/processes.hpp"
 #include "image/json_fields.hpp"
+#include "image/piece_chain.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #include <cerrno>
 #include <charconv>
 #include <iterator>
+#include <map>
+#include <set>
 
 namespace ckpt
 {
@@ -52,11 +55,6 @@ std::optional<std::uint64_t> parse_number(std::string_view text)
     return number;
 }
 
-std::string number_text(std::uint64_t number)
-{
-    return fmt::format("{:06}", number);
-}
-
 std::string this_host()
 {
     char name[256] = {};
@@ -82,6 +80,13 @@ std::string damage_of_pieces(const Manifest &manifest,
     return {};
 }
 
+void make_damaged(Checkpoint &checkpoint, const std::string &reason)
+{
+    checkpoint.state = Checkpoint::State::damaged;
+    checkpoint.reason = reason;
+    checkpoint.manifest.reset();
+}
+
 Checkpoint inspect(const std::string &job, std::uint64_t number,
                    const fs::path &directory)
 {
@@ -102,8 +107,52 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
     if (checkpoint.reason.empty()) {
         checkpoint.state = Checkpoint::State::committed;
     } else {
-        checkpoint.state = Checkpoint::State::damaged;
-        checkpoint.manifest.reset();
+        make_damaged(checkpoint, checkpoint.reason);
+    }
+    return checkpoint;
+}
+
+/* Those of a job, by rising number: what was made on top of a checkpoint that is not
+ * whole is not whole either. */
+void require_bases(std::vector<Checkpoint> &checkpoints)
+{
+    std::map<std::uint64_t, const Manifest *> whole;
+    auto manifest_of = [&](std::uint64_t number) {
+        auto found = whole.find(number);
+        return found == whole.end() ? nullptr : found->second;
+    };
+    for (Checkpoint &checkpoint : checkpoints) {
+        if (checkpoint.state != Checkpoint::State::committed) {
+            continue;
+        }
+        std::string reason = missing_base(*checkpoint.manifest, manifest_of);
+        if (reason.empty()) {
+            whole[checkpoint.number] = &*checkpoint.manifest;
+        } else {
+            make_damaged(checkpoint, reason);
+        }
+    }
+}
+
+/* The same of one checkpoint, with those that lie beside it. */
+Checkpoint inspect_with_bases(const std::string &job, std::uint64_t number,
+                              const fs::path &directory)
+{
+    Checkpoint checkpoint = inspect(job, number, directory);
+    std::map<std::uint64_t, Checkpoint> bases;
+    auto manifest_of = [&](std::uint64_t base) {
+        if (!bases.contains(base)) {
+            bases[base] = inspect_with_bases(
+                job, base, directory.parent_path() / checkpoint_directory_name(base));
+        }
+        const auto &manifest = bases[base].manifest;
+        return manifest ? &*manifest : nullptr;
+    };
+    if (checkpoint.manifest) {
+        std::string reason = missing_base(*checkpoint.manifest, manifest_of);
+        if (!reason.empty()) {
+            make_damaged(checkpoint, reason);
+        }
     }
     return checkpoint;
 }
@@ -151,7 +200,7 @@ Checkpoint resolve_path(const std::string &word)
         }
     }
     Checkpoint checkpoint =
-        inspect(path.parent_path().filename(),
+        inspect_with_bases(path.parent_path().filename(),
                 parse_number(path.filename().string()).value_or(0), path);
     require_committed(checkpoint);
     checkpoint.job = checkpoint.manifest->job;
@@ -159,16 +208,29 @@ Checkpoint resolve_path(const std::string &word)
     return checkpoint;
 }
 
-/* Those of one job that collect_garbage() removes, newest first. */
+/* Adds what a checkpoint was made on top of. */
+void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
+{
+    for (const Piece &piece : checkpoint.manifest->pieces) {
+        needed.insert(piece.base);
+    }
+}
+
+/* Those of one job that collect_garbage() removes, newest first: what is newer never
+ * lacks what it was made on top of. */
 std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
                                    std::size_t keep, bool live)
 {
     std::vector<Checkpoint> garbage;
+    std::set<std::uint64_t> needed;
     std::size_t committed = 0;
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
         bool is_garbage = true;
         if (it->state == Checkpoint::State::committed) {
-            is_garbage = ++committed > keep;
+            is_garbage = ++committed > keep && !needed.contains(it->number);
+            if (!is_garbage) {
+                need_bases(*it, needed);
+            }
         } else if (it->state == Checkpoint::State::incomplete) {
             /* An agent works on one above all that are committed. */
             is_garbage = !live || committed > 0;
@@ -185,6 +247,11 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
 std::string Checkpoint::name() const
 {
     return fmt::format("{}/{}", job, number);
+}
+
+std::string checkpoint_directory_name(std::uint64_t number)
+{
+    return fmt::format("{:06}", number);
 }
 
 std::string node_file_name(const std::string &host)
@@ -304,7 +371,7 @@ fs::path Store::begin_checkpoint(const std::string &job,
 {
     require_job_name(job);
     make_private_directory(directory_ / job);
-    fs::path directory = directory_ / job / number_text(number);
+    fs::path directory = directory_ / job / checkpoint_directory_name(number);
     if (::mkdir(directory.c_str(), 0700) < 0) {
         fail_errno(errno, "cannot make directory {}", directory.string());
     }
@@ -321,11 +388,12 @@ std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
     }
     for (const std::string &name : list_directories(directory_ / job)) {
         std::optional<std::uint64_t> number = parse_number(name);
-        if (number && name == number_text(*number)) {
+        if (number && name == checkpoint_directory_name(*number)) {
             found.push_back(inspect(job, *number, directory_ / job / name));
         }
     }
     std::ranges::sort(found, {}, &Checkpoint::number);
+    require_bases(found);
     return found;
 }
 
@@ -385,12 +453,12 @@ Checkpoint Store::resolve_in_job(const std::string &job,
         return *newest;
     }
     std::optional<std::uint64_t> number = parse_number(rest.substr(1));
-    fs::path directory = directory_ / job / number_text(number.value_or(0));
+    fs::path directory = directory_ / job / checkpoint_directory_name(number.value_or(0));
     if (!number || !directory_exists(directory)) {
         fail_not_found("job {} has no checkpoint '{}' in {}", job,
                        rest.substr(1), directory_.string());
     }
-    return require_committed(inspect(job, *number, directory));
+    return require_committed(inspect_with_bases(job, *number, directory));
 }
 
 void Store::remove(const Checkpoint &checkpoint) const

@@ -104,6 +104,8 @@ class Store
     std::filesystem::path directory_;
 };
 
+std::string checkpoint_directory_name(std::uint64_t number);
+
 /* "node-HOST.h5", with characters that are no good in names replaced. */
 std::string node_file_name(const std::string &host);
 

@@ -10,7 +10,7 @@
 #include "common/error.hpp"
 #include "common/parallel.hpp"
 #include "image/manifest.hpp"
-#include "image/node_file_reader.hpp"
+#include "image/piece_chain.hpp"
 #include "restart/meeting.hpp"
 #include "restart/place.hpp"
 #include "restart/process.hpp"
@@ -104,10 +104,8 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     require_rank_count(manifest, place);
     const ckpt::Piece &piece = manifest.piece_of(place.rank);
 
-    ckpt::ReaderOptions options;
-    options.threads = reading_threads(place);
-    options.checksum = piece.checksum;
-    NodeFileReader reader(directory + "/" + piece.file, options);
+    NodeFileReader reader =
+        ckpt::open_piece(directory, manifest, piece, reading_threads(place));
     Process process = open_process(reader.rank(place.rank), arguments);
     ::unsetenv(layout_variable);
     process.load_memory(reader, place.rank);

@@ -48,8 +48,14 @@ bool is_shared_file(const ckpt_region &region)
            (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
-bool has_chunks(const RankImage &image, std::size_t region)
+/* Whether any of a region may be other than zero. */
+bool has_content(const RankImage &image, std::size_t region)
 {
+    if (image.is_partial && may_be_partial(image.regions[region])) {
+        const ckpt_region &all = image.regions[region];
+        auto run = std::ranges::upper_bound(image.page_runs, all.start, {}, &PageRun::end);
+        return run != image.page_runs.end() && run->start < all.end;
+    }
     return std::ranges::binary_search(image.chunks, region, {},
                                       &ChunkRecord::region);
 }
@@ -134,7 +140,7 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             }
             continue;
         }
-        if (!is_file(region) && !has_chunks(image_, i)) {
+        if (!is_file(region) && !has_content(image_, i)) {
             continue; /* all zero */
         }
         void *address = nullptr;

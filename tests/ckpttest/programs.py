@@ -133,6 +133,12 @@ def memory(megabytes, steps, ranks=2, pause_us=0):
     )
 
 
+def scattered(megabytes, steps, ranks=2, per_mille=10, pause_us=0):
+    """A few pages of much memory are written to at each step; memory comes and goes."""
+    argv = [APPS / "scattered", megabytes, steps, per_mille, pause_us]
+    return Program("scattered", argv, ranks)
+
+
 def compute(phases, millions, ranks=2):
     """Long computation while others wait; 100 millions are about 0.3 s."""
     return Program(

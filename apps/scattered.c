@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scattered.c [MEGABYTES [STEPS [PER_MILLE [MICROSECONDS]]]] - ranks that write to a few
+ * of their pages at each step, here and there, and whose memory comes and goes.
+ *
+ * Pages of a large array get new content, also by the kernel (read). Beside it there
+ * are blocks that are mapped, unmapped, moved, made zero or read-only. Then an
+ * allreduce, and perhaps a rest. All that was not touched is checked at the end, a part
+ * of it at each step.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "selfcheck.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE           4096
+#define BLOCKS         24
+#define BLOCK_PAGES    16
+#define STEPS_PER_LINE 10
+#define CHECKS         64 /* pages looked at in each step */
+
+enum block_state { ABSENT, FILLED, ZERO };
+
+struct block {
+    unsigned char *memory;
+    enum block_state state;
+    long version;
+};
+
+static unsigned char *array;
+static long *version; /* the step that last wrote a page; 0: it is zero */
+static long pages;
+static int rank, content_pipe[2];
+static struct block block[BLOCKS];
+
+static uint64_t page_key(long page)
+{
+    return mix4((uint64_t)rank, (uint64_t)page, (uint64_t)version[page], 11);
+}
+
+/* Every other time the kernel does it. */
+static void write_page(long page, long step)
+{
+    unsigned char *at = array + page * PAGE, content[PAGE];
+
+    version[page] = step;
+    if (mix((uint64_t)(page + step)) % 2 == 0) {
+        fill(at, PAGE, page_key(page));
+    } else {
+        fill(content, PAGE, page_key(page));
+        CHECK(write(content_pipe[1], content, PAGE) == PAGE);
+        CHECK(read(content_pipe[0], at, PAGE) == PAGE);
+    }
+}
+
+static int is_zero(const unsigned char *at, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (at[i] != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void check_page(long page)
+{
+    const unsigned char *at = array + page * PAGE;
+
+    CHECK(version[page] == 0 ? is_zero(at, PAGE) : is_filled(at, PAGE, page_key(page)));
+}
+
+static uint64_t block_key(int i)
+{
+    return mix4((uint64_t)rank, (uint64_t)i, (uint64_t)block[i].version, 12);
+}
+
+static void check_block(int i)
+{
+    const struct block *b = &block[i];
+    const size_t size = BLOCK_PAGES * PAGE;
+
+    CHECK(b->state != ZERO || is_zero(b->memory, size));
+    CHECK(b->state != FILLED || is_filled(b->memory, size, block_key(i)));
+}
+
+static void map_block(struct block *b)
+{
+    b->memory = mmap(NULL, BLOCK_PAGES * PAGE, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(b->memory != MAP_FAILED);
+    b->state = ZERO;
+}
+
+/* To a place where another block may have been. */
+static void move_block(struct block *b)
+{
+    const size_t size = BLOCK_PAGES * PAGE;
+    void *place = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(place != MAP_FAILED);
+    b->memory = mremap(b->memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    CHECK(b->memory == place);
+}
+
+static void change_block(int i, long step)
+{
+    const size_t size = BLOCK_PAGES * PAGE;
+    struct block *b = &block[i];
+
+    check_block(i);
+    if (b->state == ABSENT) {
+        map_block(b);
+        return;
+    }
+    switch (mix4((uint64_t)rank, (uint64_t)i, (uint64_t)step, 13) % 5) {
+    case 0:
+        CHECK(munmap(b->memory, size) == 0);
+        b->state = ABSENT;
+        break;
+    case 1:
+        CHECK(madvise(b->memory, size, MADV_DONTNEED) == 0);
+        b->state = ZERO;
+        break;
+    case 2:
+        move_block(b);
+        break;
+    case 3: /* as it is */
+        CHECK(mprotect(b->memory, size, PROT_READ) == 0);
+        check_block(i);
+        CHECK(mprotect(b->memory, size, PROT_READ | PROT_WRITE) == 0);
+        break;
+    default:
+        b->version = step;
+        b->state = FILLED;
+        fill(b->memory, size, block_key(i));
+    }
+}
+
+static uint64_t do_step(long step, long writes)
+{
+    uint64_t word, sum;
+
+    for (long i = 0; i < writes; i++) {
+        write_page((long)(mix4((uint64_t)rank, (uint64_t)step, (uint64_t)i, 14) %
+                          (uint64_t)pages),
+                   step);
+    }
+    for (long i = 0; i < CHECKS; i++) {
+        check_page((long)(mix4((uint64_t)rank, (uint64_t)step, (uint64_t)i, 15) %
+                          (uint64_t)pages));
+    }
+    change_block((int)(mix4((uint64_t)rank, (uint64_t)step, 0, 16) % BLOCKS), step);
+    word = page_key(step % pages);
+    MPI_Allreduce(&word, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return mix(sum + (uint64_t)step);
+}
+
+static void check_all(void)
+{
+    for (long page = 0; page < pages; page++) {
+        check_page(page);
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        check_block(i);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    long steps, writes, pause;
+    uint64_t sum = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    pages = number_argument(argc, argv, 1, 64) << 8;
+    steps = number_argument(argc, argv, 2, 100);
+    writes = pages * number_argument(argc, argv, 3, 10) / 1000;
+    pause = number_argument(argc, argv, 4, 0);
+    array = mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    version = calloc((size_t)pages, sizeof *version);
+    CHECK(array != MAP_FAILED && version != NULL && pipe(content_pipe) == 0);
+    for (long page = 0; page < pages; page++) {
+        if (page % 8 != 0) { /* the others are zero until they are written to */
+            write_page(page, -1);
+        }
+    }
+    for (long step = 1; step <= steps; step++) {
+        if (rank == 0 && step % STEPS_PER_LINE == 1) {
+            printf("step %ld\n", step);
+            fflush(stdout);
+        }
+        sum += do_step(step, writes);
+        usleep((useconds_t)pause);
+    }
+    check_all();
+    print_answer(sum);
+    MPI_Finalize();
+    return 0;
+}

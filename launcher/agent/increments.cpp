@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * increments.cpp - pieces on top of each other.
+ */
+#include "agent/increments.hpp"
+
+#include "common/error.hpp"
+#include "common/parallel.hpp"
+#include "image/store.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <sys/random.h>
+
+#include <cstring>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/* What the kernel notes; or, if it does not, what is in the pages. */
+std::shared_ptr<ChangeTracker> make_tracker(pid_t pid, Fd descriptor, int error)
+{
+    std::string why_not = PageWatch::obstacle(pid);
+    if (error != 0) {
+        why_not = fmt::format("it has no userfaultfd ({})", std::strerror(error));
+    }
+    if (why_not.empty()) {
+        try {
+            return std::make_shared<WatchedChanges>(
+                pid, PageWatch(pid, std::move(descriptor)));
+        } catch (const Error &problem) {
+            why_not = problem.what();
+        }
+    }
+    spdlog::info("what has changed in process {} is found by its content: {}", pid,
+                 why_not);
+    return std::make_shared<ContentChanges>(online_cpus());
+}
+
+std::uint64_t make_identity()
+{
+    std::uint64_t identity = 0;
+    while (identity == 0) {
+        if (::getrandom(&identity, sizeof identity, 0) != sizeof identity) {
+            fail_errno(errno, "no random number");
+        }
+    }
+    return identity;
+}
+
+std::uint64_t number_of(const fs::path &directory)
+{
+    return std::stoull(directory.filename().string());
+}
+
+} // namespace
+
+void Increments::add(int rank, pid_t pid, Fd descriptor, int error)
+{
+    trackers_[rank] = make_tracker(pid, std::move(descriptor), error);
+}
+
+std::shared_ptr<ChangeTracker> Increments::changes_of(int rank) const
+{
+    auto found = trackers_.find(rank);
+    return found == trackers_.end() ? nullptr : found->second;
+}
+
+void Increments::prepare(WriterOptions &options, const fs::path &directory) const
+{
+    if (limit_ == 0) {
+        return;
+    }
+    options.identity = make_identity();
+    bool is_there =
+        base_.file.checkpoint != 0 &&
+        fs::exists(directory.parent_path() /
+                   checkpoint_directory_name(base_.file.checkpoint) / manifest_name);
+    if (is_there && base_.depth < limit_) {
+        options.base = base_.file;
+    }
+}
+
+void Increments::written(const Piece &piece, const fs::path &directory)
+{
+    if (limit_ > 0) {
+        written_ = {{number_of(directory), piece.identity},
+                    piece.base == 0 ? 0 : base_.depth + 1};
+    }
+}
+
+/* Once for each. */
+void Increments::tell_obstacle(int rank, const std::string &obstacle)
+{
+    if (obstacle != std::exchange(told_[rank], obstacle) && !obstacle.empty()) {
+        spdlog::warn("all of rank {} is saved each time: {}", rank, obstacle);
+    }
+}
+
+std::vector<std::shared_ptr<ChangeTracker>> Increments::committed(std::uint64_t number)
+{
+    std::vector<std::shared_ptr<ChangeTracker>> trackers;
+    if (written_.file.checkpoint == number && number != 0) {
+        base_ = std::exchange(written_, {});
+        for (auto &[rank, tracker] : trackers_) {
+            trackers.push_back(tracker);
+            tell_obstacle(rank, tracker->obstacle());
+        }
+    }
+    return trackers;
+}
+
+} // namespace ckpt

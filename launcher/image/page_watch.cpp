@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * page_watch.cpp - asynchronous write protection of another process's memory.
+ */
+#include "config.h"
+#include "image/page_watch.hpp"
+
+#include "common/error.hpp"
+#include "image/pagemap_scan.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+/* From linux/userfaultfd.h of Linux 6.7 and later. */
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC (1 << 15)
+#endif
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+namespace ckpt
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+/* Bytes that are pinned for devices (RDMA, io_uring). */
+std::string pinned_memory(pid_t pid)
+{
+    std::ifstream status(fmt::format("/proc/{}/status", pid));
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmPin:")) {
+            auto digit = line.find_first_of("123456789");
+            return digit == std::string::npos ? std::string() : line.substr(digit);
+        }
+    }
+    return {};
+}
+
+/* Memory, random numbers, terminals (majors 1, 4, 5 and 136 to 143): devices that write
+ * where they are told to by a system call, and at no other time. */
+bool is_harmless(dev_t device)
+{
+    unsigned number = major(device);
+    return number == 1 || number == 4 || number == 5 ||
+           (number >= 136 && number <= 143);
+}
+
+/* A device that the process has open and that might write into its memory. */
+std::string open_device(pid_t pid)
+{
+    std::error_code error;
+    for (const auto &entry :
+         fs::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+        struct stat status;
+        if (::stat(entry.path().c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
+            !is_harmless(status.st_rdev)) {
+            return fs::read_symlink(entry.path(), error).string();
+        }
+    }
+    return error ? "descriptors that cannot be seen" : std::string();
+}
+
+} // namespace
+
+unsigned long PageWatch::descriptor_flags()
+{
+    /* Nobody is ever told of a fault: so none of the kernel's are refused either. */
+    return O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY;
+}
+
+std::string PageWatch::obstacle(pid_t pid)
+{
+    if (std::string pinned = pinned_memory(pid); !pinned.empty()) {
+        return fmt::format("{} of its memory are pinned for devices", pinned);
+    }
+    if (std::string device = open_device(pid); !device.empty()) {
+        return fmt::format("it has {} open", device);
+    }
+    return {};
+}
+
+PageWatch::PageWatch(pid_t pid, Fd descriptor)
+    : pid_(pid), descriptor_(std::move(descriptor)),
+      pagemap_(::open(fmt::format("/proc/{}/pagemap", pid).c_str(),
+                      O_RDONLY | O_CLOEXEC))
+{
+    if (!pagemap_) {
+        fail_errno(errno, "cannot read the page map of process {}", pid);
+    }
+    uffdio_api api{};
+    api.api = UFFD_API;
+    api.features = UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+    if (::ioctl(descriptor_.get(), UFFDIO_API, &api) != 0) {
+        fail_errno(errno, "the kernel has no asynchronous write protection");
+    }
+    PageRanges none;
+    if (protect({0, 0}, none) == EINVAL) {
+        knows_guards_ = false;
+    }
+    if (int error = protect({0, 0}, none)) {
+        fail_errno(error, "the kernel cannot write-protect what it finds in a page map");
+    }
+}
+
+void PageWatch::watch(const ckpt_range &range)
+{
+    uffdio_register registration{};
+    registration.range = {range.start, range.end - range.start};
+    registration.mode = UFFDIO_REGISTER_MODE_WP;
+    if (::ioctl(descriptor_.get(), UFFDIO_REGISTER, &registration) != 0) {
+        fail_errno(errno, "cannot watch the memory of process {} at {:#x}", pid_,
+                   range.start);
+    }
+}
+
+/* Pages with data in mappings that are not watched (any more): new ones, and moved ones. */
+PageRanges PageWatch::unwatched(const ckpt_range &range) const
+{
+    pagemap::ScanArgument argument;
+    PageRanges found;
+    argument.start = range.start;
+    argument.end = range.end;
+    argument.category_inverted = pagemap::watched | pagemap::zero_page;
+    argument.category_mask = pagemap::watched | pagemap::zero_page;
+    argument.category_anyof_mask = pagemap::present | pagemap::swapped;
+    argument.return_mask = pagemap::present;
+    if (int error = pagemap::scan(pagemap_.get(), argument, found)) {
+        fail_errno(error, "cannot read the page map of process {} at {:#x}", pid_,
+                   argument.start);
+    }
+    return found;
+}
+
+/* Pages with data that have been written to; from now on they have not. */
+int PageWatch::protect(const ckpt_range &range, PageRanges &written) const
+{
+    pagemap::ScanArgument argument;
+    std::uint64_t unwanted = pagemap::zero_page | (knows_guards_ ? pagemap::guard : 0);
+    argument.start = range.start;
+    argument.end = range.end;
+    argument.flags = pagemap::write_protect_matching | pagemap::require_asynchronous;
+    argument.category_inverted = unwanted;
+    argument.category_mask = unwanted | pagemap::written;
+    argument.category_anyof_mask = pagemap::present | pagemap::swapped;
+    argument.return_mask = pagemap::written;
+    if (range.start == range.end) { /* whether the kernel takes that */
+        return ::ioctl(pagemap_.get(), pagemap::scan_request, &argument) < 0 ? errno : 0;
+    }
+    return pagemap::scan(pagemap_.get(), argument, written);
+}
+
+PageRanges PageWatch::look(const ckpt_range &range)
+{
+    PageRanges strange = unwatched(range), written;
+    if (strange.empty()) {
+        int error = protect(range, written);
+        if (error == 0) {
+            return written;
+        }
+        if (error != EPERM) { /* a mapping without data that is not watched */
+            fail_errno(error, "cannot write-protect the memory of process {} at {:#x}",
+                       pid_, range.start);
+        }
+        written.clear();
+    }
+    watch(range);
+    if (int error = protect(range, written)) {
+        fail_errno(error, "cannot write-protect the memory of process {} at {:#x}", pid_,
+                   range.start);
+    }
+    return unite(strange, written);
+}
+
+} // namespace ckpt

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stream_dataset.hpp - a stream of bytes in the group of its rank: a dataset of chunks,
+ * and the table of these chunks.
+ *
+ * All throw Error; the caller holds a Hdf5Lock.
+ */
+#pragma once
+
+#include "image/chunked_dataset.hpp"
+#include "image/rank_image.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+/* Writes one, of at least one byte. */
+class StreamDataset
+{
+  public:
+    StreamDataset(hid_t rank_group, std::string name, std::uint64_t bytes,
+                  std::uint64_t chunk_size, Codec codec, const DriverFile &driver);
+
+    const Hdf5Id &dataset() const { return dataset_; }
+
+    /* Writes a chunk unless it is all zero, in any order. */
+    void store(std::uint64_t index, const EncodedChunk &chunk);
+
+    /* After the last chunk: their table, by index. */
+    std::vector<ChunkRecord> finish();
+
+  private:
+    const hid_t rank_group_;
+    const std::string name_;
+    const std::uint64_t chunk_size_;
+    const Codec codec_;
+    const DriverFile &driver_;
+    Hdf5Id dataset_;
+    std::vector<ChunkRecord> chunks_;
+};
+
+/* Opens the dataset, sets the bytes of the stream, and reads the table of its chunks,
+ * which are yet to be checked. A stream that is not there has no bytes. */
+Hdf5Id open_stream(hid_t rank_group, const std::string &name, std::uint64_t &bytes,
+                   std::vector<ChunkRecord> &chunks);
+
+} // namespace ckpt

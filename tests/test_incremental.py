@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checkpoints with no more than what has changed, on top of each other."""
+
+import json
+import shutil
+
+import pytest
+from test_agent import lose_agent_in_a_checkpoint
+
+from ckpttest import programs
+
+MIB = 1 << 20
+SIZE = 24  # MiB of a rank
+
+# Faults that end the agent, at counts that are reached in the second checkpoint.
+FATAL = ["agent-at-watched:1", "agent-during-capture:3", "image-before-rename:2"]
+
+
+def bases(lab):
+    """What each checkpoint was made on top of, by number; 0: it has all."""
+    found = {}
+    for path in sorted(lab.store.glob("*/0*/manifest.json")):
+        manifest = json.loads(path.read_text())
+        found[manifest["number"]] = max(p.get("base", 0) for p in manifest["pieces"])
+    return found
+
+
+def save(lab, job, program, count):
+    """That many checkpoints, with some steps in between; their sizes."""
+    sizes = []
+    for _ in range(count):
+        job.wait_for(program.progress)
+        sizes.append(lab.checkpoint(job)["bytes"])
+    return sizes
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+@pytest.mark.parametrize("snapshot", ["stop", "memory", "cow"])
+def test_each_of_a_chain_can_be_restarted(lab, native, snapshot, protocol):
+    program = programs.scattered(SIZE, 600, pause_us=500)
+    settings = {"CKPT_SNAPSHOT": snapshot, "CKPT_PROTOCOL": protocol}
+    job = lab.start(program, CKPT_INCREMENTAL="8", CKPT_CODEC="lz4", **settings)
+    sizes = save(lab, job, program, 5)
+    job.kill()
+    assert bases(lab) == {1: 0, 2: 1, 3: 2, 4: 3, 5: 4}
+    assert sizes[0] > SIZE * MIB * 2 * 3 // 4
+    assert max(sizes[1:]) < sizes[0] / 2, sizes
+    assert lab.ckpt("verify").returncode == 0
+    answer = native(program).answer
+    for number in range(1, 6):
+        again = lab.restart(f"{job_name(lab)}/{number}")
+        again.succeed()
+        assert lab.answer(program, job, again) == answer, number
+
+
+def job_name(lab):
+    (name,) = [path.name for path in lab.store.iterdir()]
+    return name
+
+
+def test_chain_is_bounded(lab):
+    """When it has as many as were asked for comes one with all; what is not needed
+    any more goes."""
+    program = programs.scattered(4, 10**6)
+    job = lab.start(program, CKPT_INCREMENTAL="2", CKPT_KEEP="1")
+    save(lab, job, program, 6)
+    job.kill()
+    assert bases(lab) == {4: 0, 5: 4, 6: 5}
+
+
+def test_by_content(lab, native):
+    """A device that the program has open might write into its memory."""
+    program = programs.scattered(SIZE, 300, pause_us=500)
+    job = lab.start(program, CKPT_INCREMENTAL="8", CKPT_FAULT="no-userfaultfd")
+    sizes = save(lab, job, program, 3)
+    job.kill()
+    assert bases(lab) == {1: 0, 2: 1, 3: 2}
+    assert max(sizes[1:]) < sizes[0] / 2, sizes
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+
+
+def test_missing_base_is_told(lab):
+    program = programs.scattered(4, 10**6)
+    job = lab.start(program, CKPT_INCREMENTAL="4")
+    save(lab, job, program, 3)
+    job.kill()
+    shutil.rmtree(lab.store / job_name(lab) / "000002")
+    listed = {entry["number"]: entry["state"] for entry in lab.ckpt_json("list")}
+    assert listed == {1: "committed", 3: "damaged"}
+    refused = lab.ckpt("restart", f"{job_name(lab)}/3")
+    assert refused.returncode != 0
+    assert "made on top of checkpoint 2, which is missing" in refused.stderr
+
+
+@pytest.mark.parametrize("fault", FATAL)
+def test_agent_dies(lab, native, fault):
+    """The next one has none of what was known of changes: the next checkpoint has all."""
+    program = programs.scattered(4, 1500, pause_us=500)
+    lose_agent_in_a_checkpoint(lab, native, program, fault, CKPT_INCREMENTAL="4")
