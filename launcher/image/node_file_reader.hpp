@@ -32,7 +32,7 @@ struct ReaderOptions {
     std::optional<std::uint64_t> checksum;
     /* What has that which the file lacks; null: then no more than its tables can be read,
      * if it lacks anything. */
-    std::shared_ptr<const NodeFileReader> base;
+    std::shared_ptr<const NodeFileReader> base = nullptr;
 };
 
 class NodeFileReader

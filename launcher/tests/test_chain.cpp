@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_chain.cpp - pieces with no more than what has changed, on top of each other.
+ */
+#include "config.h"
+#include "image/change_tracker.hpp"
+#include "image/node_file_reader.hpp"
+#include "image/node_file_writer.hpp"
+#include "image/piece_chain.hpp"
+#include "image/store.hpp"
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::size_t big = 3 * mebibyte, small = 5 * page;
+
+/* A job with one rank, this process, whose memory is saved again and again. */
+class Chain : public testing::TestWithParam<const char *>
+{
+  protected:
+    Chain() : store(scratch.path())
+    {
+        memory.push_back(own.map(big));
+        memory.push_back(own.map(small));
+        memory.push_back(own.map(mebibyte, 3, CKPT_REGION_SHARED));
+        snapshot = own.finish();
+        Fd descriptor(static_cast<int>(
+            ::syscall(SYS_userfaultfd, PageWatch::descriptor_flags())));
+        changes = std::make_shared<WatchedChanges>(
+            ::getpid(), PageWatch(::getpid(), std::move(descriptor)));
+    }
+
+    /* Saves a checkpoint on top of another one; 0: with all. */
+    void save(std::uint64_t base, unsigned long identity)
+    {
+        Manifest manifest;
+        manifest.job = "job";
+        manifest.number = store.next_number("job");
+        manifest.rank_count = 1;
+        manifest.hosts = {"n1"};
+        manifest.codec = GetParam();
+        fs::path directory = store.begin_checkpoint("job", manifest.number);
+        WriterOptions options;
+        options.codec = Codec::parse(GetParam());
+        options.identity = identity;
+        options.base = {base, base == 0 ? 0 : identities.at(base)};
+        NodeFileWriter writer(directory, "n1", options);
+        StoppedProcess process{::getpid(), snapshot};
+        process.changes = changes;
+        writer.finish(writer.begin(process).rank);
+        manifest.pieces = {writer.commit()};
+        manifest.write(directory);
+        changes->committed();
+        identities[manifest.number] = identity;
+        std::vector<std::vector<std::byte>> content;
+        for (auto &region : memory) {
+            content.emplace_back(region.begin(), region.end());
+        }
+        saved[manifest.number] = content;
+    }
+
+    NodeFileReader open(std::uint64_t number) const
+    {
+        Checkpoint checkpoint = store.resolve(fmt::format("job/{}", number));
+        return open_piece(checkpoint.directory, *checkpoint.manifest,
+                          checkpoint.manifest->pieces.front());
+    }
+
+    void expect_saved(std::uint64_t number) const
+    {
+        NodeFileReader reader = open(number);
+        reader.verify();
+        const RankImage &image = reader.rank(0);
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < image.regions.size(); i++) {
+            for (std::size_t j = 0; j < memory.size(); j++) {
+                if (image.regions[i].start !=
+                    reinterpret_cast<std::uintptr_t>(memory[j].data())) {
+                    continue;
+                }
+                found++;
+                std::vector<std::byte> content(memory[j].size());
+                reader.read_region(0, i, content);
+                ASSERT_TRUE(content == saved.at(number)[j]) << number << " region " << j;
+            }
+        }
+        ASSERT_EQ(found, memory.size());
+    }
+
+    std::uint64_t bytes(std::uint64_t number) const
+    {
+        return store.resolve(fmt::format("job/{}", number)).manifest->bytes();
+    }
+
+    fs::path piece(std::uint64_t number) const
+    {
+        return scratch / fmt::format("job/{:06}/node-n1.h5", number);
+    }
+
+    /* Some pages anywhere get new content, some go. */
+    void change(std::mt19937 &chance)
+    {
+        for (auto &region : memory) {
+            std::size_t count = region.size() / page;
+            for (std::size_t i = 0; i < count / 10 + 1; i++) {
+                std::size_t length = std::min<std::size_t>(chance() % 4 + 1, count);
+                std::size_t first = chance() % (count - length + 1);
+                std::span place = region.subspan(first * page, length * page);
+                if (chance() % 4 == 0) {
+                    ASSERT_EQ(::madvise(place.data(), place.size(), MADV_DONTNEED), 0);
+                } else {
+                    fill_random(place, chance());
+                }
+            }
+        }
+    }
+
+    ScratchDirectory scratch;
+    Store store;
+    Description own;
+    std::vector<std::span<std::byte>> memory;
+    std::uint64_t snapshot = 0;
+    std::shared_ptr<ChangeTracker> changes;
+    std::map<std::uint64_t, unsigned long> identities;
+    std::map<std::uint64_t, std::vector<std::vector<std::byte>>> saved;
+};
+
+INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto"),
+                         [](const auto &info) { return std::string(info.param); });
+
+} // namespace
+
+TEST_P(Chain, EachHasWhatWasThere)
+{
+    std::mt19937 chance(7);
+    fill_random(memory[0], 1);
+    for (unsigned long number = 1; number <= 12; number++) {
+        save(number == 7 ? 0 : number - 1, 100 + number);
+        change(chance);
+    }
+    for (std::uint64_t number = 1; number <= 12; number++) {
+        expect_saved(number);
+    }
+    EXPECT_LT(bytes(2), bytes(1) * 3 / 4);
+}
+
+TEST_P(Chain, NothingChangedIsNothingSaved)
+{
+    fill_random(memory[0], 1);
+    save(0, 1);
+    save(1, 2);
+    expect_saved(2);
+    EXPECT_LT(bytes(2), mebibyte + mebibyte / 2); /* the description, and what is shared */
+}
+
+TEST_P(Chain, ALostBaseIsTold)
+{
+    save(0, 1);
+    save(1, 2);
+    save(2, 3);
+    fs::remove_all(piece(1).parent_path());
+    auto found = store.checkpoints("job");
+    ASSERT_EQ(found.size(), 2u);
+    for (const Checkpoint &checkpoint : found) {
+        EXPECT_EQ(checkpoint.state, Checkpoint::State::damaged);
+    }
+    EXPECT_NE(error_of([&] { store.resolve("job/3"); }).find("checkpoint 2, which is missing"),
+              std::string::npos);
+}
+
+TEST_P(Chain, AnotherBaseIsTold)
+{
+    save(0, 1);
+    save(1, 2);
+    fs::rename(piece(2).parent_path(), scratch / "kept");
+    fs::remove_all(piece(1).parent_path());
+    fill_random(memory[0], 5);
+    save(0, 9); /* is number 1 again */
+    fs::rename(scratch / "kept", piece(2).parent_path());
+    EXPECT_NE(error_of([&] { store.resolve("job/2"); }).find("on top of checkpoint 1"),
+              std::string::npos);
+}
+
+TEST_P(Chain, DamageInTheBaseIsFound)
+{
+    fill_random(memory[0], 1);
+    save(0, 1);
+    save(1, 2);
+    std::fstream file(piece(1), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(bytes(1) / 2));
+    file.put('x');
+    file.put('y');
+    file.close();
+    EXPECT_NE(error_of([&] { open(2).verify(); }), "");
+}
+
+TEST_P(Chain, GarbageIsWhatNobodyNeeds)
+{
+    for (unsigned long number = 1; number <= 4; number++) {
+        save(number - 1, number);
+    }
+    EXPECT_TRUE(store.collect_garbage(1, "job").empty());
+    save(0, 5);
+    save(5, 6);
+    EXPECT_TRUE(store.garbage(3, "job").empty());
+    EXPECT_EQ(store.collect_garbage(2, "job").size(), 4u);
+    expect_saved(6);
+}
