@@ -66,6 +66,7 @@ class Coordinator : public NodeEvents, private RankPages
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
     void failed(const std::string &reason) override;
+    void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
@@ -141,6 +142,7 @@ class Coordinator : public NodeEvents, private RankPages
     void note_progress();
     Manifest manifest() const;
     void remove_attempt();
+    void collect_garbage();
     control::Timings timings() const;
     void tell_progress(bool always);
     Time next_periodic() const;

@@ -12,6 +12,7 @@
 #include "common/parallel.hpp"
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
+#include "image/piece_fold.hpp"
 #include "protocol/sweep_topology.hpp"
 
 #include <spdlog/spdlog.h>
@@ -391,7 +392,9 @@ void Coordinator::perform(const action::Finish &finish)
         reply.result = last_ = result;
         committed_count_++;
         for (Node *node : nodes()) {
-            node->committed(attempt_.number);
+            if (node != nullptr) {
+                node->committed(attempt_.number);
+            }
         }
         learn();
         interval_.learn(cost_of_last());
@@ -400,13 +403,7 @@ void Coordinator::perform(const action::Finish &finish)
                      result.name, format_bytes(result.bytes),
                      format_seconds(result.timings.total),
                      format_seconds(result.timings.stop));
-        worker_.run([store = *store_, job = job_, keep = settings_.keep] {
-            try {
-                store.collect_garbage(keep, job);
-            } catch (const std::exception &error) {
-                spdlog::warn("{}", error.what());
-            }
-        });
+        collect_garbage();
     } else {
         reply.event = "error";
         reply.error = finish.reason;
@@ -420,6 +417,31 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */
     worker_.reply([this] { start_waiting(); });
+}
+
+void Coordinator::collect_garbage()
+{
+    worker_.run([store = *store_, job = job_, keep = settings_.keep] {
+        try {
+            store.collect_garbage(keep, job);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
+}
+
+/* What it was made on top of may be of no use now. */
+void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
+{
+    spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
+    worker_.run([directory = store_->directory_of(job_, number), piece] {
+        try {
+            replace_piece(directory, piece);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
+    collect_garbage();
 }
 
 /*

@@ -235,6 +235,11 @@ void CoordinatorLink::failed(const std::string &reason)
                    {"reason", settings_.host + ": " + reason}});
 }
 
+void CoordinatorLink::folded(Node &, std::uint64_t number, const Piece &piece)
+{
+    peer_.send({{"type", "folded"}, {"number", number}, {"piece", to_frame(piece)}});
+}
+
 void CoordinatorLink::sweep_opened(Node &)
 {
     peer_.send({{"type", "sweep_opened"}});

@@ -12,6 +12,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -72,26 +73,22 @@ std::shared_ptr<ChangeTracker> Increments::changes_of(int rank) const
     return found == trackers_.end() ? nullptr : found->second;
 }
 
-void Increments::prepare(WriterOptions &options, const fs::path &directory) const
+void Increments::prepare(WriterOptions &options) const
 {
     if (limit_ == 0) {
         return;
     }
     options.identity = make_identity();
-    bool is_there =
-        base_.file.checkpoint != 0 &&
-        fs::exists(directory.parent_path() /
-                   checkpoint_directory_name(base_.file.checkpoint) / manifest_name);
-    if (is_there && base_.depth < limit_) {
-        options.base = base_.file;
+    bool is_there = !chain_.empty() && fs::exists(chain_.back().directory / manifest_name);
+    if (is_there && chain_.size() <= limit_) {
+        options.base = chain_.back().file;
     }
 }
 
 void Increments::written(const Piece &piece, const fs::path &directory)
 {
     if (limit_ > 0) {
-        written_ = {{number_of(directory), piece.identity},
-                    piece.base == 0 ? 0 : base_.depth + 1};
+        written_ = {{number_of(directory), piece.identity}, directory, piece.base == 0};
     }
 }
 
@@ -106,14 +103,38 @@ void Increments::tell_obstacle(int rank, const std::string &obstacle)
 std::vector<std::shared_ptr<ChangeTracker>> Increments::committed(std::uint64_t number)
 {
     std::vector<std::shared_ptr<ChangeTracker>> trackers;
-    if (written_.file.checkpoint == number && number != 0) {
-        base_ = std::exchange(written_, {});
-        for (auto &[rank, tracker] : trackers_) {
-            trackers.push_back(tracker);
-            tell_obstacle(rank, tracker->obstacle());
-        }
+    if (number == 0 || written_.file.checkpoint != number) {
+        return trackers;
+    }
+    if (written_.has_all) {
+        chain_.clear();
+    }
+    chain_.push_back(std::exchange(written_, {}));
+    for (auto &[rank, tracker] : trackers_) {
+        trackers.push_back(tracker);
+        tell_obstacle(rank, tracker->obstacle());
     }
     return trackers;
+}
+
+std::optional<Increments::ToFold> Increments::begin_folding()
+{
+    if (is_folding_ || chain_.size() <= std::max(1u, limit_ / 2)) {
+        return std::nullopt;
+    }
+    is_folding_ = true;
+    const Link &top = chain_.back();
+    return ToFold{top.file.checkpoint, top.file.identity, top.directory};
+}
+
+void Increments::end_folding(std::uint64_t checkpoint, bool is_folded)
+{
+    auto top = std::ranges::find(chain_, checkpoint,
+                                 [](const Link &link) { return link.file.checkpoint; });
+    if (is_folded && top != chain_.end()) {
+        chain_.erase(chain_.begin(), top);
+    }
+    is_folding_ = false;
 }
 
 } // namespace ckpt

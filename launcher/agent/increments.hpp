@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,18 +41,32 @@ class Increments
 
     /* ---- Pieces ---- */
 
-    /* Completes the options of the next piece, in `directory`. */
-    void prepare(WriterOptions &options, const std::filesystem::path &directory) const;
+    /* Completes the options of the next piece. */
+    void prepare(WriterOptions &options) const;
     /* It is on disk. */
     void written(const Piece &piece, const std::filesystem::path &directory);
     /* A checkpoint exists. If its piece was written last the next is made on top of it:
      * the trackers that have to be told so. */
     std::vector<std::shared_ptr<ChangeTracker>> committed(std::uint64_t number);
 
+    /* ---- Folding ---- */
+
+    /* The piece that is to be folded now, if any: half of the pieces that may be on top of
+     * each other are, and the other half leaves time for it. */
+    struct ToFold {
+        std::uint64_t checkpoint;
+        std::uint64_t identity;
+        std::filesystem::path directory;
+    };
+    std::optional<ToFold> begin_folding();
+    /* It has all now; or, if that was not possible, nothing has changed. */
+    void end_folding(std::uint64_t checkpoint, bool is_folded);
+
   private:
-    struct Base {
+    struct Link {
         BaseFile file;
-        unsigned depth = 0; /* pieces under it */
+        std::filesystem::path directory;
+        bool has_all = true;
     };
 
     void tell_obstacle(int rank, const std::string &obstacle);
@@ -59,7 +74,9 @@ class Increments
     const unsigned limit_;
     std::map<int, std::shared_ptr<ChangeTracker>> trackers_; /* by rank */
     std::map<int, std::string> told_;                        /* obstacles, by rank */
-    Base base_, written_;
+    Link written_;            /* not yet committed */
+    std::vector<Link> chain_; /* from one with all up to the next one's base */
+    bool is_folding_ = false;
 };
 
 } // namespace ckpt

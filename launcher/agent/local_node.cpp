@@ -219,7 +219,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.identities = &identities_;
     options.write_rate = &write_rate_;
     options.write_limit = settings_.write_limit;
-    increments_.prepare(options, directory);
+    increments_.prepare(options);
     image_directory_ = directory;
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
@@ -411,6 +411,29 @@ void LocalNode::committed(std::uint64_t number)
     for (auto &tracker : increments_.committed(number)) {
         worker_.run([tracker] { tracker->committed(); });
     }
+    fold();
+}
+
+/* In the background, if there is something to be folded. */
+void LocalNode::fold()
+{
+    auto next = increments_.begin_folding();
+    if (!next) {
+        return;
+    }
+    WriterOptions options;
+    options.codec = settings_.codec;
+    options.write_limit = settings_.write_limit;
+    auto then = [this, number = next->checkpoint](const std::optional<Piece> &folded) {
+        worker_.reply([this, number, folded] {
+            increments_.end_folding(number, folded.has_value());
+            if (folded && events_ != nullptr) {
+                events_->folded(*this, number, *folded);
+            }
+        });
+    };
+    folder_.fold(std::make_unique<PieceFold>(next->directory, next->identity, options),
+                 then);
 }
 
 /* ---- The sweep -------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
 #include "agent/node_sweep.hpp"
+#include "agent/piece_folder.hpp"
 #include "agent/processors.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/settings.hpp"
@@ -48,7 +49,11 @@ class LocalNode : public Node
     void attach(NodeEvents *events);
 
     /* The job is over. */
-    void end() { segments_.remove_leftovers(); }
+    void end()
+    {
+        folder_.stop();
+        segments_.remove_leftovers();
+    }
 
     bool had_ranks() const { return had_ranks_; }
     bool has_connections() const { return !sessions_.empty(); }
@@ -101,6 +106,7 @@ class LocalNode : public Node
     StoppedRank stopped(int rank, std::uint64_t snapshot) const;
     void prepare(const Freezer::Ranks &ranks, Freezer::Then then);
     void watch(const Freezer::Ranks &ranks, Freezer::Then then);
+    void fold();
     void watched(RankSession *session, const ckpt_message &message);
     void freeze(const Freezer::Ranks &ranks, Freezer::Then then);
 
@@ -126,6 +132,7 @@ class LocalNode : public Node
     Image image_; /* of the checkpoint under way or the last one; or null */
     std::filesystem::path image_directory_;
     Increments increments_;
+    PieceFolder folder_;
     RankQuestion watching_;
     Freezer freezer_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;

@@ -124,6 +124,9 @@ class NodeEvents
     virtual void captured(int rank) = 0;
     virtual void written(Node &node, const WrittenPiece &written) = 0;
     virtual void failed(const std::string &reason) = 0;
+    /* The node's piece of a checkpoint that exists can be replaced by this one, which
+     * needs no other. */
+    virtual void folded(Node &node, std::uint64_t number, const Piece &piece) = 0;
     virtual void sweep_opened(Node &node) = 0;
     virtual void sweep_failed(Node &node, const std::string &reason) = 0;
     virtual void undone(Node &node) = 0;

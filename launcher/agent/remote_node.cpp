@@ -66,6 +66,8 @@ void RemoteNode::on_frame(const json &frame)
                                 frame.at("standing")});
     } else if (type == "failed") {
         events_.failed(frame.at("reason"));
+    } else if (type == "folded") {
+        events_.folded(*this, frame.at("number"), piece_from(frame.at("piece")));
     } else if (type == "sweep_opened") {
         events_.sweep_opened(*this);
     } else if (type == "sweep_failed") {

@@ -90,7 +90,9 @@ void JobSettings::declare(CLI::App &app)
         ->transform(CLI::AsSizeValue(false))
         ->type_name("BYTES");
     app.add_flag("--incremental{16}", incremental_,
-                 "Save only what has changed, in up to N (=N) checkpoints after one with all");
+                 "Save only what has changed, in up to 16 (=N) checkpoints after one "
+                 "with all")
+        ->envname("CKPT_INCREMENTAL");
     add_option(app, "--keep", keep_, "Checkpoints to keep of the job")
         ->type_name("N");
     add_option(app, "--timeout", timeout_,

@@ -104,6 +104,25 @@ void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
     }
 }
 
+/* Where a region of an image has content, or something under the image has. */
+PageRanges content_of(const RankImage &image, std::uint32_t index,
+                      std::uint64_t chunk_size)
+{
+    const ckpt_region &region = image.regions[index];
+    const std::uint64_t size = region_chunk_size(region, chunk_size);
+    PageRanges content;
+    for (const ChunkRecord &chunk :
+         std::ranges::equal_range(image.chunks, index, {}, &ChunkRecord::region)) {
+        std::uint64_t start = region.start + chunk.index * size;
+        append_range(content, {start, std::min(start + size, region.end)});
+    }
+    auto run = std::ranges::upper_bound(image.page_runs, region.start, {}, &PageRun::end);
+    for (; run != image.page_runs.end() && run->start < region.end; ++run) {
+        append_range(content, {run->start, run->end});
+    }
+    return content;
+}
+
 /* Gives the data runs their places, and adds a job for each chunk of the pages. */
 void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
 {
@@ -172,6 +191,18 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
             plan.by_reference.push_back(i);
         } else if (region.kind != CKPT_REGION_SHARED_ELSEWHERE) {
             add_jobs(plan, i, region, runs_of(memory, region), chunk_size);
+        }
+    }
+    return plan;
+}
+
+ChunkPlan plan_image(const RankImage &image, std::uint64_t chunk_size)
+{
+    ChunkPlan plan;
+    for (std::uint32_t i = 0; i < image.regions.size(); i++) {
+        const ckpt_region &region = image.regions[i];
+        if (region.kind != CKPT_REGION_SHARED_ELSEWHERE && image.reference(i) == nullptr) {
+            add_jobs(plan, i, region, content_of(image, i, chunk_size), chunk_size);
         }
     }
     return plan;

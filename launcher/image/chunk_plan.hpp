@@ -58,4 +58,7 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
                       std::uint64_t chunk_size, PlanPart part = PlanPart::all,
                       ChangeTracker *changes = nullptr);
 
+/* Plans all content of an image, to be read from there. */
+ChunkPlan plan_image(const RankImage &image, std::uint64_t chunk_size);
+
 } // namespace ckpt

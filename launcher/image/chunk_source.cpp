@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/parallel.hpp"
+#include "image/node_file_reader.hpp"
 
 #include <sys/mman.h>
 
@@ -100,6 +101,18 @@ void ProcessSource::release(const ChunkPlan &plan, const ChunkJob &job) noexcept
     std::uint64_t end = job.address + job.size;
     std::uint64_t last = plan.runs[job.first_run + job.run_count - 1].end;
     copy_->release({job.address, std::min(end, last)});
+}
+
+/* ---- An image ----------------------------------------------------------------- */
+
+void ImageSource::read(const ChunkPlan &plan, const ChunkJob &job,
+                       std::span<std::byte> chunk)
+{
+    std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
+    PageRanges wanted =
+        intersect({runs.begin(), runs.end()}, {{job.address, job.address + job.size}});
+    std::ranges::fill(chunk, std::byte{0});
+    reader_.read_pages(rank_, wanted, job.address, chunk);
 }
 
 /* ---- A copy in memory ------------------------------------------------------- */

@@ -49,6 +49,22 @@ class ProcessSource : public ChunkSource
     const FrozenCopy *copy_;
 };
 
+class NodeFileReader;
+
+/* A rank in a node file. */
+class ImageSource : public ChunkSource
+{
+  public:
+    /* The reader outlives this. */
+    ImageSource(const NodeFileReader &reader, int rank) : reader_(reader), rank_(rank) {}
+    void read(const ChunkPlan &plan, const ChunkJob &job,
+              std::span<std::byte> chunk) override;
+
+  private:
+    const NodeFileReader &reader_;
+    int rank_;
+};
+
 /* All chunks of a plan, copied into memory of our own. */
 class MemorySource : public ChunkSource
 {

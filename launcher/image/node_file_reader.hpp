@@ -55,7 +55,7 @@ class NodeFileReader
     const RankImage &rank(int rank) const;
 
     /* Puts the content of wanted pages at `destination`, whose first byte has the address
-     * `start`, and is all zero. They lie in regions that may_be_partial(). */
+     * `start`, and is all zero. They lie in regions whose content is in the image. */
     void read_pages(int rank, const PageRanges &wanted, std::uint64_t start,
                     std::span<std::byte> destination) const;
 

@@ -16,6 +16,7 @@
 #include "image/memory_datasets.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
+#include "image/node_file_reader.hpp"
 #include "image/rank_capture.hpp"
 #include "image/shared_objects.hpp"
 #include "image/store.hpp"
@@ -74,20 +75,29 @@ void write_tables(hid_t group, const RankImage &image)
     write_text(group, names::summary, image.summary);
 }
 
+/* A rank on its way into the file. */
+struct RankGroup {
+    explicit RankGroup(RankImage &image) : image(image) {}
+
+    RankImage &image;
+    Hdf5Id group;
+    std::optional<MemoryDatasets> datasets;
+    std::optional<StreamDataset> pages; /* since the first chunk of it */
+};
+
 /* A rank that has begun to be saved. */
 struct Begun {
     Begun(const StoppedProcess &process, const WriterOptions &options)
         : pid(process.pid),
-          capture(process, options.snapshot, options.base.checkpoint != 0)
+          capture(process, options.snapshot, options.base.checkpoint != 0),
+          place(capture.image())
     {
     }
 
     pid_t pid;
     Stopwatch watch;
     RankCapture capture;
-    Hdf5Id group;
-    std::optional<MemoryDatasets> datasets;
-    std::optional<StreamDataset> pages; /* since the first chunk of it */
+    RankGroup place;
     CaptureStats stats;
 };
 
@@ -104,11 +114,17 @@ struct NodeFileWriter::Impl {
     template <typename Action> void with_hdf5(const Action &action);
     void add(int rank, std::unique_ptr<Begun> &&begun);
     std::unique_ptr<Begun> take(int rank);
-    void store(Begun &begun, const StoredChunk &chunk);
-    void store_pages(Begun &begun, const StoredChunk &chunk);
-    void write_rank(Begun &begun);
+    void note_rank(int rank, const std::string &whose);
+    void open(int rank, RankGroup &place);
+    void store(RankGroup &place, const StoredChunk &chunk);
+    void store_pages(RankGroup &place, const StoredChunk &chunk);
+    void close(RankGroup &place);
+    std::uint64_t note_extents(const RankImage &image);
     void count(Begun &begun);
-    void store_message_log(int rank, MessageLogFile &source);
+    using ReadChunk = std::function<void(std::span<std::byte>)>;
+    void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
+                           const std::function<std::uint64_t()> &messages);
+    void copy_message_log(const NodeFileReader &reader, int rank, const MessageLog &log);
     PipelineOptions pipeline()
     {
         return {options.codec, choice ? &*choice : nullptr, options.threads,
@@ -147,7 +163,7 @@ struct NodeFileWriter::Impl {
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : directory(directory), host(host),
-      final_path(directory / node_file_name(host)),
+      final_path(directory / (options.file.empty() ? node_file_name(host) : options.file)),
       temporary_path(final_path.string() + ".tmp"), options(options),
       write_limit(options.write_limit)
 {
@@ -259,22 +275,29 @@ void NodeFileWriter::Impl::create_hdf5()
     }
 }
 
-/* Notes a rank, and makes the places for what it has. */
+void NodeFileWriter::Impl::note_rank(int rank, const std::string &whose)
+{
+    std::lock_guard lock(mutex);
+    if (std::ranges::find(ranks, rank) != ranks.end()) {
+        fail("rank {} was saved already, and {} says it is the same", rank, whose);
+    }
+    ranks.push_back(rank);
+}
+
+/* Makes the places for what a rank has. */
+void NodeFileWriter::Impl::open(int rank, RankGroup &place)
+{
+    with_hdf5([&] {
+        place.group = make_group(file.get(), names::rank_group(rank));
+        place.datasets.emplace(place.group.get(), place.image.regions, options.codec,
+                               driver);
+    });
+}
+
 void NodeFileWriter::Impl::add(int rank, std::unique_ptr<Begun> &&begun)
 {
-    {
-        std::lock_guard lock(mutex);
-        if (std::ranges::find(ranks, rank) != ranks.end()) {
-            fail("rank {} was saved already, and process {} says it is the same",
-                 rank, begun->pid);
-        }
-        ranks.push_back(rank);
-    }
-    with_hdf5([&] {
-        begun->group = make_group(file.get(), names::rank_group(rank));
-        begun->datasets.emplace(begun->group.get(), begun->capture.image().regions,
-                                options.codec, driver);
-    });
+    note_rank(rank, fmt::format("process {}", begun->pid));
+    open(rank, begun->place);
     std::lock_guard lock(mutex);
     this->begun[rank] = std::move(begun);
 }
@@ -291,7 +314,7 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
     return taken;
 }
 
-void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
+void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &chunk)
 {
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
     with_hdf5([&] {
@@ -299,52 +322,56 @@ void NodeFileWriter::Impl::store(Begun &begun, const StoredChunk &chunk)
             writing.emplace();
         }
         if (chunk.job.is_packed) {
-            store_pages(begun, chunk);
+            store_pages(place, chunk);
         } else {
-            begun.capture.image().chunks.push_back(begun.datasets->store(chunk));
+            place.image.chunks.push_back(place.datasets->store(chunk));
         }
     });
 }
 
-void NodeFileWriter::Impl::store_pages(Begun &begun, const StoredChunk &chunk)
+void NodeFileWriter::Impl::store_pages(RankGroup &place, const StoredChunk &chunk)
 {
-    if (!begun.pages) {
-        begun.pages.emplace(begun.group.get(), names::pages,
-                            begun.capture.image().pages.bytes, options.chunk_size,
-                            options.codec, driver);
+    if (!place.pages) {
+        place.pages.emplace(place.group.get(), names::pages, place.image.pages.bytes,
+                            options.chunk_size, options.codec, driver);
     }
-    begun.pages->store(chunk.job.index, chunk.encoded);
+    place.pages->store(chunk.job.index, chunk.encoded);
 }
 
 /* All chunks have been stored. */
-void NodeFileWriter::Impl::write_rank(Begun &begun)
+void NodeFileWriter::Impl::close(RankGroup &place)
 {
-    RankImage &image = begun.capture.image();
-    std::ranges::sort(image.chunks, {}, [](const ChunkRecord &record) {
+    std::ranges::sort(place.image.chunks, {}, [](const ChunkRecord &record) {
         return std::pair(record.region, record.index);
     });
-    image.references =
-        describe_files(image, begun.capture.by_reference(), *options.identities);
     with_hdf5([&] {
-        begun.datasets.reset();
-        if (begun.pages) {
-            image.pages.chunks = begun.pages->finish();
+        place.datasets.reset();
+        if (place.pages) {
+            place.image.pages.chunks = place.pages->finish();
         }
-        write_tables(begun.group.get(), image);
-        begun.group = {};
+        write_tables(place.group.get(), place.image);
+        place.group = {};
     });
+}
+
+/* Of a rank's memory; returns how many bytes of the file these are. */
+std::uint64_t NodeFileWriter::Impl::note_extents(const RankImage &image)
+{
+    std::uint64_t bytes = 0;
+    std::lock_guard lock(mutex);
+    for (const auto *chunks : {&image.chunks, &image.pages.chunks}) {
+        for (const ChunkRecord &chunk : *chunks) {
+            extents.push_back({chunk.offset, chunk.size});
+            bytes += chunk.size;
+        }
+    }
+    return bytes;
 }
 
 void NodeFileWriter::Impl::count(Begun &begun)
 {
     const RankImage &image = begun.capture.image();
-    std::lock_guard lock(mutex);
-    for (const auto *chunks : {&image.chunks, &image.pages.chunks}) {
-        for (const ChunkRecord &chunk : *chunks) {
-            extents.push_back({chunk.offset, chunk.size});
-            begun.stats.bytes_stored += chunk.size;
-        }
-    }
+    begun.stats.bytes_stored = note_extents(image);
     for (const ckpt_region &region : image.regions) {
         begun.stats.bytes_mapped += region.end - region.start;
     }
@@ -352,35 +379,54 @@ void NodeFileWriter::Impl::count(Begun &begun)
     begun.stats.seconds = begun.watch.seconds();
 }
 
-void NodeFileWriter::Impl::store_message_log(int rank, MessageLogFile &source)
+/* `read` fills a chunk with the next bytes; `messages`, at the end, counts them. */
+void NodeFileWriter::Impl::store_message_log(
+    int rank, std::uint64_t bytes, const ReadChunk &read,
+    const std::function<std::uint64_t()> &messages)
 {
-    std::uint64_t size =
-        stream_chunk_size(source.bytes(), options.chunk_size);
+    std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
     Compressor compressor(options.codec, pipeline().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
     with_hdf5([&] {
         group = open_group(file.get(), names::rank_group(rank));
-        dataset.emplace(group.get(), source.bytes(), size, options.codec,
-                        driver);
+        dataset.emplace(group.get(), bytes, size, options.codec, driver);
     });
-    for (std::uint64_t i = 0; i * size < source.bytes(); i++) {
+    for (std::uint64_t i = 0; i * size < bytes; i++) {
         if (cancelled) {
             fail("the checkpoint was cancelled");
         }
-        source.read(plain);
+        read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
         write_limit.wait(chunk.bytes.size(), cancelled);
         with_hdf5([&] { dataset->store(i, chunk); });
     }
-    std::uint64_t messages = source.finish();
+    std::uint64_t count = messages();
     MessageLog log;
-    with_hdf5([&] { log = dataset->finish(messages); });
+    with_hdf5([&] { log = dataset->finish(count); });
     version = std::max(version, message_log_version);
     for (const ChunkRecord &chunk : log.chunks) {
         extents.push_back({chunk.offset, chunk.size});
     }
+}
+
+void NodeFileWriter::Impl::copy_message_log(const NodeFileReader &reader, int rank,
+                                            const MessageLog &log)
+{
+    std::vector<std::byte> content(log.bytes);
+    std::size_t position = 0;
+    reader.read_message_log(rank, content);
+    store_message_log(
+        rank, log.bytes,
+        [&](std::span<std::byte> chunk) {
+            std::span rest = std::span(content).subspan(position);
+            std::span part = rest.first(std::min(rest.size(), chunk.size()));
+            std::ranges::fill(std::ranges::copy(part, chunk.begin()).out, chunk.end(),
+                              std::byte{0});
+            position += part.size();
+        },
+        [&] { return log.messages; });
 }
 
 void NodeFileWriter::Impl::close_hdf5()
@@ -486,7 +532,7 @@ Beginning NodeFileWriter::begin(const StoppedProcess &process,
     impl_->add(rank, std::move(owner));
     begun.capture.begin(
         impl_->options.chunk_size, impl_->pipeline(),
-        [&](const StoredChunk &chunk) { impl_->store(begun, chunk); },
+        [&](const StoredChunk &chunk) { impl_->store(begun.place, chunk); },
         [&] {
             begun.stats.captured_seconds = begun.watch.seconds();
             if (captured) {
@@ -502,8 +548,11 @@ CaptureStats NodeFileWriter::finish(int rank)
 
     begun->capture.finish(
         impl_->options.chunk_size, impl_->pipeline(),
-        [&](const StoredChunk &chunk) { impl_->store(*begun, chunk); });
-    impl_->write_rank(*begun);
+        [&](const StoredChunk &chunk) { impl_->store(begun->place, chunk); });
+    RankImage &image = begun->capture.image();
+    image.references = describe_files(image, begun->capture.by_reference(),
+                                      *impl_->options.identities);
+    impl_->close(begun->place);
     impl_->count(*begun);
     return begun->stats;
 }
@@ -521,7 +570,32 @@ void NodeFileWriter::add_message_log(int rank, const fs::path &log)
         fail("rank {} has a message log but was not saved", rank);
     }
     if (source.bytes() > 0) {
-        impl_->store_message_log(rank, source);
+        impl_->store_message_log(
+            rank, source.bytes(), [&](std::span<std::byte> chunk) { source.read(chunk); },
+            [&] { return source.finish(); });
+    }
+}
+
+void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
+{
+    RankImage image = reader.rank(rank);
+    const ChunkPlan plan = plan_image(image, impl_->options.chunk_size);
+    const MessageLog log = std::exchange(image.message_log, {});
+    image.chunks.clear();
+    image.page_runs.clear();
+    image.pages = {};
+    image.is_partial = false;
+
+    RankGroup place(image);
+    ImageSource source(reader, rank);
+    impl_->note_rank(rank, "the file to be copied");
+    impl_->open(rank, place);
+    run_chunk_pipeline(source, plan, impl_->pipeline(),
+                       [&](const StoredChunk &chunk) { impl_->store(place, chunk); }, [] {});
+    impl_->close(place);
+    impl_->note_extents(image);
+    if (log.bytes > 0) {
+        impl_->copy_message_log(reader, rank, log);
     }
 }
 

@@ -47,6 +47,7 @@ struct WriterOptions {
     BaseFile base;
     /* Of what will be in the file; 0: nobody will refer to it. */
     std::uint64_t identity = 0;
+    std::string file; /* its name; empty: that of the node */
 };
 
 struct CaptureStats {
@@ -62,10 +63,12 @@ struct Beginning {
     std::string remark; /* why not by the method that was asked for; or empty */
 };
 
+class NodeFileReader;
+
 class NodeFileWriter
 {
   public:
-    /* Creates DIRECTORY/node-HOST.h5.tmp, mode 0600. */
+    /* Creates DIRECTORY/node-HOST.h5.tmp, or options.file, mode 0600. */
     NodeFileWriter(const std::filesystem::path &directory,
                    const std::string &host, const WriterOptions &options);
     ~NodeFileWriter(); /* abandons the file unless it was committed */
@@ -101,6 +104,10 @@ class NodeFileWriter
      * and for a log that is damaged.
      */
     void add_message_log(int rank, const std::filesystem::path &log);
+
+    /* Writes all of a rank that is in another file, or in those under it, as if it had
+     * been saved here. Throws Error as capture(). */
+    void copy(const NodeFileReader &reader, int rank);
 
     /* Closes the file, fsync, rename, fsync of the directory. */
     Piece commit();

@@ -134,10 +134,9 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
                                     const PageRanges &wanted)
 {
     std::vector<ChunkCopies> found;
+    find_in_regions(image, chunk_size, wanted, found);
     if (image.is_partial) {
         find_in_pages(image, chunk_size, wanted, found);
-    } else {
-        find_in_regions(image, chunk_size, wanted, found);
     }
     return found;
 }

@@ -254,16 +254,30 @@ std::string checkpoint_directory_name(std::uint64_t number)
     return fmt::format("{:06}", number);
 }
 
-std::string node_file_name(const std::string &host)
+namespace
 {
-    std::string name = host;
+
+std::string file_name_of(std::string name)
+{
     for (char &letter : name) {
         if (std::string_view(name_characters).find(letter) ==
             std::string_view::npos) {
             letter = '_';
         }
     }
-    return "node-" + name + ".h5";
+    return name + ".h5";
+}
+
+} // namespace
+
+std::string node_file_name(const std::string &host)
+{
+    return "node-" + file_name_of(host);
+}
+
+std::string whole_file_name(const std::string &host)
+{
+    return "whole-" + file_name_of(host);
 }
 
 void require_job_name(const std::string &name)
@@ -371,12 +385,17 @@ fs::path Store::begin_checkpoint(const std::string &job,
 {
     require_job_name(job);
     make_private_directory(directory_ / job);
-    fs::path directory = directory_ / job / checkpoint_directory_name(number);
+    fs::path directory = directory_of(job, number);
     if (::mkdir(directory.c_str(), 0700) < 0) {
         fail_errno(errno, "cannot make directory {}", directory.string());
     }
     sync_directory(directory_ / job);
     return directory;
+}
+
+fs::path Store::directory_of(const std::string &job, std::uint64_t number) const
+{
+    return directory_ / job / checkpoint_directory_name(number);
 }
 
 std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
@@ -453,7 +472,7 @@ Checkpoint Store::resolve_in_job(const std::string &job,
         return *newest;
     }
     std::optional<std::uint64_t> number = parse_number(rest.substr(1));
-    fs::path directory = directory_ / job / checkpoint_directory_name(number.value_or(0));
+    fs::path directory = directory_of(job, number.value_or(0));
     if (!number || !directory_exists(directory)) {
         fail_not_found("job {} has no checkpoint '{}' in {}", job,
                        rest.substr(1), directory_.string());

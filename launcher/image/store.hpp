@@ -73,6 +73,8 @@ class Store
     std::filesystem::path begin_checkpoint(const std::string &job,
                                            std::uint64_t number) const;
 
+    std::filesystem::path directory_of(const std::string &job, std::uint64_t number) const;
+
     /* All checkpoints of a job by rising number. A committed one has all its
      * pieces with the right sizes; their content is not read. */
     std::vector<Checkpoint> checkpoints(const std::string &job) const;
@@ -108,6 +110,8 @@ std::string checkpoint_directory_name(std::uint64_t number);
 
 /* "node-HOST.h5", with characters that are no good in names replaced. */
 std::string node_file_name(const std::string &host);
+/* "whole-HOST.h5": of a piece that was folded. */
+std::string whole_file_name(const std::string &host);
 
 /* Throws Error unless `name` can be a job's name: 1 to 200 characters of
  * letters, digits and "._-", not starting with a dot. */

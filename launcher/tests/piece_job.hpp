@@ -53,6 +53,10 @@ class Events : public NodeEvents
         last_piece = written.piece;
         last_memory = written.memory;
     }
+    void folded(Node &, std::uint64_t number, const Piece &) override
+    {
+        told.push_back(fmt::format("folded {}", number));
+    }
     void sweep_opened(Node &) override
     {
         told.push_back("sweep opened");

@@ -7,6 +7,7 @@
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/piece_chain.hpp"
+#include "image/piece_fold.hpp"
 #include "image/store.hpp"
 #include "tests/child_process.hpp"
 
@@ -222,4 +223,40 @@ TEST_P(Chain, GarbageIsWhatNobodyNeeds)
     EXPECT_TRUE(store.garbage(3, "job").empty());
     EXPECT_EQ(store.collect_garbage(2, "job").size(), 4u);
     expect_saved(6);
+}
+
+TEST_P(Chain, AFoldedPieceStandsAlone)
+{
+    std::mt19937 chance(11);
+    fill_random(memory[0], 1);
+    for (unsigned long number = 1; number <= 5; number++) {
+        save(number - 1, number);
+        change(chance);
+    }
+    WriterOptions options;
+    options.codec = Codec::parse(GetParam());
+    fs::path third = store.directory_of("job", 3);
+    replace_piece(third, PieceFold(third, identities[3], options).run());
+    EXPECT_FALSE(fs::exists(third / "node-n1.h5"));
+    EXPECT_EQ(store.collect_garbage(2, "job").size(), 2u);
+    for (std::uint64_t number = 3; number <= 5; number++) {
+        expect_saved(number);
+    }
+    EXPECT_EQ(store.resolve("job/3").manifest->pieces.front().base, 0u);
+}
+
+TEST_P(Chain, FoldingForNobodyLeavesNothing)
+{
+    save(0, 1);
+    save(1, 2);
+    fs::path second = store.directory_of("job", 2);
+    Piece folded = PieceFold(second, identities[2], {}).run();
+    EXPECT_TRUE(fs::exists(second / "whole-n1.h5"));
+    store.remove(store.resolve("job/2"));
+    EXPECT_NO_THROW(replace_piece(second, folded));
+    EXPECT_FALSE(fs::exists(second));
+
+    PieceFold cancelled(store.directory_of("job", 1), identities[1], {});
+    cancelled.cancel();
+    EXPECT_NE(error_of([&] { cancelled.run(); }).find("cancelled"), std::string::npos);
 }
