@@ -60,14 +60,25 @@ def job_name(lab):
     return name
 
 
-def test_chain_is_bounded(lab):
-    """When it has as many as were asked for comes one with all; what is not needed
-    any more goes."""
-    program = programs.scattered(4, 10**6)
-    job = lab.start(program, CKPT_INCREMENTAL="2", CKPT_KEEP="1")
-    save(lab, job, program, 6)
+def test_chain_is_folded(lab, native):
+    """In the background, again and again: what is not needed any more goes, and what is
+    left can be restarted."""
+    program = programs.scattered(8, 2000, pause_us=4000)
+    limit = 4
+    job = lab.start(program, CKPT_INCREMENTAL=str(limit), CKPT_KEEP="1")
+    save(lab, job, program, 1)
+    (log,) = lab.store.glob("*/ckptd-*.log")
+    while log.read_text().count("has folded its piece") < 2:
+        save(lab, job, program, 1)
+        assert len(lab.checkpoints()) <= limit + 2
     job.kill()
-    assert bases(lab) == {4: 0, 5: 4, 6: 5}
+    listed = lab.ckpt_json("list")
+    assert {entry["state"] for entry in listed} == {"committed"}
+    assert len(list(lab.store.glob("*/0*/whole-*.h5"))) <= 1
+    assert lab.ckpt("verify").returncode == 0
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
 
 
 def test_by_content(lab, native):

@@ -24,7 +24,7 @@ void step_back()
 {
     constexpr int who_process = 1, class_idle = 3 << 13;
 
-    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
     (void)::syscall(SYS_ioprio_set, who_process, 0, class_idle);
 }
 
