@@ -77,7 +77,8 @@ void verify_checkpoint(
     std::uint64_t all = checkpoint.manifest->bytes();
     std::uint64_t before = 0;
     for (const Piece &piece : checkpoint.manifest->pieces) {
-        NodeFileReader reader = open_piece(checkpoint.directory, *checkpoint.manifest, piece);
+        NodeFileReader reader =
+            open_piece(checkpoint.directory, *checkpoint.manifest, piece);
         if (how == Verification::full) {
             reader.verify([&](std::uint64_t done, std::uint64_t) {
                 if (progress) {

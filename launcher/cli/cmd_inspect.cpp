@@ -80,9 +80,12 @@ std::string manifest_text(const Manifest &manifest)
         format_seconds(timings.request_to_stop), format_seconds(timings.stop),
         format_seconds(timings.drain), format_seconds(timings.capture));
     for (const Piece &piece : manifest.pieces) {
-        text += fmt::format("file         {} ({}, {}): {} ranks\n", piece.file,
+        text += fmt::format("file         {} ({}, {}): {} ranks{}\n", piece.file,
                             piece.host, format_bytes(piece.bytes),
-                            piece.ranks.size());
+                            piece.ranks.size(),
+                            piece.base == 0
+                                ? std::string()
+                                : fmt::format(", on top of checkpoint {}", piece.base));
     }
     return text;
 }
@@ -143,7 +146,8 @@ class InspectCommand : public Command
     {
         Json ranks = Json::array();
         for (const Piece &piece : checkpoint.manifest->pieces) {
-            NodeFileReader reader = open_piece(checkpoint.directory, *checkpoint.manifest, piece);
+            NodeFileReader reader =
+                open_piece(checkpoint.directory, *checkpoint.manifest, piece);
             for (int rank : reader.ranks()) {
                 ranks.push_back(view_of_rank(reader.rank(rank)));
             }

@@ -190,6 +190,9 @@ Json view_of_rank(const RankImage &image)
     for (const ChunkRecord &chunk : image.chunks) {
         stored += chunk.size;
     }
+    for (const ChunkRecord &chunk : image.pages.chunks) {
+        stored += chunk.size;
+    }
     for (const ChunkRecord &chunk : image.message_log.chunks) {
         stored += chunk.size;
     }
