@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""incremental.py - what checkpoints with no more than what has changed take, beside those
+with all, and how long it takes to restart from each of a chain of them."""
+
+import time
+
+import report
+from ckpttest import processes, programs, table
+from ckpttest.lab import Lab
+
+LIMIT = 60  # seconds
+STEPS = 10**6  # the job is killed when it has been saved often enough
+TENTH_OF_A_PERCENT = 1  # per mille of the pages, at each step; a line every ten steps
+PAUSE_US = 50000  # after each of these steps
+
+
+def cases(mebibytes):
+    """[(name, program)]"""
+    scattered = programs.scattered(
+        mebibytes, STEPS, per_mille=TENTH_OF_A_PERCENT, pause_us=PAUSE_US
+    )
+    return [
+        ("LAMMPS", programs.lammps(STEPS, every=50)),
+        (f"scattered, 1% of 2 x {mebibytes} MiB between two", scattered),
+    ]
+
+
+def save(lab, program, count):
+    """A job, and what `ckpt checkpoint` says of each of its checkpoints."""
+    job = lab.start(program)
+    saved = []
+    for _ in range(count):
+        job.wait_for(program.progress, timeout=LIMIT)
+        saved.append(lab.checkpoint(job))
+    (status,) = lab.ckpt_json("status", job.pid)
+    job.kill()
+    processes.wait_until_gone([status["agent_pid"]], LIMIT)
+    return saved
+
+
+def restart(lab, program, name):
+    """Seconds until a restarted job shows progress."""
+    begin = time.monotonic()
+    job = lab.restart(name)
+    job.wait_for(program.progress, timeout=LIMIT)
+    seconds = time.monotonic() - begin
+    job.kill()
+    return seconds
+
+
+def measure(directory, program, options, **settings):
+    """{"saved": [...], "restarts": [seconds, ...]} of one job."""
+    lab = Lab(directory, CKPT_CODEC=options.codec, CKPT_SNAPSHOT=options.snapshot, **settings)
+    try:
+        saved = save(lab, program, options.count + 1)
+        kept = [entry["name"] for entry in lab.checkpoints()]
+        restarts = [restart(lab, program, name) for name in kept]
+        return {"saved": saved, "restarts": restarts}
+    finally:
+        lab.close()
+
+
+def everything(directory, options, say):
+    """[{"program", "all": measure(), "changed": measure()}]"""
+    results = []
+    for number, (name, program) in enumerate(cases(options.mebibytes)):
+        result = {"program": name}
+        say(f"{name}: all of it")
+        result["all"] = measure(directory / f"{number}-all", program, options, CKPT_KEEP="1")
+        say(f"{name}: what has changed")
+        # Twice as many as are taken: half a chain is folded.
+        result["changed"] = measure(
+            directory / f"{number}-changed",
+            program,
+            options,
+            CKPT_KEEP="1",
+            CKPT_INCREMENTAL=str(2 * options.count + 2),
+        )
+        results.append(result)
+    return results
+
+
+HEADER = ["program", "saved", "MB", "checkpoint", "a rank stands still", "restart to progress"]
+
+
+def row(name, kind, saved, restarts):
+    """Of some checkpoints."""
+    return [
+        name,
+        kind,
+        table.spread([one["bytes"] / 1e6 for one in saved], "{:.1f}".format),
+        table.spread([one["timings"]["total"] for one in saved]),
+        table.spread([one["cost"]["stood_still"]["median"] for one in saved]),
+        table.spread(restarts),
+    ]
+
+
+def rows(results):
+    """The first checkpoint of either job finds an agent that has just started."""
+    for result in results:
+        everything_, changed = result["all"], result["changed"]
+        name = result["program"]
+        yield row(name, "all", everything_["saved"][1:], everything_["restarts"])
+        yield row(
+            name,
+            f"what has changed, {len(changed['saved']) - 1} on top of one",
+            changed["saved"][1:],
+            changed["restarts"][1:],
+        )
+
+
+def text(data):
+    """The report, Markdown."""
+    parts = [
+        "# Incremental checkpoints",
+        "Median (least .. most) of the checkpoints of one job but the first. Restarts: from"
+        " each that was kept, until the program shows progress.",
+        report.markdown(["machine", ""], list(data["machine"].items())),
+        report.markdown(HEADER, list(rows(data["results"]))),
+    ]
+    return "\n\n".join(parts) + "\n"
