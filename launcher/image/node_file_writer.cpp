@@ -7,8 +7,6 @@
 
 #include "common/durations.hpp"
 #include "common/error.hpp"
-#include "common/fault.hpp"
-#include "common/files.hpp"
 #include "common/parallel.hpp"
 #include "image/codec_choice.hpp"
 #include "image/connections.hpp"
@@ -16,6 +14,7 @@
 #include "image/memory_datasets.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
+#include "image/new_node_file.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/rank_capture.hpp"
 #include "image/shared_objects.hpp"
@@ -23,12 +22,7 @@
 #include "image/stream_dataset.hpp"
 #include "image/write_limit.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -42,9 +36,6 @@ namespace names = node_file_names;
 
 namespace
 {
-
-/* File space is handed out to small objects in blocks of this size. */
-constexpr hsize_t small_block = 64u << 10;
 
 std::vector<FileReference> describe_files(const RankImage &image,
                                           const std::vector<std::uint32_t> &regions,
@@ -109,9 +100,7 @@ struct NodeFileWriter::Impl {
 
     void create();
     void prepare_choice();
-    void create_hdf5();
-    void check(int error) const;
-    template <typename Action> void with_hdf5(const Action &action);
+    void describe(hid_t root) const;
     void add(int rank, std::unique_ptr<Begun> &&begun);
     std::unique_ptr<Begun> take(int rank);
     void note_rank(int rank, const std::string &whose);
@@ -119,7 +108,6 @@ struct NodeFileWriter::Impl {
     void store(RankGroup &place, const StoredChunk &chunk);
     void store_pages(RankGroup &place, const StoredChunk &chunk);
     void close(RankGroup &place);
-    std::uint64_t note_extents(const RankImage &image);
     void count(Begun &begun);
     using ReadChunk = std::function<void(std::span<std::byte>)>;
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
@@ -130,52 +118,41 @@ struct NodeFileWriter::Impl {
         return {options.codec, choice ? &*choice : nullptr, options.threads,
                 &cancelled};
     }
-    void close_hdf5();
-    NodeFileHeader seal();
     void publish(std::uint64_t bytes);
     void abandon() noexcept;
 
-    const fs::path directory;
     const std::string host;
-    const fs::path final_path;
-    const fs::path temporary_path;
     WriterOptions options;
     FileIdentities own_identities;
     WriteRate own_write_rate;
     WriteLimit write_limit;
     std::atomic<bool> cancelled{false};
 
-    Fd fd; /* open as long as the temporary file exists */
+    NewNodeFile file;
     std::optional<CodecChoice> choice; /* of the codec auto */
     std::optional<Stopwatch> writing;  /* since the first chunk */
-    DriverFile driver;
-    Hdf5Id file;
-    unsigned version = first_node_file_version;
     SharedObjects shared;
     Connections connections;
 
     std::mutex mutex; /* of what follows */
     std::vector<int> ranks;
     std::map<int, std::unique_ptr<Begun>> begun;
-    std::vector<Extent> extents; /* of all chunks */
 };
 
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
-    : directory(directory), host(host),
-      final_path(directory / (options.file.empty() ? node_file_name(host) : options.file)),
-      temporary_path(final_path.string() + ".tmp"), options(options),
-      write_limit(options.write_limit)
+    : host(host), options(options), write_limit(options.write_limit),
+      file(directory, options.file.empty() ? node_file_name(host) : options.file)
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
     }
     if (options.codec.kind == Codec::Kind::lz4 ||
         options.codec.kind == Codec::Kind::automatic) {
-        version = lz4_version;
+        file.require_version(lz4_version);
     }
     if (options.base.checkpoint != 0) {
-        version = partial_version;
+        file.require_version(partial_version);
     }
     if (options.write_rate == nullptr) {
         this->options.write_rate = &own_write_rate;
@@ -185,93 +162,36 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
     }
 }
 
-/* Throws if there is an error, with one text for every way to say "full". */
-void NodeFileWriter::Impl::check(int error) const
-{
-    if (error == ENOSPC || error == EDQUOT) {
-        throw Error(fmt::format("no space left in {}", directory.string()),
-                    ENOSPC);
-    }
-    if (error != 0) {
-        fail_errno(error, "cannot write {}", temporary_path.string());
-    }
-}
-
-/* Runs HDF5 calls; a failed write, which HDF5 does not see, fails here. */
-template <typename Action>
-void NodeFileWriter::Impl::with_hdf5(const Action &action)
-{
-    Hdf5Lock lock;
-    try {
-        action();
-    } catch (const Error &error) {
-        check(driver.error);
-        fail("cannot write {}: {}", temporary_path.string(), error.what());
-    }
-    check(driver.error);
-}
-
 void NodeFileWriter::Impl::create()
 {
-    require_known_fault();
-    ::unlink(temporary_path.c_str()); /* left by a crash */
-    fd = Fd(::open(temporary_path.c_str(),
-                   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!fd) {
-        check(errno);
-    }
+    file.create();
     if (options.codec.kind == Codec::Kind::automatic) {
         prepare_choice();
     }
-    driver.fd = fd.get();
-    with_hdf5([this] { create_hdf5(); });
+    file.open([this](hid_t root) { describe(root); });
 }
 
 /* The file is still empty. */
 void NodeFileWriter::Impl::prepare_choice()
 {
     if (options.write_rate->value() == 0) {
-        check(options.write_rate->probe(fd.get()));
+        file.check(options.write_rate->probe(file.descriptor()));
     }
     choice.emplace(options.write_rate->value(), options.threads);
 }
 
-void NodeFileWriter::Impl::create_hdf5()
+void NodeFileWriter::Impl::describe(hid_t root) const
 {
-    constexpr const char *what = "cannot make an HDF5 file";
-    Hdf5Id access = make_driver_access(driver);
-    require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST,
-                                      H5F_LIBVER_LATEST),
-                 what);
-    require_hdf5(H5Pset_meta_block_size(access.get(), small_block), what);
-    require_hdf5(H5Pset_small_data_block_size(access.get(), small_block), what);
-
-    /* Metadata stays in memory until the end: what is read back could be
-     * missing after a failed write. */
-    H5AC_cache_config_t cache;
-    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-    require_hdf5(H5Pget_mdc_config(access.get(), &cache), what);
-    cache.evictions_enabled = false;
-    cache.incr_mode = H5C_incr__off;
-    cache.flash_incr_mode = H5C_flash_incr__off;
-    cache.decr_mode = H5C_decr__off;
-    require_hdf5(H5Pset_mdc_config(access.get(), &cache), what);
-
-    Hdf5Id creation(require_hdf5(H5Pcreate(H5P_FILE_CREATE), what));
-    require_hdf5(H5Pset_userblock(creation.get(), header_size), what);
-    file = Hdf5Id(require_hdf5(H5Fcreate(temporary_path.c_str(), H5F_ACC_TRUNC,
-                                         creation.get(), access.get()),
-                               what));
-    write_number_attribute(file.get(), names::chunk_size, options.chunk_size);
-    write_text_attribute(file.get(), names::software, PACKAGE_STRING);
-    write_text_attribute(file.get(), names::host, host);
-    write_text_attribute(file.get(), names::codec, options.codec.text());
+    write_number_attribute(root, names::chunk_size, options.chunk_size);
+    write_text_attribute(root, names::software, PACKAGE_STRING);
+    write_text_attribute(root, names::host, host);
+    write_text_attribute(root, names::codec, options.codec.text());
     if (options.identity != 0) {
-        write_number_attribute(file.get(), names::identity, options.identity);
+        write_number_attribute(root, names::identity, options.identity);
     }
     if (options.base.checkpoint != 0) {
-        write_number_attribute(file.get(), names::base, options.base.checkpoint);
-        write_number_attribute(file.get(), names::base_identity, options.base.identity);
+        write_number_attribute(root, names::base, options.base.checkpoint);
+        write_number_attribute(root, names::base_identity, options.base.identity);
     }
 }
 
@@ -287,10 +207,10 @@ void NodeFileWriter::Impl::note_rank(int rank, const std::string &whose)
 /* Makes the places for what a rank has. */
 void NodeFileWriter::Impl::open(int rank, RankGroup &place)
 {
-    with_hdf5([&] {
-        place.group = make_group(file.get(), names::rank_group(rank));
+    file.with_hdf5([&] {
+        place.group = make_group(file.root(), names::rank_group(rank));
         place.datasets.emplace(place.group.get(), place.image.regions, options.codec,
-                               driver);
+                               file.driver());
     });
 }
 
@@ -317,7 +237,7 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
 void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &chunk)
 {
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
-    with_hdf5([&] {
+    file.with_hdf5([&] {
         if (!writing) {
             writing.emplace();
         }
@@ -333,7 +253,7 @@ void NodeFileWriter::Impl::store_pages(RankGroup &place, const StoredChunk &chun
 {
     if (!place.pages) {
         place.pages.emplace(place.group.get(), names::pages, place.image.pages.bytes,
-                            options.chunk_size, options.codec, driver);
+                            options.chunk_size, options.codec, file.driver());
     }
     place.pages->store(chunk.job.index, chunk.encoded);
 }
@@ -344,7 +264,7 @@ void NodeFileWriter::Impl::close(RankGroup &place)
     std::ranges::sort(place.image.chunks, {}, [](const ChunkRecord &record) {
         return std::pair(record.region, record.index);
     });
-    with_hdf5([&] {
+    file.with_hdf5([&] {
         place.datasets.reset();
         if (place.pages) {
             place.image.pages.chunks = place.pages->finish();
@@ -354,24 +274,10 @@ void NodeFileWriter::Impl::close(RankGroup &place)
     });
 }
 
-/* Of a rank's memory; returns how many bytes of the file these are. */
-std::uint64_t NodeFileWriter::Impl::note_extents(const RankImage &image)
-{
-    std::uint64_t bytes = 0;
-    std::lock_guard lock(mutex);
-    for (const auto *chunks : {&image.chunks, &image.pages.chunks}) {
-        for (const ChunkRecord &chunk : *chunks) {
-            extents.push_back({chunk.offset, chunk.size});
-            bytes += chunk.size;
-        }
-    }
-    return bytes;
-}
-
 void NodeFileWriter::Impl::count(Begun &begun)
 {
     const RankImage &image = begun.capture.image();
-    begun.stats.bytes_stored = note_extents(image);
+    begun.stats.bytes_stored = file.note(image.chunks) + file.note(image.pages.chunks);
     for (const ckpt_region &region : image.regions) {
         begun.stats.bytes_mapped += region.end - region.start;
     }
@@ -389,9 +295,9 @@ void NodeFileWriter::Impl::store_message_log(
     Compressor compressor(options.codec, pipeline().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
-    with_hdf5([&] {
-        group = open_group(file.get(), names::rank_group(rank));
-        dataset.emplace(group.get(), bytes, size, options.codec, driver);
+    file.with_hdf5([&] {
+        group = open_group(file.root(), names::rank_group(rank));
+        dataset.emplace(group.get(), bytes, size, options.codec, file.driver());
     });
     for (std::uint64_t i = 0; i * size < bytes; i++) {
         if (cancelled) {
@@ -400,15 +306,13 @@ void NodeFileWriter::Impl::store_message_log(
         read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
         write_limit.wait(chunk.bytes.size(), cancelled);
-        with_hdf5([&] { dataset->store(i, chunk); });
+        file.with_hdf5([&] { dataset->store(i, chunk); });
     }
     std::uint64_t count = messages();
     MessageLog log;
-    with_hdf5([&] { log = dataset->finish(count); });
-    version = std::max(version, message_log_version);
-    for (const ChunkRecord &chunk : log.chunks) {
-        extents.push_back({chunk.offset, chunk.size});
-    }
+    file.with_hdf5([&] { log = dataset->finish(count); });
+    file.require_version(message_log_version);
+    file.note(log.chunks);
 }
 
 void NodeFileWriter::Impl::copy_message_log(const NodeFileReader &reader, int rank,
@@ -429,62 +333,20 @@ void NodeFileWriter::Impl::copy_message_log(const NodeFileReader &reader, int ra
         [&] { return log.messages; });
 }
 
-void NodeFileWriter::Impl::close_hdf5()
-{
-    with_hdf5([this] {
-        Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
-        std::ranges::sort(ranks);
-        write_array(file.get(), names::ranks, type, ranks.size(), ranks.data());
-        write_number_attribute(file.get(), names::format, version);
-        driver.closing = true;
-        require_hdf5(H5Fclose(file.get()), "cannot close the file");
-        file.release();
-    });
-}
-
-/* Adds the table of extents and the header to the closed HDF5 file. */
-NodeFileHeader NodeFileWriter::Impl::seal()
-{
-    struct stat status;
-    check(::fstat(fd.get(), &status) < 0 ? errno : 0);
-    merge_extents(extents);
-    NodeFileHeader header;
-    header.version = version;
-    auto end = static_cast<std::uint64_t>(status.st_size);
-    header.extent_count = extents.size();
-    header.bytes = end + extents.size() * sizeof(Extent);
-    check(write_exactly(fd.get(), extents.data(),
-                        extents.size() * sizeof(Extent), end));
-    header.checksum = checksum_outside(fd.get(), header.bytes, extents,
-                                       temporary_path.string());
-    std::string text = header.text();
-    check(write_exactly(fd.get(), text.data(), text.size(), 0));
-    return header;
-}
-
-/* Makes the file lasting under its final name. */
 void NodeFileWriter::Impl::publish(std::uint64_t bytes)
 {
     Stopwatch syncing;
-    check(::fsync(fd.get()) < 0 ? errno : 0);
+    file.sync();
     if (writing) {
         options.write_rate->note(bytes, writing->seconds(), syncing.seconds());
     }
-    fault_kill("image-before-rename");
-    check(::rename(temporary_path.c_str(), final_path.c_str()) < 0 ? errno : 0);
-    fd.reset();
-    sync_directory(directory);
-    fault_kill("image-after-rename");
+    file.publish();
 }
 
 void NodeFileWriter::Impl::abandon() noexcept
 {
     begun.clear();
-    file.reset();
-    if (fd) {
-        fd.reset();
-        ::unlink(temporary_path.c_str());
-    }
+    file.abandon();
 }
 
 NodeFileWriter::NodeFileWriter(const fs::path &directory,
@@ -593,7 +455,7 @@ void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
     run_chunk_pipeline(source, plan, impl_->pipeline(),
                        [&](const StoredChunk &chunk) { impl_->store(place, chunk); }, [] {});
     impl_->close(place);
-    impl_->note_extents(image);
+    impl_->file.note(image.chunks);
     if (log.bytes > 0) {
         impl_->copy_message_log(reader, rank, log);
     }
@@ -601,10 +463,9 @@ void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
 
 Piece NodeFileWriter::commit()
 {
-    impl_->close_hdf5();
-    NodeFileHeader header = impl_->seal();
+    NodeFileHeader header = impl_->file.seal(impl_->ranks);
     impl_->publish(header.bytes);
-    return {impl_->final_path.filename().string(),
+    return {impl_->file.path().filename().string(),
             impl_->host,
             header.bytes,
             header.checksum,

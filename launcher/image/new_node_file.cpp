@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * new_node_file.cpp - a node file on its way to the disk.
+ */
+#include "config.h"
+#include "image/new_node_file.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "image/hdf5_objects.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+namespace names = node_file_names;
+
+namespace
+{
+
+/* File space is handed out to small objects in blocks of this size. */
+constexpr hsize_t small_block = 64u << 10;
+
+} // namespace
+
+NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name)
+    : path_(directory / name), temporary_path_(path_.string() + ".tmp")
+{
+}
+
+void NewNodeFile::check(int error) const
+{
+    if (error == ENOSPC || error == EDQUOT) {
+        throw Error(fmt::format("no space left in {}", path_.parent_path().string()),
+                    ENOSPC);
+    }
+    if (error != 0) {
+        fail_errno(error, "cannot write {}", temporary_path_.string());
+    }
+}
+
+void NewNodeFile::with_hdf5(const std::function<void()> &action)
+{
+    Hdf5Lock lock;
+    try {
+        action();
+    } catch (const Error &error) {
+        check(driver_.error);
+        fail("cannot write {}: {}", temporary_path_.string(), error.what());
+    }
+    check(driver_.error);
+}
+
+void NewNodeFile::create()
+{
+    require_known_fault();
+    ::unlink(temporary_path_.c_str());
+    fd_ = Fd(::open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd_) {
+        check(errno);
+    }
+    driver_.fd = fd_.get();
+}
+
+void NewNodeFile::open(const std::function<void(hid_t)> &describe)
+{
+    with_hdf5([&] {
+        open_hdf5();
+        describe(file_.get());
+    });
+}
+
+void NewNodeFile::open_hdf5()
+{
+    constexpr const char *what = "cannot make an HDF5 file";
+    Hdf5Id access = make_driver_access(driver_);
+    require_hdf5(H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST,
+                                      H5F_LIBVER_LATEST),
+                 what);
+    require_hdf5(H5Pset_meta_block_size(access.get(), small_block), what);
+    require_hdf5(H5Pset_small_data_block_size(access.get(), small_block), what);
+
+    /* Metadata stays in memory until the end: what is read back could be
+     * missing after a failed write. */
+    H5AC_cache_config_t cache;
+    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    require_hdf5(H5Pget_mdc_config(access.get(), &cache), what);
+    cache.evictions_enabled = false;
+    cache.incr_mode = H5C_incr__off;
+    cache.flash_incr_mode = H5C_flash_incr__off;
+    cache.decr_mode = H5C_decr__off;
+    require_hdf5(H5Pset_mdc_config(access.get(), &cache), what);
+
+    Hdf5Id creation(require_hdf5(H5Pcreate(H5P_FILE_CREATE), what));
+    require_hdf5(H5Pset_userblock(creation.get(), header_size), what);
+    file_ = Hdf5Id(require_hdf5(H5Fcreate(temporary_path_.c_str(), H5F_ACC_TRUNC,
+                                         creation.get(), access.get()),
+                               what));
+}
+
+void NewNodeFile::require_version(unsigned version)
+{
+    std::lock_guard lock(mutex_);
+    version_ = std::max(version_, version);
+}
+
+std::uint64_t NewNodeFile::note(const std::vector<ChunkRecord> &chunks)
+{
+    std::uint64_t bytes = 0;
+    std::lock_guard lock(mutex_);
+    for (const ChunkRecord &chunk : chunks) {
+        extents_.push_back({chunk.offset, chunk.size});
+        bytes += chunk.size;
+    }
+    return bytes;
+}
+
+void NewNodeFile::close_hdf5(std::vector<int> &ranks)
+{
+    with_hdf5([&] {
+        Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
+        std::ranges::sort(ranks);
+        write_array(file_.get(), names::ranks, type, ranks.size(), ranks.data());
+        write_number_attribute(file_.get(), names::format, version_);
+        driver_.closing = true;
+        require_hdf5(H5Fclose(file_.get()), "cannot close the file");
+        file_.release();
+    });
+}
+
+NodeFileHeader NewNodeFile::seal(std::vector<int> &ranks)
+{
+    close_hdf5(ranks);
+    struct stat status;
+    check(::fstat(fd_.get(), &status) < 0 ? errno : 0);
+    merge_extents(extents_);
+    NodeFileHeader header;
+    header.version = version_;
+    auto end = static_cast<std::uint64_t>(status.st_size);
+    header.extent_count = extents_.size();
+    header.bytes = end + extents_.size() * sizeof(Extent);
+    check(write_exactly(fd_.get(), extents_.data(), extents_.size() * sizeof(Extent), end));
+    header.checksum =
+        checksum_outside(fd_.get(), header.bytes, extents_, temporary_path_.string());
+    std::string text = header.text();
+    check(write_exactly(fd_.get(), text.data(), text.size(), 0));
+    return header;
+}
+
+void NewNodeFile::sync()
+{
+    check(::fsync(fd_.get()) < 0 ? errno : 0);
+}
+
+void NewNodeFile::publish()
+{
+    fault_kill("image-before-rename");
+    check(::rename(temporary_path_.c_str(), path_.c_str()) < 0 ? errno : 0);
+    fd_.reset();
+    sync_directory(path_.parent_path());
+    fault_kill("image-after-rename");
+}
+
+void NewNodeFile::abandon() noexcept
+{
+    file_.reset();
+    if (fd_) {
+        fd_.reset();
+        ::unlink(temporary_path_.c_str());
+    }
+}
+
+} // namespace ckpt

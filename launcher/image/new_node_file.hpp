@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * new_node_file.hpp - a node file on its way to the disk: an HDF5 file under a temporary
+ * name, which gets its table of extents, its header and its name at the end.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+#include "image/hdf5_file_driver.hpp"
+#include "image/hdf5_support.hpp"
+#include "image/node_file_layout.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+/* All throw Error, with one text for every way to say that a disk is full. */
+class NewNodeFile
+{
+  public:
+    NewNodeFile(const std::filesystem::path &directory, const std::string &name);
+    ~NewNodeFile() { abandon(); }
+
+    /* Creates NAME.tmp, mode 0600. What a crash has left there goes. */
+    void create();
+    /* Makes it an HDF5 file; `describe` writes the attributes of its root. */
+    void open(const std::function<void(hid_t)> &describe);
+
+    const std::filesystem::path &path() const { return path_; }
+    int descriptor() const { return fd_.get(); }
+    /* For those who write datasets, under with_hdf5(). */
+    hid_t root() const { return file_.get(); }
+    const DriverFile &driver() const { return driver_; }
+
+    /* Runs HDF5 calls under its lock; a failed write, which HDF5 does not see, fails
+     * here. */
+    void with_hdf5(const std::function<void()> &action);
+    /* Throws unless the error number is 0. */
+    void check(int error) const;
+
+    /* The file has something that versions below do not know. Thread-safe, as the next. */
+    void require_version(unsigned version);
+    /* Chunks are in the file; returns their bytes. */
+    std::uint64_t note(const std::vector<ChunkRecord> &chunks);
+
+    /* When all is there: closes the HDF5 file; adds the table of extents and the header. */
+    NodeFileHeader seal(std::vector<int> &ranks);
+    /* fsync; and after that rename, and fsync of the directory. */
+    void sync();
+    void publish();
+
+    /* Removes it; harmless after publish(). */
+    void abandon() noexcept;
+
+  private:
+    void open_hdf5();
+    void close_hdf5(std::vector<int> &ranks);
+
+    const std::filesystem::path path_;
+    const std::filesystem::path temporary_path_;
+    Fd fd_; /* open as long as the temporary file exists */
+    DriverFile driver_;
+    Hdf5Id file_;
+    std::mutex mutex_; /* of what follows */
+    unsigned version_ = first_node_file_version;
+    std::vector<Extent> extents_; /* of all chunks */
+};
+
+} // namespace ckpt
