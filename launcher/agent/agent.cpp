@@ -103,7 +103,8 @@ std::string Agent::welcome(const RankSession &rank)
         return address_;
     }
     rank_count_ = rank.rank_count();
-    facts_ = read_launch_facts(rank.pid());
+    facts_ = read_launch_facts(
+        rank.pid(), settings_.launch_namespace.starts_with(CKPT_LAUNCH_ALONE));
     address_ = "local " + settings_.host;
     if (!spans_nodes(rank)) {
         coordinate(); /* who else */

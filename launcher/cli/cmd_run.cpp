@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
+#include "cli/program_file.hpp"
 #include "cli/restart_line.hpp"
 
 #include <fmt/core.h>
@@ -55,7 +56,7 @@ class RunCommand : public Command
   public:
     std::string rest_usage() const override
     {
-        return "-- mpirun ARGUMENTS...";
+        return "-- mpirun ARGUMENTS... | PROGRAM ARGUMENTS...";
     }
 
     void declare(CLI::App &app) override
@@ -79,6 +80,9 @@ class RunCommand : public Command
             settings_.set_name(default_job_name(command));
         }
         require_name_is_free();
+        if (launcher_of(command[0]) == Launcher::other) {
+            look_at_program(command[0]);
+        }
         Invocation first =
             with_plugin(command, library_directory(), variable("LD_PRELOAD"),
                         settings_.environment());
@@ -88,6 +92,19 @@ class RunCommand : public Command
     }
 
   private:
+    static void look_at_program(const std::string &program)
+    {
+        std::filesystem::path file = interpreter_of(found_in_path(program));
+        require_preloadable(file);
+        if (is_shell(file)) {
+            fmt::print(stderr,
+                       "ckpt: {} is a shell: only what it starts by exec or "
+                       "mpirun is saved; for another program put ckpt run "
+                       "before that\n",
+                       file.filename().string());
+        }
+    }
+
     void require_name_is_free() const
     {
         auto store = open_store(settings_.directory());
