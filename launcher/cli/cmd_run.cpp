@@ -24,6 +24,13 @@ constexpr int last_agent_ms = 30000;
 /* Restarts from one and the same checkpoint before we give up. */
 constexpr int tries_from_one_checkpoint = 2;
 
+/* The program, if it writes to the same file, has opened it for itself since its
+ * restart: our position there is an old one. */
+void go_to_end_of_stderr()
+{
+    (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
+}
+
 std::uint64_t newest_number(const std::filesystem::path &directory,
                             const std::string &job)
 {
@@ -122,6 +129,7 @@ class RunCommand : public Command
         int tries = 0;
         for (;;) {
             Ending ending = run_and_wait(next);
+            go_to_end_of_stderr();
             if (ending.exit_code == 0 || ending.by_user) {
                 return ending.exit_code;
             }
