@@ -75,7 +75,7 @@ def text(lab):
 @pytest.mark.parametrize(
     "command",
     [
-        "xz -T2 -3 -c text > made",
+        "xz -T2 -1 -c text > made",
         "zstd -q -T2 -13 -f text -o made",
         "gzip -6 -c text text > made",
         "sort --parallel=2 -S 16M -k2 -o made text text text text",
@@ -231,12 +231,14 @@ while True: pass
 
 
 def test_streams_and_process_id(lab):
-    """The program's own id stays; its output is that of `ckpt run`."""
+    """The program's own id stays; its output is that of `ckpt run`, by whose process id
+    the job is known, too."""
     script = "import os\np = os.getpid()\nprint('step', flush=True)\n" + HASHES + (
         "\nassert p == os.getpid()"
     )
     job = alone.start(lab, sys.executable, "-c", script, 4_000_000)
     job.wait_for("^step")
+    lab.checkpoint(job)
     alone.save_twice_and_kill(lab, job)
     job.succeed()
 

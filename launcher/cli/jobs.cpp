@@ -93,6 +93,7 @@ bool is_number(const std::string &word)
 bool has_process(const control::Status &status, int pid)
 {
     return status.launcher_pid == pid ||
+           (is_alone(status) && parent_of(status.launcher_pid) == pid) ||
            std::any_of(status.ranks.begin(), status.ranks.end(),
                        [&](const auto &rank) { return rank.pid == pid; });
 }
