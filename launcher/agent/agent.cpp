@@ -103,7 +103,8 @@ std::string Agent::welcome(const RankSession &rank)
         return address_;
     }
     rank_count_ = rank.rank_count();
-    facts_ = read_launch_facts(rank.pid());
+    facts_ = read_launch_facts(
+        rank.pid(), settings_.launch_namespace.starts_with(CKPT_LAUNCH_ALONE));
     address_ = "local " + settings_.host;
     if (!spans_nodes(rank)) {
         coordinate(); /* who else */
@@ -252,8 +253,7 @@ bool Agent::finished(Time now) const
 
 /*
  * Takes the sockets away, unless a rank is just coming: it holds the lock until
- * it is connected. The file of the lock goes too; who waits for it finds nobody
- * listening and starts another agent.
+ * it is connected. From then on we hold it: who comes waits until leave().
  */
 bool Agent::close_doors()
 {
@@ -266,8 +266,21 @@ bool Agent::close_doors()
     }
     rank_listener_.reset();
     control_listener_.reset();
-    ::unlink(path.c_str());
+    doors_ = std::move(lock);
     return true;
+}
+
+/* The last words about the job; the next agent of this launch, for a rank that has
+ * executed another program or begun with MPI, has its own. The file of the lock goes,
+ * too: who waits for it finds nobody listening and starts that agent. */
+void Agent::leave()
+{
+    if (coordinator_) {
+        coordinator_->end();
+    }
+    ::unlink(run_file(settings_, ".lock").c_str());
+    doors_ = {};
+    local_.end();
 }
 
 Agent::Time Agent::next_tick(Time now) const
@@ -306,10 +319,7 @@ void Agent::run()
         }
         std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
     }
-    local_.end();
-    if (coordinator_) {
-        coordinator_->end();
-    }
+    leave();
 }
 
 } // namespace ckpt

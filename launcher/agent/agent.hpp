@@ -53,6 +53,7 @@ class Agent
     control::Status status() const;
     bool finished(Time now) const;
     bool close_doors();
+    void leave();
     Time next_tick(Time now) const;
 
     const Settings settings_;
@@ -69,6 +70,7 @@ class Agent
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;
+    Fd doors_; /* the lock that ranks take to connect, when there is no way in */
     Time started_;
     Time alone_since_{}; /* since when no rank is connected */
 };

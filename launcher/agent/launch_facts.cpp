@@ -74,7 +74,7 @@ bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
 
 } // namespace
 
-LaunchFacts read_launch_facts(pid_t rank)
+LaunchFacts read_launch_facts(pid_t rank, bool alone)
 {
     LaunchFacts facts;
 
@@ -85,6 +85,10 @@ LaunchFacts read_launch_facts(pid_t rank)
                                  : facts.application[0])
                         .filename()
                         .string();
+    if (alone) {
+        facts.launcher_pid = rank;
+        return facts;
+    }
     for (pid_t pid = parent_of(rank); pid > 1; pid = parent_of(pid)) {
         std::vector<std::string> arguments = arguments_of(pid);
         if (is_launcher(pid, arguments)) {

@@ -24,8 +24,9 @@ struct LaunchFacts {
 };
 
 /* Walks up from a rank to mpirun, orterun, prterun, mpiexec or srun. Parts that
- * cannot be read stay empty. */
-LaunchFacts read_launch_facts(pid_t rank);
+ * cannot be read stay empty. A rank that is alone is its own launcher, whatever
+ * started the shell around it. */
+LaunchFacts read_launch_facts(pid_t rank, bool alone = false);
 
 /*
  * What `ckpt restart` has to start again. In a job that was itself restarted

@@ -88,7 +88,7 @@ void SharedSegments::note(pid_t rank)
 
 void SharedSegments::remove_leftovers() const
 {
-    if (!have_ended(ranks_)) {
+    if (segments_.empty() || !have_ended(ranks_)) {
         return;
     }
     for (const Segment &segment : segments_) {

@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
+#include "cli/program_file.hpp"
 #include "cli/restart_line.hpp"
 
 #include <fmt/core.h>
@@ -22,6 +23,13 @@ namespace
 constexpr int last_agent_ms = 30000;
 /* Restarts from one and the same checkpoint before we give up. */
 constexpr int tries_from_one_checkpoint = 2;
+
+/* The program, if it writes to the same file, has opened it for itself since its
+ * restart: our position there is an old one. */
+void go_to_end_of_stderr()
+{
+    (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
+}
 
 std::uint64_t newest_number(const std::filesystem::path &directory,
                             const std::string &job)
@@ -55,7 +63,7 @@ class RunCommand : public Command
   public:
     std::string rest_usage() const override
     {
-        return "-- mpirun ARGUMENTS...";
+        return "-- mpirun ARGUMENTS... | PROGRAM ARGUMENTS...";
     }
 
     void declare(CLI::App &app) override
@@ -79,6 +87,9 @@ class RunCommand : public Command
             settings_.set_name(default_job_name(command));
         }
         require_name_is_free();
+        if (launcher_of(command[0]) == Launcher::other) {
+            look_at_program(command[0]);
+        }
         Invocation first =
             with_plugin(command, library_directory(), variable("LD_PRELOAD"),
                         settings_.environment());
@@ -88,6 +99,19 @@ class RunCommand : public Command
     }
 
   private:
+    static void look_at_program(const std::string &program)
+    {
+        std::filesystem::path file = interpreter_of(found_in_path(program));
+        require_preloadable(file);
+        if (is_shell(file)) {
+            fmt::print(stderr,
+                       "ckpt: {} is a shell: only what it starts by exec or "
+                       "mpirun is saved; for another program put ckpt run "
+                       "before that\n",
+                       file.filename().string());
+        }
+    }
+
     void require_name_is_free() const
     {
         auto store = open_store(settings_.directory());
@@ -105,6 +129,7 @@ class RunCommand : public Command
         int tries = 0;
         for (;;) {
             Ending ending = run_and_wait(next);
+            go_to_end_of_stderr();
             if (ending.exit_code == 0 || ending.by_user) {
                 return ending.exit_code;
             }

@@ -73,13 +73,19 @@ std::string to_text_why(const control::Status &status)
                              : fmt::format(" ({} seen)", status.failures));
 }
 
+std::string ranks_text(const control::Status &status)
+{
+    return is_alone(status) ? "one process"
+                            : fmt::format("{} ranks", status.rank_count);
+}
+
 std::string to_text(const RunningJob &job)
 {
     const control::Status &status = job.status;
     std::string text = fmt::format(
-        "{}: {}, {} ranks of {}\n  mpirun {} on {}, directory {}\n",
-        status.job, status.phase, status.rank_count, status.application,
-        status.launcher_pid, status.host, status.directory);
+        "{}: {}, {} of {}\n  {} on {}, directory {}\n",
+        status.job, status.phase, ranks_text(status), status.application,
+        launcher_text(status), status.host, status.directory);
     text += fmt::format("  checkpoints: {} committed, {} failed",
                         status.committed, status.failed);
     if (status.last.number != 0) {

@@ -5,6 +5,7 @@
 #include "cli/diagnosis.hpp"
 
 #include "cli/launch_line.hpp"
+#include "cli/program_file.hpp"
 #include "common/processes.hpp"
 
 #include <fstream>
@@ -82,6 +83,9 @@ std::optional<Diagnosis> diagnose(int pid)
                         pid, program.string())};
     }
     std::string files = mapped_files(pid);
+    if (is_shell(program) && files.find("/libckpt-mpi.so") != files.npos) {
+        return std::nullopt; /* the job is what it starts */
+    }
     if (files.find("/libckpt-mpi.so") != files.npos) {
         return Diagnosis{
             exit_refused,

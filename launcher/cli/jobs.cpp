@@ -9,6 +9,8 @@
 #include "common/fd.hpp"
 #include "common/processes.hpp"
 
+#include "ckpt/wire.h"
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -91,6 +93,7 @@ bool is_number(const std::string &word)
 bool has_process(const control::Status &status, int pid)
 {
     return status.launcher_pid == pid ||
+           (is_alone(status) && parent_of(status.launcher_pid) == pid) ||
            std::any_of(status.ranks.begin(), status.ranks.end(),
                        [&](const auto &rank) { return rank.pid == pid; });
 }
@@ -126,8 +129,8 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 {
     std::string names;
     for (const RunningJob &job : jobs) {
-        names += fmt::format("{}{} (mpirun {})", names.empty() ? "" : ", ",
-                             job.status.job, job.status.launcher_pid);
+        names += fmt::format("{}{} ({})", names.empty() ? "" : ", ",
+                             job.status.job, launcher_text(job.status));
     }
     return names;
 }
@@ -229,6 +232,17 @@ RunningJob find_started_job(const fs::path &directory, const std::string &word,
         }
         std::this_thread::sleep_for(look_again);
     }
+}
+
+bool is_alone(const control::Status &status)
+{
+    return status.launch_namespace.starts_with(CKPT_LAUNCH_ALONE);
+}
+
+std::string launcher_text(const control::Status &status)
+{
+    return fmt::format("{} {}", is_alone(status) ? "process" : "mpirun",
+                       status.launcher_pid);
 }
 
 void wait_for_last_agent(const Store &store, const std::string &job,

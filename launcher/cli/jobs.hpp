@@ -56,4 +56,10 @@ RunningJob find_started_job(const std::filesystem::path &directory,
 void wait_for_last_agent(const Store &store, const std::string &job,
                          int timeout_ms);
 
+/* True for a program that was started without a launcher. */
+bool is_alone(const control::Status &status);
+
+/* "mpirun 4711", or "process 4711": who a user knows the job by. */
+std::string launcher_text(const control::Status &status);
+
 } // namespace ckpt::cli

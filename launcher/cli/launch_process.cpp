@@ -4,6 +4,9 @@
  */
 #include "cli/launch_process.hpp"
 
+#include "cli/inherited_descriptors.hpp"
+#include "common/processes.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -80,6 +83,10 @@ void become(const Invocation &invocation)
     const std::string &program = invocation.command.at(0);
     for (const auto &[name, value] : invocation.environment) {
         setenv(name.c_str(), value.c_str(), 1);
+    }
+    if (invocation.alone) { /* mpi-plugin/alone/identity.h */
+        setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
+        close_inherited_descriptors(invocation.command);
     }
     if (!invocation.directory.empty() &&
         chdir(invocation.directory.c_str()) < 0) {

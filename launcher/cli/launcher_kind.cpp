@@ -4,11 +4,11 @@
  */
 #include "cli/launcher_kind.hpp"
 
-#include <cstdlib>
+#include "cli/program_file.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <sstream>
 
 namespace ckpt::cli
 {
@@ -36,25 +36,6 @@ std::optional<Launcher> launcher_by_name(const std::string &name)
         return Launcher::slurm;
     }
     return std::nullopt;
-}
-
-/* The file that a shell would start. */
-fs::path found_in_path(const std::string &program)
-{
-    const char *value = std::getenv("PATH");
-    if (program.find('/') != program.npos || value == nullptr) {
-        return program;
-    }
-    std::istringstream path(value);
-    std::string directory;
-    while (std::getline(path, directory, ':')) {
-        std::error_code error;
-        fs::path candidate = fs::path(directory) / program;
-        if (fs::is_regular_file(candidate, error)) {
-            return candidate;
-        }
-    }
-    return program;
 }
 
 bool has_neighbour(const fs::path &program, const char *name)

@@ -22,6 +22,7 @@ namespace
 /* Settings that belong to one launch, or to one command, and so are not handed
  * on to the restarted job. */
 const std::set<std::string> not_inherited = {
+    "CKPT_ALONE",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE",
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",

@@ -62,7 +62,7 @@ Invocation with_tune_file(const Words &command,
     if (!line) {
         Words words = command;
         words.insert(words.begin() + 1, {"--tune", provide(preload)});
-        return {words, {}, {}};
+        return {words, {}, {}, false};
     }
     std::string files = provide(take_preload(*line, preload));
     if (const LaunchOption *tune = line->find("tune")) {
@@ -70,7 +70,7 @@ Invocation with_tune_file(const Words &command,
         line->remove("tune");
     }
     line->options.insert(line->options.begin(), tune_option(files));
-    return {join_launch_line(*line), {}, {}};
+    return {join_launch_line(*line), {}, {}, false};
 }
 
 Invocation with_genv(const Words &command,
@@ -83,7 +83,7 @@ Invocation with_genv(const Words &command,
          plugin_environment(libraries, list, settings)) {
         line.options.push_back(exported(Launcher::hydra, name, value));
     }
-    return {join_launch_line(line), {}, {}};
+    return {join_launch_line(line), {}, {}, false};
 }
 
 Invocation with_export(const Words &command, const Environment &variables)
@@ -104,7 +104,7 @@ Invocation with_export(const Words &command, const Environment &variables)
     if (line.find("mpi") == nullptr) {
         line.options.push_back({"mpi", {"pmix"}, {"--mpi=pmix"}});
     }
-    return {join_launch_line(line), {}, {}};
+    return {join_launch_line(line), {}, {}, false};
 }
 
 } // namespace
@@ -128,7 +128,7 @@ Invocation with_plugin(const Words &command,
     case Launcher::other:
         break;
     }
-    return {command, variables, {}};
+    return {command, variables, {}, true};
 }
 
 std::string shell_words(const Words &words)

@@ -15,6 +15,7 @@ struct Invocation {
     Words command;
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
+    bool alone = false; /* a program: its process is told that it is the rank */
 };
 
 /*
@@ -22,7 +23,7 @@ struct Invocation {
  * mpirun: a tune file is added to its options (to the user's own, if any);
  * hydra:  -genv options are added;
  * srun:   --export gets the variables, --mpi=pmix is added if none is given;
- * other:  the variables are set for the program itself.
+ * other:  a program, alone: the variables are set for itself.
  * A user's own LD_PRELOAD, in the environment (`preload`) or by -x, follows
  * ours. Throws CommandError(exit_usage).
  */

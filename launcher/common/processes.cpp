@@ -24,7 +24,10 @@ namespace
 struct Stat {
     char state = 'X';
     int parent = 0;
+    std::uint64_t start = 0; /* clock ticks since boot */
 };
+
+constexpr int fields_between = 17; /* parent and start, 4 and 22 of proc(5) */
 
 /* From /proc/PID/stat: "pid (name) state parent ..."; the name may hold
  * anything. */
@@ -34,13 +37,18 @@ Stat stat_of(std::int64_t pid)
     std::string text;
     std::getline(file, text);
     std::size_t end = text.rfind(')');
-    Stat stat;
-    if (end == text.npos ||
-        !(std::istringstream(text.substr(end + 1)) >> stat.state >>
-          stat.parent)) {
+    if (end == text.npos) {
         return {};
     }
-    return stat;
+    Stat stat;
+    std::istringstream fields(text.substr(end + 1));
+    fields >> stat.state >> stat.parent;
+    std::string skipped;
+    for (int i = 0; i < fields_between; i++) {
+        fields >> skipped;
+    }
+    fields >> stat.start;
+    return fields ? stat : Stat{};
 }
 
 } // namespace
@@ -62,6 +70,12 @@ double process_cpu_seconds()
 int parent_of(std::int64_t pid)
 {
     return stat_of(pid).parent;
+}
+
+std::string process_identity(std::int64_t pid)
+{
+    Stat stat = stat_of(pid);
+    return stat.start == 0 ? "" : fmt::format("{:010}-{:020}", pid, stat.start);
 }
 
 std::optional<ProcessName> holder_of(const std::string &target,

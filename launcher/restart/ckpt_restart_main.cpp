@@ -96,11 +96,21 @@ Process open_process(const ckpt::RankImage &image, char **arguments)
     }
 }
 
-[[noreturn]] void restart(const std::string &directory, const Place &place,
+/* A program that was started without a launcher is the only rank, whatever the
+ * launcher around this command has put into the environment. */
+Place place_of(const Manifest &manifest, const Place &in_launch)
+{
+    const bool alone =
+        manifest.launch.launcher.empty() && manifest.rank_count == 1;
+    return alone ? Place{} : in_launch;
+}
+
+[[noreturn]] void restart(const std::string &directory, const Place &in_launch,
                           char **arguments)
 {
     std::uint64_t started = now();
     Manifest manifest = Manifest::load(directory);
+    const Place place = place_of(manifest, in_launch);
     require_rank_count(manifest, place);
     const ckpt::Piece &piece = manifest.piece_of(place.rank);
 

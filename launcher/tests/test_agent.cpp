@@ -520,6 +520,14 @@ TEST(LaunchFacts, ARestartedJobIsRecordedAsTheFirst)
     EXPECT_EQ(launch.environment.at("CKPT_KEEP"), "3");
 }
 
+TEST(LaunchFacts, AProgramAloneIsItsOwnLauncher)
+{
+    LaunchFacts facts = read_launch_facts(getpid(), true);
+    EXPECT_EQ(facts.launcher_pid, getpid());
+    EXPECT_TRUE(facts.launcher.empty());
+    EXPECT_FALSE(facts.application.empty());
+}
+
 TEST(Control, DecodersRefuseWhatIsNotOurs)
 {
     control::Request request;

@@ -5,6 +5,7 @@
  */
 #include "cut/answer.h"
 
+#include "alone/alone.h"
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/drain.h"
@@ -124,7 +125,7 @@ static void drain(void)
     struct ckpt_message message = {.type = CKPT_MSG_DRAINED,
                                    .epoch = ckpt_checkpoint.epoch};
     struct ckpt_failure failure = {""};
-    int error = ckpt_drain(ckpt_rank_page(), given_up, &failure);
+    int error = ckpt_alone() ? 0 : ckpt_drain(ckpt_rank_page(), given_up, &failure);
 
     if (error == 0) {
         error = ckpt_recipes_record(&failure);

@@ -4,6 +4,7 @@
  */
 #include "cut/attach.h"
 
+#include "alone/alone.h"
 #include "base/text.h"
 #include "cut/agent_link.h"
 #include "cut/epoch.h"
@@ -98,6 +99,8 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     error = find_agent(message.text, sizeof(message.text), epoch, failure);
     if (collective) {
         ckpt_text_copy(coordinator, sizeof(coordinator), message.text);
+    }
+    if (collective && !ckpt_alone()) {
         CKPT_CALL(code, Bcast, coordinator, (int)sizeof(coordinator),
                   CKPT_LOWER(MPI_BYTE), 0, CKPT_LOWER(MPI_COMM_WORLD));
         (void)code;

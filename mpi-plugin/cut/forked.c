@@ -3,7 +3,7 @@
  * forked.c - the child of a fork() in the application: it is not the rank.
  *
  * A program that it executes sees nothing of us, as our descriptors are closed
- * then and the preloaded library does nothing before MPI_Init. Without one, the
+ * then and the preloaded library does nothing before MPI_Init (alone/identity.h). Without one, the
  * child has the rank's memory and its connection to the agent: if it kept that,
  * the agent would not see the rank end. (posix_spawn, system and popen do not
  * come here: they share memory with the rank until they execute.)

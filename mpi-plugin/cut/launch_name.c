@@ -7,6 +7,7 @@
  */
 #include "cut/launch_name.h"
 
+#include "alone/alone.h"
 #include "base/text.h"
 #include "handles/communicator.h"
 #include "runtime/crossing.h"
@@ -33,6 +34,9 @@ void ckpt_launch_name_agree(void)
     const char *given = ckpt_runtime_getenv("PMIX_NAMESPACE");
     int code;
 
+    if (ckpt_alone_launch_name(name, sizeof(name))) {
+        return;
+    }
     if (given != NULL) {
         ckpt_text_copy(name, sizeof(name), given);
         return;

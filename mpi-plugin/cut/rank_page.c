@@ -80,6 +80,16 @@ int ckpt_rank_page_open(int rank, int rank_count)
     return 0;
 }
 
+void ckpt_rank_page_close(void)
+{
+    if (page != NULL) {
+        ckpt_sys_munmap(page, page_size);
+        ckpt_sys_close(page_descriptor);
+        page = NULL;
+        page_descriptor = -1;
+    }
+}
+
 int ckpt_rank_page_descriptor(void)
 {
     return page_descriptor;

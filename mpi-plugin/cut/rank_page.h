@@ -16,6 +16,10 @@
  */
 int ckpt_rank_page_open(int rank, int rank_count);
 
+/* Gives the page up; another one may be opened. Context: normal, while no agent
+ * knows this rank. */
+void ckpt_rank_page_close(void);
+
 /* The memory file, which goes to the agent with HELLO. */
 int ckpt_rank_page_descriptor(void);
 

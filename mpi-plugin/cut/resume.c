@@ -8,6 +8,7 @@
  */
 #include "cut/resume.h"
 
+#include "alone/alone.h"
 #include "base/text.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
@@ -95,9 +96,14 @@ static int await_others(struct ckpt_failure *failure)
 
 static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failure)
 {
-    int error = ckpt_runtime_load(
-        (char *const *)(uintptr_t)info->environment, info->vdso, failure);
+    int error;
 
+    if (ckpt_alone()) {
+        ckpt_alone_resume(info);
+        return 0;
+    }
+    error = ckpt_runtime_load((char *const *)(uintptr_t)info->environment,
+                              info->vdso, failure);
     if (error == 0) {
         error = ckpt_runtime_start(failure);
     }
@@ -121,7 +127,9 @@ static int start_signals(struct ckpt_failure *failure)
 static int rebuild(const struct ckpt_resume_info *info,
                    struct ckpt_failure *failure)
 {
-    int error = ckpt_rank_page_open(MPI_COMM_WORLD->rank, MPI_COMM_WORLD->size);
+    int error = ckpt_alone() ? ckpt_rank_page_open(0, 1)
+                             : ckpt_rank_page_open(MPI_COMM_WORLD->rank,
+                                                   MPI_COMM_WORLD->size);
 
     if (error != 0) {
         return ckpt_fail(failure, error, "no memory for the rank page");
@@ -132,7 +140,7 @@ static int rebuild(const struct ckpt_resume_info *info,
                          info->message_log_size);
     error = ckpt_system_v_rejoin(
         (int64_t)(info->restart_started / NANOSECONDS), failure);
-    if (error == 0) {
+    if (error == 0 && !ckpt_alone()) {
         error = ckpt_recipes_rebuild(failure);
     }
     if (error == 0) {

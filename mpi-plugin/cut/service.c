@@ -6,6 +6,7 @@
 #include "cut/service.h"
 #include "cut/service_thread.h"
 
+#include "alone/alone.h"
 #include "cut/agent_link.h"
 #include "cut/answer.h"
 #include "cut/attach.h"
@@ -129,6 +130,24 @@ static void serve_for_service_thread(void)
     ckpt_end_quietly();
 }
 
+/* Outside of MPI there is no call to begin or end. */
+static void begin_service(void)
+{
+    if (!ckpt_alone()) {
+        ckpt_begin();
+    }
+    ckpt_state = CKPT_STATE_SERVICE;
+}
+
+static void end_service(void)
+{
+    if (ckpt_alone()) {
+        ckpt_state = CKPT_STATE_IDLE;
+    } else {
+        ckpt_end_quietly();
+    }
+}
+
 void ckpt_service(void)
 {
     if (ckpt_multiple) { /* cut/service_thread.c does it */
@@ -145,8 +164,7 @@ void ckpt_service(void)
         ckpt_checkpoint.kicked = 1;
         return;
     }
-    ckpt_begin();
-    ckpt_state = CKPT_STATE_SERVICE;
+    begin_service();
     do {
         do {
             ckpt_checkpoint.kicked = 0;
@@ -163,7 +181,7 @@ void ckpt_service(void)
             ckpt_synchronous_answer();
         }
         ckpt_pending = ckpt_checkpoint.armed || ckpt_epoch_open;
-        ckpt_end_quietly();
+        end_service();
         /* A signal up to here has set kicked; from now on it serves itself. */
     } while (ckpt_checkpoint.kicked);
 }
@@ -173,20 +191,32 @@ static int is_lower_thread(int tid)
     return ckpt_lower.owns_thread(tid);
 }
 
+/* What can be saved from now on. A program that has begun without MPI comes here
+ * again with MPI_Init. */
+static int open_once(void)
+{
+    static int opened, error;
+
+    if (!opened) {
+        opened = 1;
+        error = ckpt_threads_open(ckpt_checkpoint_signal(), ckpt_notify,
+                                  is_lower_thread);
+        if (error == 0) {
+            error = ckpt_process_image_open();
+        }
+        ckpt_forked_open();
+    }
+    return error;
+}
+
 void ckpt_service_open(void)
 {
     struct ckpt_failure failure = {""};
-    int error;
+    const int error = open_once();
 
-    error = ckpt_threads_open(ckpt_checkpoint_signal(), ckpt_notify,
-                              is_lower_thread);
-    if (error == 0) {
-        error = ckpt_process_image_open();
-    }
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "error %d of this process", -error);
     }
-    ckpt_forked_open();
     if (ckpt_multiple) {
         ckpt_service_thread_start(error == 0, &failure);
     } else if (ckpt_service_attach(error == 0, &failure)) {
@@ -226,8 +256,10 @@ int ckpt_service_turn(void)
 
 int ckpt_service_reopen(struct ckpt_failure *failure)
 {
-    ckpt_pending =
-        ckpt_multiple | ckpt_synchronous_restarted(ckpt_checkpoint.epoch);
+    ckpt_pending = ckpt_multiple;
+    if (!ckpt_alone()) {
+        ckpt_pending |= ckpt_synchronous_restarted(ckpt_checkpoint.epoch);
+    }
     ckpt_service_thread_restarted();
     ckpt_checkpoint_leave();
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);

@@ -7,6 +7,7 @@
  */
 #include "cut/system_v.h"
 
+#include "alone/alone.h"
 #include "base/arena.h"
 #include "handles/communicator.h"
 #include "ipc/system_v.h"
@@ -90,6 +91,11 @@ int ckpt_system_v_rejoin(int64_t since, struct ckpt_failure *failure)
     struct place *all;
     int code, error;
 
+    if (ckpt_alone()) {
+        return has ? ckpt_system_v_restore(
+                         mine.now == mine.saved.node ? 0 : since, failure)
+                   : 0;
+    }
     CKPT_CALL(code, Allreduce, &has, &any, 1, CKPT_LOWER(MPI_INT),
               CKPT_LOWER(MPI_MAX), CKPT_LOWER(MPI_COMM_WORLD));
     if (code == MPI_SUCCESS && !any) {

@@ -355,6 +355,9 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
 {
     struct ckpt_handle *handle;
 
+    if (retired == NULL) { /* there are none yet */
+        return;
+    }
     for (int i = 0; i < rank_count; i++) {
         peers[i].sent = retired[i].sent;
         peers[i].received = retired[i].received;

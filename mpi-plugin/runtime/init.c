@@ -6,6 +6,7 @@
 #include "config.h"
 #include "runtime/init.h"
 
+#include "alone/alone.h"
 #include "cut/agent_link.h"
 #include "cut/partition.h"
 #include "cut/rank_page.h"
@@ -30,7 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <time.h>
 #include <errno.h>
 
@@ -113,6 +113,22 @@ static int allow_threads(void)
     return error;
 }
 
+void ckpt_runtime_open_process(void)
+{
+    static int opened;
+
+    if (opened) {
+        return;
+    }
+    opened = 1;
+    ckpt_thread_pointer_open();
+    ckpt_regions_open();
+    ckpt_leaked_descriptors_close();
+    ckpt_files_open();
+    /* Before there is a lower half that a handler could interrupt. */
+    (void)ckpt_signals_open(ckpt_signals_number(getenv("CKPT_SIGNAL")));
+}
+
 void ckpt_runtime_need_library(void)
 {
     extern char **environ;
@@ -121,16 +137,12 @@ void ckpt_runtime_need_library(void)
     if (ckpt_require_lower() == 0) {
         return;
     }
+    ckpt_alone_end();
     if (ckpt_foreign_mpi(&failure) != 0) {
         give_up(&failure);
     }
-    ckpt_thread_pointer_open();
-    ckpt_regions_open();
-    ckpt_leaked_descriptors_close();
-    ckpt_files_open();
-    /* Before there is a lower half that a handler could interrupt. */
-    (void)ckpt_signals_open(ckpt_signals_number(getenv("CKPT_SIGNAL")));
-    if (ckpt_runtime_load(environ, getauxval(AT_SYSINFO_EHDR), &failure) != 0) {
+    ckpt_runtime_open_process();
+    if (ckpt_runtime_load(environ, ckpt_runtime_vdso(), &failure) != 0) {
         give_up(&failure);
     }
 }

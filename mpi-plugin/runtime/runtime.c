@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 struct ckpt_lower ckpt_lower;
 volatile int ckpt_state;
@@ -33,6 +34,7 @@ static void *objects[OBJECT_CAPACITY];
 #define ENVIRONMENT_ENTRIES 8192
 static char *launch_environment[ENVIRONMENT_ENTRIES];
 static char environment_text[1024 * 1024];
+static uint64_t kernel_vdso; /* as of now; 0: never told */
 
 /* Stands in for a function that this MPI library lacks. No TLS is used: it
  * runs with the lower thread pointer. */
@@ -118,13 +120,24 @@ void ckpt_runtime_tool(char *path, size_t size, const char *name)
     }
 }
 
+void ckpt_runtime_enter(char *const environment[], uint64_t vdso)
+{
+    copy_environment(environment);
+    kernel_vdso = vdso;
+}
+
+uint64_t ckpt_runtime_vdso(void)
+{
+    return kernel_vdso != 0 ? kernel_vdso : getauxval(AT_SYSINFO_EHDR);
+}
+
 int ckpt_runtime_load(char *const environment[], uint64_t vdso,
                       struct ckpt_failure *failure)
 {
     static char library[4096], host[4096];
     int error, i;
 
-    copy_environment(environment);
+    ckpt_runtime_enter(environment, vdso);
     if (ckpt_predefined_count > OBJECT_CAPACITY) {
         return ckpt_fail(failure, -E2BIG, "too many predefined MPI objects");
     }
@@ -165,9 +178,14 @@ int ckpt_require_lower(void)
 
 int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
 {
-    uintptr_t upper = ckpt_enter();
-    int count = ckpt_lower.ranges(ranges, capacity);
+    uintptr_t upper;
+    int count;
 
+    if (ckpt_require_lower() != 0) {
+        return 0;
+    }
+    upper = ckpt_enter();
+    count = ckpt_lower.ranges(ranges, capacity);
     ckpt_leave(upper);
     if (count < 0) {
         return count;

@@ -17,6 +17,21 @@ enum ckpt_runtime_phase {
 enum ckpt_runtime_phase ckpt_runtime_phase(void);
 
 /*
+ * Takes note of the launch that this process belongs to now, before anything asks
+ * for its environment. ckpt_runtime_load() does it, too.
+ * environment: the launcher's; vdso: address of this kernel's vDSO. Context:
+ * normal or quiesced.
+ */
+void ckpt_runtime_enter(char *const environment[], uint64_t vdso);
+
+/* This kernel's vDSO, also after a restart. Context: normal. */
+uint64_t ckpt_runtime_vdso(void);
+
+/* What has to be known of the process as it was started, before the first
+ * checkpoint; the second call does nothing. Context: normal. */
+void ckpt_runtime_open_process(void);
+
+/*
  * Loads a lower half into this process and binds the predefined handles. Used
  * by the application's first call of MPI and by a restart alike.
  * environment: the launcher's; vdso: address of this kernel's vDSO.

@@ -65,6 +65,10 @@
 #define CKPT_WIRE_MAGIC 0x574b4343u
 #define CKPT_WIRE_VERSION 8u
 
+/* The name of a launch begins so if its only rank was started without a launcher,
+ * and is not of MPI from the start. */
+#define CKPT_LAUNCH_ALONE "program-"
+
 enum ckpt_message_type {
     /* rank to agent */
     CKPT_MSG_HELLO = 1,   /* arg: rank, rank count, pid, tid of the MPI thread,

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alone.c - a program without MPI from the start of its main to its end.
+ */
+#include "alone/alone.h"
+
+#include "alone/identity.h"
+#include "alone/nothing_lower.h"
+#include "alone/shell.h"
+#include "base/text.h"
+#include "ckpt/wire.h"
+#include "cut/agent_link.h"
+#include "cut/rank_page.h"
+#include "cut/report.h"
+#include "cut/service.h"
+#include "runtime/init.h"
+#include "runtime/runtime.h"
+#include "sys/syscall.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+static int alone;
+static int began_alone;
+static int process; /* the program's, by the kernel: not one that it has forked */
+
+int ckpt_alone(void)
+{
+    return alone;
+}
+
+static void open_program(void)
+{
+    extern char **environ;
+    int error;
+
+    ckpt_runtime_enter(environ, getauxval(AT_SYSINFO_EHDR));
+    ckpt_runtime_open_process();
+    ckpt_nothing_lower(&ckpt_lower);
+    error = ckpt_rank_page_open(0, 1);
+    if (error != 0) {
+        fprintf(stderr, "ckpt: no checkpoints: no memory (error %d)\n", -error);
+        return;
+    }
+    process = ckpt_sys_getpid();
+    alone = 1;
+    began_alone = 1;
+    ckpt_service_open();
+}
+
+/* A library that is preloaded is initialised after those it was loaded with, and
+ * before the program (ld.so(8), LD_PRELOAD). */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *started = getenv(CKPT_IDENTITY_VARIABLE);
+    char own[CKPT_IDENTITY_SIZE];
+
+    if (started == NULL) {
+        return;
+    }
+    ckpt_identity(own);
+    if (ckpt_text_equal(started, own) && !ckpt_is_shell()) {
+        open_program();
+    }
+}
+
+void ckpt_alone_end(void)
+{
+    if (!alone) {
+        return;
+    }
+    ckpt_service_close();
+    ckpt_agent_disconnect();
+    ckpt_rank_page_close();
+    alone = 0;
+}
+
+/* exit(3), in any thread. What is under way is given up by the agent. */
+__attribute__((destructor)) static void end(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_GOODBYE};
+
+    if (alone && process == ckpt_sys_getpid() && ckpt_agent_connected()) {
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+void ckpt_alone_resume(const struct ckpt_resume_info *info)
+{
+    extern char **environ;
+
+    ckpt_runtime_enter((char *const *)(uintptr_t)info->environment, info->vdso);
+    ckpt_identity_renew(environ);
+    process = ckpt_sys_getpid();
+}
+
+int ckpt_alone_launch_name(char *name, size_t size)
+{
+    char identity[CKPT_IDENTITY_SIZE];
+
+    if (began_alone) {
+        ckpt_identity(identity);
+        ckpt_text_format(name, size, CKPT_LAUNCH_ALONE "%s", identity);
+    }
+    return began_alone;
+}

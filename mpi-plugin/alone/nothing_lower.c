@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nothing_lower.c - what is the lower half's in a process that has none.
+ */
+#include "alone/nothing_lower.h"
+
+#include "sys/syscall.h"
+
+#include <fcntl.h>
+
+static int owns_none(int id)
+{
+    (void)id;
+    return 0;
+}
+
+/* One that is not open is not the application's. */
+static int owns_descriptor(int fd)
+{
+    return ckpt_sys_fcntl(fd, F_GETFD, 0) < 0;
+}
+
+void ckpt_nothing_lower(struct ckpt_lower *table)
+{
+    table->owns_thread = owns_none;
+    table->owns_process = owns_none;
+    table->owns_descriptor = owns_descriptor;
+}

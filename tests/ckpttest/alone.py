@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""alone.py - programs without MPI under `ckpt run`, saved and killed as they run."""
+
+import json
+import time
+
+from . import processes
+from .lab import POLL
+from .settings import PATIENCE
+
+NAME = "alone"
+
+
+def start(lab, *command, options=(), **settings):
+    """`ckpt run -- command`, as a job of a fixed name."""
+    run = [lab.ckpt_program, "run", "--name", NAME, *options, "--", *command]
+    return lab._start(run, settings)  # pylint: disable=protected-access
+
+
+def status(lab):
+    """What `ckpt status` tells of the running job, or None."""
+    done = lab.ckpt("status", NAME, "--json")
+    found = json.loads(done.stdout) if done.returncode == 0 else [{}]
+    return found[0] if found[0].get("phase") == "running" else None
+
+
+def wait_until(job, condition):
+    """Until the condition holds of a job that runs on; what it gave."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it does not come true"
+        assert job.run_on(POLL), "\n".join(["it ended", *job.lines[-10:]])
+    return found
+
+
+def process_of(lab, job):
+    """The program's process id, once it has an agent."""
+    return wait_until(job, lambda: status(lab))["ranks"][0]["pid"]
+
+
+def save(lab):
+    """A checkpoint, which must be committed; its name."""
+    return lab.ckpt_json("checkpoint", NAME)["name"]
+
+
+def kill(lab, job):
+    """SIGKILL to the program, as the kernel may send it."""
+    pid = process_of(lab, job)
+    processes.kill(pid)
+    assert processes.wait_until_gone([pid], PATIENCE)
+
+
+def save_twice_and_kill(lab, job):
+    """Afterwards `ckpt run` starts the program again."""
+    process_of(lab, job)
+    save(lab)
+    last = save(lab)
+    kill(lab, job)
+    job.wait_for(f"restart 1 of .* from {last}")

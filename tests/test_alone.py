@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt run -- ./prog`: programs without MPI, most of them Debian's, are saved several
+times, killed, and restarted; their results are those of a run without us."""
+
+import filecmp
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ckpttest import alone, processes
+from ckpttest.programs import ok_line
+from ckpttest.settings import APPS, PATIENCE
+
+# Some seconds each.
+THREADED = {
+    "bubble_sort": [4, 2, 60000],
+    "matrix_product": [64, 2, 1600],
+    "merge_sort": [16, 2, 60],
+    "pattern_matching": [1, 2, 30],
+    "travelling_salesman": [13, 2, 300],
+}
+WAYS = [
+    {"CKPT_SNAPSHOT": "stop", "CKPT_CODEC": "zstd"},
+    {"CKPT_SNAPSHOT": "memory", "CKPT_CODEC": "lz4", "CKPT_PROTOCOL": "cl"},
+    {"CKPT_SNAPSHOT": "cow", "CKPT_CODEC": "none", "CKPT_PROTOCOL": "ns"},
+]
+
+HASHES = """
+import hashlib, sys
+value = b""
+for i in range(int(sys.argv[1])):
+    value = hashlib.sha256(value).digest()
+    if i % 100000 == 0:
+        print("step", i, flush=True)
+print("OK", value.hex())
+"""
+
+
+def answer_of(*command):
+    """The OK line of a run without ckpt."""
+    lines = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=PATIENCE,
+    ).stdout.splitlines()
+    return ok_line(lines, None)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way["CKPT_SNAPSHOT"])
+@pytest.mark.parametrize("name", THREADED)
+def test_threads(lab, name, way):
+    command = [APPS / "threaded" / name, *THREADED[name]]
+    job = alone.start(lab, *command, **way)
+    job.wait_for("^step", count=2)
+    alone.save_twice_and_kill(lab, job)
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
+@pytest.fixture
+def text(lab):
+    """A file of 24 MiB that sorts and compresses neither at once nor not at all."""
+    numbers = random.Random(1)
+    path = lab.work / "text"
+    with path.open("w", encoding="ascii") as file:
+        for _ in range(900_000):
+            file.write(f"{numbers.randrange(10**9)} {numbers.getrandbits(64):x}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "xz -T2 -1 -c text > made",
+        "zstd -q -T2 -13 -f text -o made",
+        "gzip -6 -c text text > made",
+        "sort --parallel=2 -S 16M -k2 -o made text text text text",
+        "bc -l < formula > made",
+        "sqlite3 made 'create table t(a, b); with recursive c(n) as (select 1 union all "
+        "select n + 1 from c where n < 2000000) insert into t select n, n * n % 1009 from "
+        "c; create index i on t(b); select sum(a) from t where b = 7'",
+    ],
+    ids=lambda command: command.split()[0],
+)
+def test_of_debian(lab, text, command):
+    """Each writes a file, which is compared to the last byte."""
+    made = text.parent / "made"
+    (lab.work / "formula").write_text("scale=3500; 4*a(1)\n", encoding="ascii")
+    subprocess.run(command, shell=True, cwd=lab.work, check=True, timeout=PATIENCE)
+    native = made.rename(lab.work / "native")
+    job = alone.start(lab, "sh", "-c", f"exec {command}")
+    alone.save_twice_and_kill(lab, job)
+    job.succeed()
+    assert filecmp.cmp(made, native, shallow=False)
+
+
+def test_python(lab):
+    command = [sys.executable, "-c", HASHES, 6_000_000]
+    job = alone.start(lab, *command)
+    job.wait_for("^step", count=3)
+    alone.save_twice_and_kill(lab, job)
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
+@pytest.mark.parametrize("wrapper", [["env", "A=1"], ["nice"], ["sh", "-c", 'exec "$@"', "-"]])
+def test_what_it_executes_is_the_program(lab, wrapper):
+    """Before a restart and after one."""
+    command = [sys.executable, "-c", HASHES, 3_000_000]
+    again = f"import os, sys; os.execv({str(sys.executable)!r}, {list(map(str, command))})"
+    script = "import time\nprint('step', flush=True)\nfor i in range(3*10**7): pass\n" + again
+    job = alone.start(lab, *wrapper, sys.executable, "-c", script)
+    job.wait_for("^step")
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^step", count=2)  # of the second program
+    alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for("restart 2 of")
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
+def test_by_hand(lab):
+    """Saved and ended; any committed checkpoint can be started again."""
+    command = [sys.executable, "-c", HASHES, 6_000_000]
+    job = alone.start(lab, *command, options=["--max-restarts", "0"])
+    job.wait_for("^step")
+    first = alone.save(lab)
+    assert lab.ckpt("checkpoint", alone.NAME, "--kill").returncode == 0
+    assert job.finish() != 0
+    printed = lab.ckpt("restart", first, "--print").stdout
+    assert "mpirun" not in printed and "ckpt-restart" in printed
+    assert lab.ckpt("verify", first).returncode == 0
+    expected = answer_of(*command)
+    for name in (first, None):
+        job = lab.restart(name)
+        alone.process_of(lab, job)
+        assert lab.ckpt_json("status", job.pid)[0]["job"] == alone.NAME
+        lab.checkpoint(job)
+        assert ok_line(job.succeed(), None) == expected
+
+
+def test_interval(lab):
+    job = alone.start(
+        lab, sys.executable, "-c", HASHES, 6_000_000, options=["--interval", "200ms"]
+    )
+    alone.wait_until(job, lambda: (alone.status(lab) or {}).get("committed", 0) >= 2)
+    alone.kill(lab, job)
+    job.wait_for("restart 1 of")
+    job.succeed()
+
+
+def test_a_lost_agent_is_replaced(lab):
+    job = alone.start(lab, sys.executable, "-c", HASHES, 6_000_000)
+    alone.process_of(lab, job)
+    agent = alone.status(lab)["agent_pid"]
+    processes.kill(agent)
+    alone.wait_until(
+        job, lambda: (alone.status(lab) or {"agent_pid": agent})["agent_pid"] != agent
+    )
+    alone.save_twice_and_kill(lab, job)
+    job.succeed()
+
+
+def test_no_checkpoint_while_it_has_children(lab):
+    go = lab.work / "go"
+    script = f"""
+import os, subprocess, time
+child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+print("step", flush=True)
+while not os.path.exists({str(go)!r}): pass
+child.communicate()
+print("step", flush=True)
+while os.path.exists({str(go)!r}): pass
+print("OK")
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    refused = lab.ckpt("checkpoint", alone.NAME)
+    assert refused.returncode != 0 and "cat" in refused.stderr
+    go.touch()
+    job.wait_for("^step")
+    alone.save_twice_and_kill(lab, job)
+    go.unlink()
+    assert "OK" in job.succeed()
+
+
+def test_mpi_may_come_later(lab):
+    """Saved before MPI_Init and after it; restarted from both."""
+    script = f"""
+import time
+{HASHES}
+from mpi4py import MPI
+print("began", MPI.COMM_WORLD.allreduce(MPI.COMM_WORLD.size), flush=True)
+{HASHES}
+print("OK", MPI.COMM_WORLD.allgather(value.hex()))
+""".replace('print("OK", value.hex())', "")
+    command = [sys.executable, "-c", script, 3_000_000]
+    job = alone.start(lab, *command)
+    job.wait_for("^step", count=3)
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^began 1")
+    job.wait_for("^step", count=2)
+    alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for("restart 2 of")
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
+@pytest.mark.parametrize("code, script", [(0, ""), (7, "import sys; sys.exit(7)"),
+                                          (134, "import os; os.abort()")])
+def test_exit_codes(lab, code, script):
+    assert alone.start(lab, sys.executable, "-c", script).finish() == code
+
+
+def test_a_signal_is_the_programs(lab):
+    """`ckpt run` hands it on, and does not start again what a user has ended."""
+    script = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))
+print("step", flush=True)
+while True: pass
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    alone.save(lab)
+    job.process.send_signal(signal.SIGTERM)
+    assert job.finish() == 9
+
+
+def test_streams_and_process_id(lab):
+    """The program's own id stays; its output is that of `ckpt run`, by whose process id
+    the job is known, too."""
+    script = "import os\np = os.getpid()\nprint('step', flush=True)\n" + HASHES + (
+        "\nassert p == os.getpid()"
+    )
+    job = alone.start(lab, sys.executable, "-c", script, 4_000_000)
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    alone.save_twice_and_kill(lab, job)
+    job.succeed()
+
+
+def test_a_static_program_is_refused(lab):
+    job = alone.start(lab, "/sbin/ldconfig", "-p")
+    assert job.finish() == 4
+    assert any("statically linked" in line for line in job.lines), job.lines
+
+
+def test_a_shell_is_no_rank(lab):
+    """It is told so, and what it starts is left alone."""
+    job = alone.start(lab, "sh", "-c", "ls -d / && echo OK")
+    lines = job.succeed()
+    assert "OK" in lines and "is a shell" in lines[0]
+    assert lab.ckpt("status", alone.NAME).returncode != 0
