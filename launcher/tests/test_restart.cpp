@@ -150,6 +150,7 @@ class Restart : public testing::Test
         manifest.rank_count = 1;
         manifest.hosts = {"here"};
         manifest.codec = "none";
+        manifest.launch.launcher = launcher;
         manifest.pieces = {writer.commit()};
         manifest.write(checkpoint);
     }
@@ -182,6 +183,7 @@ class Restart : public testing::Test
     fs::path directory;
     fs::path checkpoint;
     fs::path data;
+    std::vector<std::string> launcher = {"mpirun"}; /* that the checkpoint names */
     std::vector<pid_t> alive;
 };
 
@@ -231,6 +233,15 @@ TEST_F(Restart, WithoutTheWorkingDirectory)
         << ending.output;
     EXPECT_NE(ending.output.find("survived 1\n"), std::string::npos)
         << ending.output;
+}
+
+TEST_F(Restart, WithoutALauncherItIsTheOnlyRank)
+{
+    launcher = {};
+    Child child = start_subject(1);
+    ASSERT_NO_FATAL_FAILURE(save_and_kill(child));
+    Ending ending = finish(restart({"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"}));
+    EXPECT_EQ(ending.output, "survived 1\n");
 }
 
 TEST_F(Restart, RefusesAnotherNumberOfRanks)
