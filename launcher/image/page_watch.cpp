@@ -146,16 +146,17 @@ PageRanges PageWatch::unwatched(const ckpt_range &range) const
     return found;
 }
 
-/* Pages with data that have been written to; from now on they have not. */
+/* Pages with data that have been written to, in mappings that are watched; from now on
+ * they have not. After an error the kernel has perhaps forgotten some. */
 int PageWatch::protect(const ckpt_range &range, PageRanges &written) const
 {
     pagemap::ScanArgument argument;
     std::uint64_t unwanted = pagemap::zero_page | (knows_guards_ ? pagemap::guard : 0);
     argument.start = range.start;
     argument.end = range.end;
-    argument.flags = pagemap::write_protect_matching | pagemap::require_asynchronous;
+    argument.flags = pagemap::write_protect_matching;
     argument.category_inverted = unwanted;
-    argument.category_mask = unwanted | pagemap::written;
+    argument.category_mask = unwanted | pagemap::written | pagemap::watched;
     argument.category_anyof_mask = pagemap::present | pagemap::swapped;
     argument.return_mask = pagemap::written;
     if (range.start == range.end) { /* whether the kernel takes that */
@@ -164,21 +165,13 @@ int PageWatch::protect(const ckpt_range &range, PageRanges &written) const
     return pagemap::scan(pagemap_.get(), argument, written);
 }
 
+/* A mapping without data need not be watched: when it gets some, all of that is new. */
 PageRanges PageWatch::look(const ckpt_range &range)
 {
     PageRanges strange = unwatched(range), written;
-    if (strange.empty()) {
-        int error = protect(range, written);
-        if (error == 0) {
-            return written;
-        }
-        if (error != EPERM) { /* a mapping without data that is not watched */
-            fail_errno(error, "cannot write-protect the memory of process {} at {:#x}",
-                       pid_, range.start);
-        }
-        written.clear();
+    if (!strange.empty()) {
+        watch(range);
     }
-    watch(range);
     if (int error = protect(range, written)) {
         fail_errno(error, "cannot write-protect the memory of process {} at {:#x}", pid_,
                    range.start);

@@ -37,7 +37,7 @@ class PageWatch
      * Of private anonymous memory of the process, which stands still: the pages with
      * data that have been written to, or got there in another way, since the last look.
      * The first time these are all. Both ends of the range page-aligned, all of it mapped.
-     * Throws Error.
+     * Throws Error: then any may have been written to.
      */
     PageRanges look(const ckpt_range &range);
 

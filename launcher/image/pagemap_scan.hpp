@@ -41,9 +41,8 @@ struct ScanRegion {
 
 inline constexpr unsigned long scan_request = _IOWR('f', 16, ScanArgument);
 
-/* Flags. */
+/* A flag: what matches is write-protected. */
 inline constexpr std::uint64_t write_protect_matching = 1u << 0;
-inline constexpr std::uint64_t require_asynchronous = 1u << 1;
 
 /* Categories. */
 inline constexpr std::uint64_t watched = 1u << 0; /* by asynchronous write protection */

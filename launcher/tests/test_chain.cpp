@@ -115,17 +115,23 @@ class Chain : public testing::TestWithParam<const char *>
         return scratch / fmt::format("job/{:06}/node-n1.h5", number);
     }
 
-    /* Some pages anywhere get new content, some go. */
+    /* Some pages anywhere get new content, some go, some are mapped anew. */
     void change(std::mt19937 &chance)
     {
         for (auto &region : memory) {
+            const bool is_shared = &region == &memory.back();
             std::size_t count = region.size() / page;
             for (std::size_t i = 0; i < count / 10 + 1; i++) {
                 std::size_t length = std::min<std::size_t>(chance() % 4 + 1, count);
                 std::size_t first = chance() % (count - length + 1);
                 std::span place = region.subspan(first * page, length * page);
-                if (chance() % 4 == 0) {
+                unsigned what = chance() % 8;
+                if (what == 0) {
                     ASSERT_EQ(::madvise(place.data(), place.size(), MADV_DONTNEED), 0);
+                } else if (what == 1 && !is_shared) {
+                    ASSERT_EQ(::mmap(place.data(), place.size(), PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                              place.data());
                 } else {
                     fill_random(place, chance());
                 }

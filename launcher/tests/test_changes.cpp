@@ -188,6 +188,21 @@ TEST(PageWatch, SeesNewPagesInOldPlaces)
     EXPECT_EQ(memory.numbers(watch.look(memory.range())), "10 ");
 }
 
+TEST(PageWatch, SeesPagesBesideNewMappings)
+{
+    Memory memory;
+    memory.fill(0, pages);
+    PageWatch watch = watch_this_process();
+    watch.look(memory.range());
+    *memory.at(3) = 'b';
+    *memory.at(60) = 'b';
+    ASSERT_EQ(::mmap(memory.at(30), page, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              memory.at(30)); /* has no data */
+    EXPECT_EQ(memory.numbers(watch.look(memory.range())), "3 60 ");
+    EXPECT_EQ(memory.numbers(watch.look(memory.range())), "");
+}
+
 TEST(PageWatch, SeesPagesThatWereMovedThere)
 {
     Memory memory, other;
