@@ -36,8 +36,9 @@ def save(lab, job, program, count):
     return sizes
 
 
-@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
-@pytest.mark.parametrize("snapshot", ["stop", "memory", "cow"])
+@pytest.mark.parametrize(
+    "snapshot, protocol", [("stop", "sns"), ("memory", "cl"), ("cow", "ns")]
+)
 def test_each_of_a_chain_can_be_restarted(lab, native, snapshot, protocol):
     program = programs.scattered(SIZE, 600, pause_us=500)
     settings = {"CKPT_SNAPSHOT": snapshot, "CKPT_PROTOCOL": protocol}
@@ -63,7 +64,7 @@ def job_name(lab):
 def test_chain_is_folded(lab, native):
     """In the background, again and again: what is not needed any more goes, and what is
     left can be restarted."""
-    program = programs.scattered(8, 2000, pause_us=4000)
+    program = programs.scattered(8, 1200, pause_us=4000)
     limit = 4
     job = lab.start(program, CKPT_INCREMENTAL=str(limit), CKPT_KEEP="1")
     save(lab, job, program, 1)

@@ -30,6 +30,7 @@ WAYS = {
 }
 SNAPSHOTS = ("stop", "memory", "cow")
 CODECS = ("none", "lz4", "zstd", "auto")
+INCREMENTS = ("0", "1", "4")  # checkpoints of what has changed on top of one
 WAYS["each"] = [way for ways in WAYS.values() for way in ways]
 
 
@@ -57,6 +58,7 @@ class Cycle:
         protocol, stagger = way
         self.snapshot = chance.choice(SNAPSHOTS)
         self.codec = chance.choice(CODECS)
+        self.increments = chance.choice(INCREMENTS)
         self.lab = Lab(
             directory,
             CKPT_NAME="cycle",
@@ -64,6 +66,7 @@ class Cycle:
             CKPT_STAGGER=stagger,
             CKPT_SNAPSHOT=self.snapshot,
             CKPT_CODEC=self.codec,
+            CKPT_INCREMENTAL=self.increments,
         )
         self.program = program
         self.chance = chance
@@ -90,6 +93,7 @@ class Cycle:
         self.counts[f"checkpoints by {saved['protocol']}"] += 1
         self.counts[f"with {self.snapshot}"] += 1
         self.counts[f"with codec {self.codec}"] += 1
+        self.counts[f"with up to {self.increments} increments"] += 1
         return True
 
     def kill(self):
