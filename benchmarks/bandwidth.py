@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bandwidth.py - how fast checkpoints are written and read, beside a plain program that
+writes and reads as much, and memcpy."""
+
+import statistics
+import subprocess
+import time
+
+import report
+from ckpttest import processes, programs, table
+from ckpttest.lab import Lab
+from ckpttest.settings import BUILD
+
+LIMIT = 120  # seconds
+STEPS = 10**6  # the job is killed when it has been saved often enough
+REST_US = 100000  # of a rank after each step: nearly all of the time
+SMALL = 1  # MiB of a rank; what a restart takes that is not its memory
+
+
+def floor(directory, mebibytes, rounds):
+    """{"copy": [seconds, ...], "write", "read"}"""
+    argv = [BUILD / "benchmarks/stream_floor", directory / "stream"]
+    argv += [str(mebibytes), str(rounds)]
+    done = subprocess.run(argv, check=True, capture_output=True, text=True)
+    found = {}
+    for line in done.stdout.splitlines():
+        name, seconds = line.split()
+        found.setdefault(name, []).append(float(seconds))
+    return found
+
+
+def restart(lab):
+    """Seconds until all ranks of the newest checkpoint go on, and have an agent."""
+    begin = time.monotonic()
+    job = lab.restart()
+    lab.wait_for_agent(job)
+    seconds = time.monotonic() - begin
+    job.kill()
+    return seconds
+
+
+def measure(directory, mebibytes, options):
+    """{"saved": what `ckpt checkpoint` says of each, "restarts": [seconds, ...]}"""
+    program = programs.memory(mebibytes, STEPS, options.ranks, REST_US)
+    lab = Lab(directory, CKPT_CODEC="none", CKPT_SNAPSHOT=options.snapshot, CKPT_KEEP=1)
+    try:
+        job = lab.start(program)
+        saved = []
+        for _ in range(options.count):
+            job.wait_for(program.progress, timeout=LIMIT)
+            saved.append(lab.checkpoint(job))
+        (status,) = lab.ckpt_json("status", job.pid)
+        job.kill()
+        processes.wait_until_gone([status["agent_pid"]], LIMIT)
+        restarts = [restart(lab) for _ in range(options.count)]
+        return {"saved": saved, "restarts": restarts}
+    finally:
+        lab.close()
+
+
+def everything(directory, options, say):
+    """Of one file system: {"floor", "small", "large"}"""
+    say(f"{directory}: plain")
+    result = {"floor": floor(directory, options.mebibytes * options.ranks, options.count)}
+    for name, mebibytes in (("small", SMALL), ("large", options.mebibytes)):
+        say(f"{directory}: {mebibytes} MiB a rank")
+        result[name] = measure(directory / name, mebibytes, options)
+    return result
+
+
+HEADER = ["file system", "what", "seconds", "GB/s", "of plain"]
+
+
+def row(place, what, values, size, plain):
+    """plain: seconds, in the median, that a plain program takes."""
+    middle = statistics.median(values)
+    share = "" if plain is None else f"{plain / middle:.2f}"
+    return [place, what, table.spread(values), f"{size / middle / 1e9:.2f}", share]
+
+
+def rows(results, options):
+    """For each file system."""
+    size = options.mebibytes * options.ranks * 2**20
+    for place, result in results.items():
+        plain = {name: statistics.median(v) for name, v in result["floor"].items()}
+        base = statistics.median(result["small"]["restarts"])
+        for name in ("copy", "write", "read"):
+            yield row(place, name, result["floor"][name], size, None)
+        saved = result["large"]["saved"]
+        yield row(
+            place,
+            "checkpoint",
+            [one["timings"]["total"] for one in saved],
+            size,
+            max(plain["write"], plain["copy"]),
+        )
+        yield row(
+            place,
+            "restart, less what one with little memory takes",
+            [seconds - base for seconds in result["large"]["restarts"]],
+            size,
+            plain["read"],
+        )
+
+
+def text(data, options):
+    """The report, Markdown."""
+    parts = [
+        "# How fast checkpoints are written and read",
+        f"{options.ranks} ranks of {options.mebibytes} MiB, `--codec none --snapshot"
+        f" {options.snapshot}`; median (least .. most). Plain: as many bytes by one"
+        " process, with fsync; read with the file's pages as they are after that.",
+        report.markdown(["machine", ""], list(data["machine"].items())),
+        report.markdown(HEADER, list(rows(data["results"], options))),
+    ]
+    return "\n\n".join(parts) + "\n"
