@@ -41,14 +41,7 @@ print("OK", value.hex())
 
 def answer_of(*command):
     """The OK line of a run without ckpt."""
-    lines = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        check=True,
-        text=True,
-        timeout=PATIENCE,
-    ).stdout.splitlines()
-    return ok_line(lines, None)
+    return ok_line(alone.lines_of(*command), None)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 """The programs of the dissertation's chapter 4, small: saved in their middle by each
 protocol, killed, and restarted from the last of the checkpoints."""
 
-import subprocess
 
 import pytest
 
-from ckpttest import workloads
+from ckpttest import alone, workloads
 from ckpttest.programs import ok_line
-from ckpttest.settings import APPS, PATIENCE
+from ckpttest.settings import APPS
 from ckpttest.workloads import MIB
 
 WAYS = [
@@ -61,13 +60,7 @@ def test_answer_for_any_number_of_threads(name):
     answers = set()
     for threads in (1, 3):
         command = [APPS / "threaded" / name, size, threads, amount]
-        lines = subprocess.run(
-            [str(word) for word in command],
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=PATIENCE,
-        ).stdout.splitlines()
+        lines = alone.lines_of(*command)
         assert lines[0] == "step 0", lines
         answers.add(ok_line(lines, None))
     assert len(answers) == 1

@@ -2,6 +2,7 @@
 """alone.py - programs without MPI under `ckpt run`, saved and killed as they run."""
 
 import json
+import subprocess
 import time
 
 from . import processes
@@ -9,6 +10,17 @@ from .lab import POLL
 from .settings import PATIENCE
 
 NAME = "alone"
+
+
+def lines_of(*command):
+    """The output of a run without ckpt."""
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=PATIENCE,
+    ).stdout.splitlines()
 
 
 def start(lab, *command, options=(), **settings):
