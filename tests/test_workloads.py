@@ -2,7 +2,6 @@
 """The programs of the dissertation's chapter 4, small: saved in their middle by each
 protocol, killed, and restarted from the last of the checkpoints."""
 
-
 import pytest
 
 from ckpttest import alone, workloads
