@@ -130,7 +130,7 @@ def test_by_hand(lab):
     expected = answer_of(*command)
     for name in (first, None):
         job = lab.restart(name)
-        alone.process_of(lab, job)
+        alone.wait_until(job, lambda pid=job.pid: alone.is_process(lab, pid))
         assert lab.ckpt_json("status", job.pid)[0]["job"] == alone.NAME
         lab.checkpoint(job)
         assert ok_line(job.succeed(), None) == expected

@@ -135,7 +135,9 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     if (!ranks_.emplace(session->rank(), session).second) {
         fail("a second process says it is rank {}", session->rank());
     }
-    had_ranks_ = true;
+    if (!std::exchange(had_ranks_, true)) {
+        prepare_to_write();
+    }
     segments_.note(session->pid());
     finished_[session->rank()] = false;
     loop_.watch(session->process_descriptor(), EPOLLIN,
@@ -175,6 +177,23 @@ void LocalNode::drop(RankSession *session)
             events_->rank_gone(rank);
         }
     }
+}
+
+/* The codec auto needs to know how fast the file system is before a rank stands still. What
+ * goes wrong here will be told when there is something to be saved. */
+void LocalNode::prepare_to_write()
+{
+    if (settings_.codec.kind != Codec::Kind::automatic) {
+        return;
+    }
+    worker_.run([this] {
+        try {
+            make_private_directory(settings_.directory);
+            (void)write_rate_.probe_in(settings_.directory);
+        } catch (const Error &error) {
+            spdlog::debug("{}", error.what());
+        }
+    });
 }
 
 RankSession *LocalNode::find(int rank) const

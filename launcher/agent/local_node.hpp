@@ -97,6 +97,7 @@ class LocalNode : public Node
     void handle(RankSession *session, const ckpt_message &message);
     void hello(RankSession *session, const ckpt_message &message);
     void note_memory(const RankSession &session);
+    void prepare_to_write();
     void drop(RankSession *session);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();

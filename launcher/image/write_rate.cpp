@@ -6,13 +6,17 @@
 #include "image/write_rate.hpp"
 
 #include "common/durations.hpp"
+#include "common/fd.hpp"
 #include "common/files.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace ckpt
@@ -64,6 +68,16 @@ int WriteRate::probe(int fd)
         rate_ = probe_size / seconds;
     }
     return error;
+}
+
+int WriteRate::probe_in(const std::filesystem::path &directory)
+{
+    std::string path = directory / ".rate-XXXXXX";
+    Fd file(::mkostemp(path.data(), O_CLOEXEC));
+    if (!file || ::unlink(path.c_str()) < 0) {
+        return errno;
+    }
+    return probe(file.get());
 }
 
 void WriteRate::note(std::uint64_t bytes, double seconds, double syncing)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
 
 namespace ckpt
@@ -22,6 +23,8 @@ class WriteRate
     /* Measures by some bytes that it writes to an empty file, and takes away again.
      * Returns errno. */
     int probe(int fd);
+    /* The same with a file of its own, which never has a name that stays. */
+    int probe_in(const std::filesystem::path &directory);
 
     /* A file of `bytes` took `seconds` from its first byte, of which `syncing` were
      * spent in the fsync at its end. */

@@ -157,6 +157,16 @@ TEST(WriteRate, IsProbedWithoutATrace)
     EXPECT_EQ(WriteRate().probe(-1), EBADF);
 }
 
+TEST(WriteRate, IsProbedInADirectory)
+{
+    ScratchDirectory scratch;
+    WriteRate rate;
+    EXPECT_EQ(rate.probe_in(scratch.path()), 0);
+    EXPECT_GT(rate.value(), 0);
+    EXPECT_TRUE(scratch.names().empty());
+    EXPECT_EQ(WriteRate().probe_in(scratch / "none"), ENOENT);
+}
+
 TEST(WriteRate, FollowsWhatWasWritten)
 {
     WriteRate rate;

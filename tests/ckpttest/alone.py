@@ -50,6 +50,12 @@ def process_of(lab, job):
     return wait_until(job, lambda: status(lab))["ranks"][0]["pid"]
 
 
+def is_process(lab, pid):
+    """Whether the running job is that process, and not one that has just ended."""
+    found = status(lab)
+    return found is not None and found["ranks"][0]["pid"] == pid
+
+
 def save(lab):
     """A checkpoint, which must be committed; its name."""
     return lab.ckpt_json("checkpoint", NAME)["name"]
