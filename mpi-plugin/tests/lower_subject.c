@@ -392,15 +392,16 @@ static int is_lower(const void *address, size_t size)
                    (uint64_t)address + size) == 0;
 }
 
-/* During a checkpoint they are moments of sleep. */
+/* During a checkpoint they are moments of sleep: most of them, as one may be over
+ * before the thread is off the processor. */
 static void check_yields(void)
 {
-    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) < 100, "they sleep");
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) < 50, "they sleep");
     armed = 1;
-    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 100, "armed");
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 50, "armed");
     armed = 0;
     is_open = 1;
-    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 100, "open");
+    CHECK(BELOW(((void_t)function[GUEST_YIELDS])()) >= 50, "open");
     is_open = 0;
     CHECK(ckpt_host_yield_moment(0, 2) == CKPT_MOMENT_NS, "not told");
     CHECK(ckpt_host_yield_moment(2, 2) == CKPT_MOMENT_NS, "one each");
