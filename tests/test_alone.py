@@ -122,7 +122,7 @@ def test_by_hand(lab):
     job = alone.start(lab, *command, options=["--max-restarts", "0"])
     job.wait_for("^step")
     first = alone.save(lab)
-    assert lab.ckpt("checkpoint", alone.NAME, "--kill").returncode == 0
+    assert lab.ckpt("checkpoint", alone.name(lab), "--kill").returncode == 0
     assert job.finish() != 0
     printed = lab.ckpt("restart", first, "--print").stdout
     assert "mpirun" not in printed and "ckpt-restart" in printed
@@ -131,7 +131,7 @@ def test_by_hand(lab):
     for name in (first, None):
         job = lab.restart(name)
         alone.wait_until(job, lambda pid=job.pid: alone.is_process(lab, pid))
-        assert lab.ckpt_json("status", job.pid)[0]["job"] == alone.NAME
+        assert lab.ckpt_json("status", job.pid)[0]["job"] == alone.name(lab)
         lab.checkpoint(job)
         assert ok_line(job.succeed(), None) == expected
 
@@ -172,7 +172,7 @@ print("OK")
 """
     job = alone.start(lab, sys.executable, "-c", script)
     job.wait_for("^step")
-    refused = lab.ckpt("checkpoint", alone.NAME)
+    refused = lab.ckpt("checkpoint", alone.name(lab))
     assert refused.returncode != 0 and "cat" in refused.stderr
     go.touch()
     job.wait_for("^step")
@@ -248,4 +248,4 @@ def test_a_shell_is_no_rank(lab):
     job = alone.start(lab, "sh", "-c", "ls -d / && echo OK")
     lines = job.succeed()
     assert "OK" in lines and "is a shell" in lines[0]
-    assert lab.ckpt("status", alone.NAME).returncode != 0
+    assert lab.ckpt("status", alone.name(lab)).returncode != 0

@@ -2,6 +2,7 @@
 """alone.py - programs without MPI under `ckpt run`, saved and killed as they run."""
 
 import json
+import os
 import subprocess
 import time
 
@@ -9,7 +10,10 @@ from . import processes
 from .lab import POLL
 from .settings import PATIENCE
 
-NAME = "alone"
+
+def name(lab):
+    """Of the lab's job, which jobs of other tests at the same time do not have."""
+    return f"alone-{os.getpid()}-{lab.directory.name}"
 
 
 def lines_of(*command):
@@ -24,14 +28,14 @@ def lines_of(*command):
 
 
 def start(lab, *command, options=(), **settings):
-    """`ckpt run -- command`, as a job of a fixed name."""
-    run = [lab.ckpt_program, "run", "--name", NAME, *options, "--", *command]
+    """`ckpt run -- command`, as a job of that name."""
+    run = [lab.ckpt_program, "run", "--name", name(lab), *options, "--", *command]
     return lab._start(run, settings)  # pylint: disable=protected-access
 
 
 def status(lab):
     """What `ckpt status` tells of the running job, or None."""
-    done = lab.ckpt("status", NAME, "--json")
+    done = lab.ckpt("status", name(lab), "--json")
     found = json.loads(done.stdout) if done.returncode == 0 else [{}]
     return found[0] if found[0].get("phase") == "running" else None
 
@@ -58,7 +62,7 @@ def is_process(lab, pid):
 
 def save(lab):
     """A checkpoint, which must be committed; its name."""
-    return lab.ckpt_json("checkpoint", NAME)["name"]
+    return lab.ckpt_json("checkpoint", name(lab))["name"]
 
 
 def kill(lab, job):
