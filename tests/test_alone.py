@@ -20,7 +20,7 @@ THREADED = {
     "matrix_product": [64, 2, 1600],
     "merge_sort": [16, 2, 60],
     "pattern_matching": [1, 2, 30],
-    "travelling_salesman": [13, 2, 300],
+    "travelling_salesman": [13, 2, 150],
 }
 WAYS = [
     {"CKPT_SNAPSHOT": "stop", "CKPT_CODEC": "zstd"},
