@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_folder.hpp - folds pieces in the background, when nobody else wants processors or
- * disks.
+ * piece_folder.hpp - folds pieces in the background: ranks and checkpoints come first.
  */
 #pragma once
 
