@@ -3,13 +3,13 @@
 writes and reads as much, and memcpy."""
 
 import statistics
-import subprocess
 import time
 
 import report
-from ckpttest import processes, programs, table
+from ckpttest import programs, table
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD
+from measure import named_seconds, save_often
 
 LIMIT = 120  # seconds
 STEPS = 10**6  # the job is killed when it has been saved often enough
@@ -19,14 +19,8 @@ SMALL = 1  # MiB of a rank; what a restart takes that is not its memory
 
 def floor(directory, mebibytes, rounds):
     """{"copy": [seconds, ...], "write", "read"}"""
-    argv = [BUILD / "benchmarks/stream_floor", directory / "stream"]
-    argv += [str(mebibytes), str(rounds)]
-    done = subprocess.run(argv, check=True, capture_output=True, text=True)
-    found = {}
-    for line in done.stdout.splitlines():
-        name, seconds = line.split()
-        found.setdefault(name, []).append(float(seconds))
-    return found
+    program = BUILD / "benchmarks/stream_floor"
+    return named_seconds(program, directory / "stream", mebibytes, rounds)
 
 
 def restart(lab):
@@ -44,14 +38,7 @@ def measure(directory, mebibytes, options):
     program = programs.memory(mebibytes, STEPS, options.ranks, REST_US)
     lab = Lab(directory, CKPT_CODEC="none", CKPT_SNAPSHOT=options.snapshot, CKPT_KEEP=1)
     try:
-        job = lab.start(program)
-        saved = []
-        for _ in range(options.count):
-            job.wait_for(program.progress, timeout=LIMIT)
-            saved.append(lab.checkpoint(job))
-        (status,) = lab.ckpt_json("status", job.pid)
-        job.kill()
-        processes.wait_until_gone([status["agent_pid"]], LIMIT)
+        saved = save_often(lab, program, options.count, LIMIT)
         restarts = [restart(lab) for _ in range(options.count)]
         return {"saved": saved, "restarts": restarts}
     finally:

@@ -5,8 +5,9 @@ with all, and how long it takes to restart from each of a chain of them."""
 import time
 
 import report
-from ckpttest import processes, programs, table
+from ckpttest import programs, table
 from ckpttest.lab import Lab
+from measure import save_often
 
 LIMIT = 60  # seconds
 STEPS = 10**6  # the job is killed when it has been saved often enough
@@ -25,19 +26,6 @@ def cases(mebibytes):
     ]
 
 
-def save(lab, program, count):
-    """A job, and what `ckpt checkpoint` says of each of its checkpoints."""
-    job = lab.start(program)
-    saved = []
-    for _ in range(count):
-        job.wait_for(program.progress, timeout=LIMIT)
-        saved.append(lab.checkpoint(job))
-    (status,) = lab.ckpt_json("status", job.pid)
-    job.kill()
-    processes.wait_until_gone([status["agent_pid"]], LIMIT)
-    return saved
-
-
 def restart(lab, program, name):
     """Seconds until a restarted job shows progress."""
     begin = time.monotonic()
@@ -52,7 +40,7 @@ def measure(directory, program, options, **settings):
     """{"saved": [...], "restarts": [seconds, ...]} of one job."""
     lab = Lab(directory, CKPT_CODEC=options.codec, CKPT_SNAPSHOT=options.snapshot, **settings)
     try:
-        saved = save(lab, program, options.count + 1)
+        saved = save_often(lab, program, options.count + 1, LIMIT)
         kept = [entry["name"] for entry in lab.checkpoints()]
         restarts = [restart(lab, program, name) for name in kept]
         return {"saved": saved, "restarts": restarts}

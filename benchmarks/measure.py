@@ -8,13 +8,38 @@ import subprocess
 import time
 from pathlib import Path
 
-from ckpttest import programs, scheduling
+from ckpttest import processes, programs, scheduling
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD, TOP
 
 LATENCY_MS = 150  # for each quantity
 MEMORY_MB = 500  # per rank
 BLOCK = 8 << 20  # bytes of one write()
+
+
+def named_seconds(*argv):
+    """{name: [seconds, ...]} of a program that prints such lines."""
+    command = [str(word) for word in argv]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = {}
+    for line in done.stdout.splitlines():
+        name, seconds = line.split()
+        found.setdefault(name, []).append(float(seconds))
+    return found
+
+
+def save_often(lab, program, count, limit):
+    """What `ckpt checkpoint` says of each checkpoint of a job, which is then killed. Its
+    agent has ended: it may have been removing checkpoints."""
+    job = lab.start(program)
+    saved = []
+    for _ in range(count):
+        job.wait_for(program.progress, timeout=limit)
+        saved.append(lab.checkpoint(job))
+    (status,) = lab.ckpt_json("status", job.pid)
+    job.kill()
+    processes.wait_until_gone([status["agent_pid"]], limit)
+    return saved
 
 
 def machine():

@@ -3,28 +3,22 @@
 takes for that."""
 
 import statistics
-import subprocess
 
 import report
-from ckpttest import processes, programs, table
+from ckpttest import programs, table
 from ckpttest.lab import Lab
 from ckpttest.settings import BUILD
+from measure import named_seconds, save_often
 
 METHODS = ("stop", "memory", "cow")
-LIMIT = 60  # seconds
+LIMIT = 120  # seconds
 STEPS = 10**6  # the job is killed when it has been saved often enough
 PAUSE_US = 1000  # of a rank after each step, which writes to a twentieth of its memory
 
 
 def floor(mebibytes, rounds):
     """{"fork": [seconds, ...], "rewrite", "write", "protect", "copy"}"""
-    argv = [BUILD / "benchmarks/snapshot_floor", str(mebibytes), str(rounds)]
-    done = subprocess.run(argv, check=True, capture_output=True, text=True)
-    found = {}
-    for line in done.stdout.splitlines():
-        name, seconds = line.split()
-        found.setdefault(name, []).append(float(seconds))
-    return found
+    return named_seconds(BUILD / "benchmarks/snapshot_floor", mebibytes, rounds)
 
 
 def checkpoints(directory, method, mebibytes, options):
@@ -37,19 +31,10 @@ def checkpoints(directory, method, mebibytes, options):
         CKPT_CODEC=options.codec,
         CKPT_KEEP=1,
     )
-    agents = []
     try:
-        job = lab.start(program)
-        saved = []
-        for _ in range(options.count):
-            job.wait_for(program.progress)
-            saved.append(lab.checkpoint(job))
-        (status,) = lab.ckpt_json("status", job.pid)
-        agents = [status["agent_pid"]]
-        return saved
+        return save_often(lab, program, options.count, LIMIT)
     finally:
         lab.close()
-        processes.wait_until_gone(agents, LIMIT)  # it may be removing checkpoints
 
 
 def everything(directory, options, say):

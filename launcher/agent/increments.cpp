@@ -55,11 +55,6 @@ std::uint64_t make_identity()
     return identity;
 }
 
-std::uint64_t number_of(const fs::path &directory)
-{
-    return std::stoull(directory.filename().string());
-}
-
 } // namespace
 
 void Increments::add(int rank, pid_t pid, Fd descriptor, int error)
@@ -88,7 +83,7 @@ void Increments::prepare(WriterOptions &options) const
 void Increments::written(const Piece &piece, const fs::path &directory)
 {
     if (limit_ > 0) {
-        written_ = {{number_of(directory), piece.identity}, directory, piece.base == 0};
+        written_ = {{0, piece.identity}, directory, piece.base == 0};
     }
 }
 
@@ -103,9 +98,10 @@ void Increments::tell_obstacle(int rank, const std::string &obstacle)
 std::vector<std::shared_ptr<ChangeTracker>> Increments::committed(std::uint64_t number)
 {
     std::vector<std::shared_ptr<ChangeTracker>> trackers;
-    if (number == 0 || written_.file.checkpoint != number) {
+    if (written_.directory.filename() != checkpoint_directory_name(number)) {
         return trackers;
     }
+    written_.file.checkpoint = number;
     if (written_.has_all) {
         chain_.clear();
     }

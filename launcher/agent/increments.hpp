@@ -74,7 +74,7 @@ class Increments
     const unsigned limit_;
     std::map<int, std::shared_ptr<ChangeTracker>> trackers_; /* by rank */
     std::map<int, std::string> told_;                        /* obstacles, by rank */
-    Link written_;            /* not yet committed */
+    Link written_;            /* not yet committed: has no number yet */
     std::vector<Link> chain_; /* from one with all up to the next one's base */
     bool is_folding_ = false;
 };

@@ -239,7 +239,6 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.write_rate = &write_rate_;
     options.write_limit = settings_.write_limit;
     increments_.prepare(options);
-    image_directory_ = directory;
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
     return image_;
 }
@@ -288,8 +287,8 @@ void LocalNode::tell(const Image &image,
 
 void LocalNode::tell_written(const Image &image, const WrittenPiece &written)
 {
-    tell(image, [this, written](NodeEvents &events) {
-        increments_.written(written.piece, image_directory_);
+    tell(image, [this, written, directory = image->directory()](NodeEvents &events) {
+        increments_.written(written.piece, directory);
         events.written(*this, written);
     });
 }

@@ -131,7 +131,6 @@ class LocalNode : public Node
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
     Image image_; /* of the checkpoint under way or the last one; or null */
-    std::filesystem::path image_directory_;
     Increments increments_;
     PieceFolder folder_;
     RankQuestion watching_;

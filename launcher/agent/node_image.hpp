@@ -48,6 +48,8 @@ class NodeImage
         abandon();
     }
 
+    const std::filesystem::path &directory() const { return directory_; }
+
     /* Writes the file; captured(rank) is called when a rank may go on. */
     WrittenPiece write(const std::vector<StoppedRank> &ranks,
                   const Captured &captured);

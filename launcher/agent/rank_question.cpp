@@ -25,22 +25,19 @@ void RankQuestion::ask(const std::vector<int> &ranks,
     }
 }
 
-bool RankQuestion::answered(int rank, const std::function<void()> &note)
+void RankQuestion::answered(int rank, const std::function<void()> &note)
 {
     auto found = asked_.find(rank);
 
     if (found == asked_.end()) {
-        return false;
+        return; /* the checkpoint was given up meanwhile */
     }
     std::shared_ptr<Waiting> waiting = std::move(found->second);
     asked_.erase(found);
-    if (note) {
-        note();
-    }
+    note();
     if (--waiting->unanswered == 0) {
         waiting->then();
     }
-    return true;
 }
 
 } // namespace ckpt

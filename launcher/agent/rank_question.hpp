@@ -23,9 +23,9 @@ class RankQuestion
     void ask(const std::vector<int> &ranks, const std::function<bool(int)> &order,
              Then then);
 
-    /* A rank has answered. False if nobody waits for that any more. `note`, if somebody
-     * does, is called before `then`. */
-    bool answered(int rank, const std::function<void()> &note = {});
+    /* A rank has answered. If somebody waits for that still, `note` is called, and then
+     * perhaps `then`. */
+    void answered(int rank, const std::function<void()> &note);
 
     /* The rank is gone: who waits for it waits no more, and is not called. */
     void forget(int rank) { asked_.erase(rank); }

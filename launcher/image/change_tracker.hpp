@@ -13,7 +13,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,6 +35,10 @@ class ChangeTracker
      * checkpoint. `memory`: of the process, or of a copy of it that was made then; `data`:
      * its pages with data in these ranges. Throws Error. */
     virtual PageRanges changed(const RemoteMemory &memory, const PageRanges &data) = 0;
+
+    /* Whether changed() is needed also if all is saved, so that the next one can be
+     * compared with that. */
+    virtual bool compares() const { return false; }
 
     /* What was marked last has been committed. */
     virtual void committed() = 0;
@@ -70,6 +73,7 @@ class ContentChanges : public ChangeTracker
     explicit ContentChanges(unsigned threads) : threads_(threads) {}
 
     void mark(const PageRanges &) override {}
+    bool compares() const override { return true; }
     PageRanges changed(const RemoteMemory &memory, const PageRanges &data) override;
     void committed() override;
 

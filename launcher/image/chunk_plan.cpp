@@ -108,17 +108,14 @@ void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
 PageRanges content_of(const RankImage &image, std::uint32_t index,
                       std::uint64_t chunk_size)
 {
-    const ckpt_region &region = image.regions[index];
-    const std::uint64_t size = region_chunk_size(region, chunk_size);
     PageRanges content;
     for (const ChunkRecord &chunk :
          std::ranges::equal_range(image.chunks, index, {}, &ChunkRecord::region)) {
-        std::uint64_t start = region.start + chunk.index * size;
-        append_range(content, {start, std::min(start + size, region.end)});
+        append_range(content, range_of_chunk(image, chunk, chunk_size));
     }
-    auto run = std::ranges::upper_bound(image.page_runs, region.start, {}, &PageRun::end);
-    for (; run != image.page_runs.end() && run->start < region.end; ++run) {
-        append_range(content, {run->start, run->end});
+    const ckpt_region &region = image.regions[index];
+    for (const PageRun &run : runs_in(image, {region.start, region.end})) {
+        append_range(content, {run.start, run.end});
     }
     return content;
 }

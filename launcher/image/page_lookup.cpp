@@ -8,7 +8,6 @@
 #include "common/error.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace ckpt
@@ -31,33 +30,29 @@ PageRanges partial_regions(const RankImage &image)
     return ranges;
 }
 
-/* Runs that reach into what lies between two addresses, and perhaps some beside it. */
-std::span<const PageRun> runs_between(const RankImage &image, const PageRanges &wanted)
+/* From the first of them to the last. */
+ckpt_range span_of(const PageRanges &ranges)
 {
-    if (wanted.empty()) {
-        return {};
-    }
-    auto first = std::ranges::upper_bound(image.page_runs, wanted.front().start, {},
-                                          &PageRun::end);
-    auto last = std::ranges::lower_bound(first, image.page_runs.end(), wanted.back().end,
-                                         {}, &PageRun::start);
-    return {first, last};
+    return {ranges.front().start, ranges.back().end};
 }
 
-/* Both lists rise: each is looked at once. */
+/* Both lists rise: each is looked at once, and no more of the chunks than may be wanted. */
 void find_in_regions(const RankImage &image, std::uint64_t chunk_size,
                      const PageRanges &wanted, std::vector<ChunkCopies> &found)
 {
     auto next = wanted.begin();
-    for (const ChunkRecord &chunk : image.chunks) {
-        const ckpt_region &region = image.regions[chunk.region];
-        std::uint64_t size = region_chunk_size(region, chunk_size);
-        std::uint64_t start = region.start + chunk.index * size;
-        std::uint64_t end = std::min(start + size, region.end);
+    auto chunk = std::ranges::partition_point(image.chunks, [&](const ChunkRecord &record) {
+        return range_of_chunk(image, record, chunk_size).end <= wanted.front().start;
+    });
+    for (; chunk != image.chunks.end(); ++chunk) {
+        const auto [start, end] = range_of_chunk(image, *chunk, chunk_size);
         while (next != wanted.end() && next->end <= start) {
             ++next;
         }
-        ChunkCopies copies{&chunk, {}};
+        if (next == wanted.end()) {
+            return;
+        }
+        ChunkCopies copies{&*chunk, {}};
         for (auto it = next; it != wanted.end() && it->start < end; ++it) {
             std::uint64_t from = std::max(it->start, start);
             copies.copies.push_back({from - start, std::min(it->end, end) - from, from});
@@ -113,7 +108,7 @@ void find_in_pages(const RankImage &image, std::uint64_t chunk_size,
 {
     PageFinder finder(image.pages, chunk_size, found);
     auto next = wanted.begin();
-    for (const PageRun &run : runs_between(image, wanted)) {
+    for (const PageRun &run : runs_in(image, span_of(wanted))) {
         while (next != wanted.end() && next->end <= run.start) {
             ++next;
         }
@@ -134,6 +129,9 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
                                     const PageRanges &wanted)
 {
     std::vector<ChunkCopies> found;
+    if (wanted.empty()) {
+        return found;
+    }
     find_in_regions(image, chunk_size, wanted, found);
     if (image.is_partial) {
         find_in_pages(image, chunk_size, wanted, found);
@@ -144,7 +142,10 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted)
 {
     PageRanges ranges;
-    for (const PageRun &run : runs_between(image, wanted)) {
+    if (wanted.empty()) {
+        return ranges;
+    }
+    for (const PageRun &run : runs_in(image, span_of(wanted))) {
         if (run.kind == kind) {
             append_range(ranges, {run.start, run.end});
         }

@@ -6,9 +6,7 @@
 #include "image/page_watch.hpp"
 
 #include "common/error.hpp"
-#include "image/pagemap_scan.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -16,11 +14,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 /* From linux/userfaultfd.h of Linux 6.7 and later. */
 #ifndef UFFD_FEATURE_WP_ASYNC
@@ -108,12 +104,10 @@ PageWatch::PageWatch(pid_t pid, Fd descriptor)
     if (::ioctl(descriptor_.get(), UFFDIO_API, &api) != 0) {
         fail_errno(errno, "the kernel has no asynchronous write protection");
     }
-    PageRanges none;
-    if (protect({0, 0}, none) == EINVAL) {
-        knows_guards_ = false;
-    }
-    if (int error = protect({0, 0}, none)) {
-        fail_errno(error, "the kernel cannot write-protect what it finds in a page map");
+    categories_ = pagemap::known_categories(pagemap_.get());
+    pagemap::ScanArgument nothing = protection({0, 0});
+    if (::ioctl(pagemap_.get(), pagemap::scan_request, &nothing) < 0) {
+        fail_errno(errno, "the kernel cannot write-protect what it finds in a page map");
     }
 }
 
@@ -146,12 +140,12 @@ PageRanges PageWatch::unwatched(const ckpt_range &range) const
     return found;
 }
 
-/* Pages with data that have been written to, in mappings that are watched; from now on
- * they have not. After an error the kernel has perhaps forgotten some. */
-int PageWatch::protect(const ckpt_range &range, PageRanges &written) const
+/* Asks for pages with data that have been written to, in mappings that are watched, and
+ * that from now on they have not. */
+pagemap::ScanArgument PageWatch::protection(const ckpt_range &range) const
 {
     pagemap::ScanArgument argument;
-    std::uint64_t unwanted = pagemap::zero_page | (knows_guards_ ? pagemap::guard : 0);
+    std::uint64_t unwanted = pagemap::zero_page | (categories_ & pagemap::guard);
     argument.start = range.start;
     argument.end = range.end;
     argument.flags = pagemap::write_protect_matching;
@@ -159,10 +153,7 @@ int PageWatch::protect(const ckpt_range &range, PageRanges &written) const
     argument.category_mask = unwanted | pagemap::written | pagemap::watched;
     argument.category_anyof_mask = pagemap::present | pagemap::swapped;
     argument.return_mask = pagemap::written;
-    if (range.start == range.end) { /* whether the kernel takes that */
-        return ::ioctl(pagemap_.get(), pagemap::scan_request, &argument) < 0 ? errno : 0;
-    }
-    return pagemap::scan(pagemap_.get(), argument, written);
+    return argument;
 }
 
 /* A mapping without data need not be watched: when it gets some, all of that is new. */
@@ -172,9 +163,11 @@ PageRanges PageWatch::look(const ckpt_range &range)
     if (!strange.empty()) {
         watch(range);
     }
-    if (int error = protect(range, written)) {
+    pagemap::ScanArgument argument = protection(range);
+    if (int error = pagemap::scan(pagemap_.get(), argument, written)) {
+        /* The kernel has perhaps forgotten some. */
         fail_errno(error, "cannot write-protect the memory of process {} at {:#x}", pid_,
-                   range.start);
+                   argument.start);
     }
     return unite(strange, written);
 }

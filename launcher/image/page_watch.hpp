@@ -11,9 +11,11 @@
 
 #include "common/fd.hpp"
 #include "image/page_ranges.hpp"
+#include "image/pagemap_scan.hpp"
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace ckpt
@@ -44,12 +46,12 @@ class PageWatch
   private:
     void watch(const ckpt_range &range);
     PageRanges unwatched(const ckpt_range &range) const;
-    int protect(const ckpt_range &range, PageRanges &written) const;
+    pagemap::ScanArgument protection(const ckpt_range &range) const;
 
     pid_t pid_;
     Fd descriptor_;
     Fd pagemap_;
-    bool knows_guards_ = true; /* PAGE_IS_GUARD, Linux 6.15 */
+    std::uint64_t categories_ = 0; /* pagemap::known_categories() */
 };
 
 } // namespace ckpt

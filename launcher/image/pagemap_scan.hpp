@@ -53,6 +53,22 @@ inline constexpr std::uint64_t swapped = 1u << 4;
 inline constexpr std::uint64_t zero_page = 1u << 5;
 inline constexpr std::uint64_t guard = 1u << 8; /* Linux 6.15 */
 
+inline constexpr std::uint64_t basic = file | present | swapped | zero_page;
+
+/* Which of `basic` and `guard` PAGEMAP_SCAN on this page map takes; 0 if there is none. */
+inline std::uint64_t known_categories(int descriptor)
+{
+    for (std::uint64_t categories : {basic | guard, basic}) {
+        ScanArgument argument;
+        argument.category_mask = categories;
+        argument.return_mask = categories;
+        if (::ioctl(descriptor, scan_request, &argument) >= 0) {
+            return categories;
+        }
+    }
+    return 0;
+}
+
 /*
  * Appends to `ranges` the pages of argument.start to argument.end that match, by rising
  * address. Returns 0, or an errno with argument.start where it came about.

@@ -46,8 +46,8 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
     if (image_.is_partial && part != PlanPart::common) {
         image_.page_runs = plan_.page_runs;
         image_.pages.bytes = plan_.page_bytes;
-    } else if (process_.changes != nullptr && part != PlanPart::common) {
-        /* All is saved: the next one will be compared with that. */
+    } else if (process_.changes != nullptr && process_.changes->compares() &&
+               part != PlanPart::common) {
         process_.changes->changed(memory_, data_of_partial(memory_, image_));
     }
     by_reference_.insert(by_reference_.end(), plan_.by_reference.begin(),

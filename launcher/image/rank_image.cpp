@@ -162,6 +162,24 @@ std::uint64_t region_chunk_size(const ckpt_region &region,
     return std::min(chunk_size, region.end - region.start);
 }
 
+ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
+                          std::uint64_t chunk_size)
+{
+    const ckpt_region &region = image.regions[chunk.region];
+    std::uint64_t size = region_chunk_size(region, chunk_size);
+    std::uint64_t start = region.start + chunk.index * size;
+    return {start, std::min(start + size, region.end)};
+}
+
+std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range)
+{
+    auto first =
+        std::ranges::upper_bound(image.page_runs, range.start, {}, &PageRun::end);
+    auto last = std::ranges::lower_bound(first, image.page_runs.end(), range.end, {},
+                                         &PageRun::start);
+    return {first, last};
+}
+
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
                    std::uint64_t chunk_size, std::uint64_t file_bytes)
 {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,13 @@ void require_sane_image(const RankImage &image, const std::string &whose);
 /* Bytes of one chunk of a region: `chunk_size`, or the region if smaller. */
 std::uint64_t region_chunk_size(const ckpt_region &region,
                                 std::uint64_t chunk_size);
+
+/* The addresses that a chunk of a region has; of an image these rise with its chunks. */
+ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
+                          std::uint64_t chunk_size);
+
+/* The image's page runs that reach into a range, and perhaps beyond its ends. */
+std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range);
 
 /* Whether a chunk of something that has `length` bytes (not 0), in chunks of
  * `chunk_size`, can be in a file of `file_bytes`. */

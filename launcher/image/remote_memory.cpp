@@ -15,7 +15,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,28 +31,11 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-constexpr std::uint64_t scan_basic =
-    pagemap::file | pagemap::present | pagemap::swapped | pagemap::zero_page;
-
 /* Bits of a /proc/PID/pagemap entry. */
 constexpr std::uint64_t entry_present = 1ull << 63;
 constexpr std::uint64_t entry_swapped = 1ull << 62;
 constexpr std::uint64_t entry_file = 1ull << 61;
 constexpr std::uint64_t entry_guard = 1ull << 58;
-
-/* Which categories PAGEMAP_SCAN on this file takes; 0 if there is none. */
-std::uint64_t probe_scan(int pagemap)
-{
-    for (std::uint64_t categories : {scan_basic | pagemap::guard, scan_basic}) {
-        pagemap::ScanArgument argument;
-        argument.category_mask = categories;
-        argument.return_mask = categories;
-        if (::ioctl(pagemap, pagemap::scan_request, &argument) >= 0) {
-            return categories;
-        }
-    }
-    return 0;
-}
 
 bool entry_is_wanted(std::uint64_t entry, PageSelection selection)
 {
@@ -80,7 +62,7 @@ RemoteMemory::RemoteMemory(pid_t pid, ScanMethod method) : pid_(pid)
         }
     }
     if (method == ScanMethod::best) {
-        scan_categories_ = probe_scan(pagemap_.get());
+        scan_categories_ = pagemap::known_categories(pagemap_.get());
     }
 }
 

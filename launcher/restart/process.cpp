@@ -51,10 +51,10 @@ bool is_shared_file(const ckpt_region &region)
 /* Whether any of a region may be other than zero. */
 bool has_content(const RankImage &image, std::size_t region)
 {
-    if (image.is_partial && may_be_partial(image.regions[region])) {
-        const ckpt_region &all = image.regions[region];
-        auto run = std::ranges::upper_bound(image.page_runs, all.start, {}, &PageRun::end);
-        return run != image.page_runs.end() && run->start < all.end;
+    const auto &[start, end] =
+        std::pair(image.regions[region].start, image.regions[region].end);
+    if (!runs_in(image, {start, end}).empty()) {
+        return true;
     }
     return std::ranges::binary_search(image.chunks, region, {},
                                       &ChunkRecord::region);
