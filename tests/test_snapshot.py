@@ -12,7 +12,7 @@ from test_probes import ROUNDS, Gate
 from ckpttest import processes, programs
 from ckpttest.settings import PATIENCE
 
-METHODS = ["memory", "cow"]
+METHODS = ["memory", "cow", "cll"]
 
 # What a copy of a process might lack, or have in common with it.
 PROBES = [

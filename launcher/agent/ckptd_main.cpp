@@ -47,6 +47,8 @@ struct Options {
     unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
     std::string snapshot = "stop";
+    std::size_t pool = default_pool;
+    std::size_t granule = default_granule;
     std::uint64_t write_rate = 0;
     std::string restart_job;
     std::uint64_t restart_number = 0;
@@ -91,8 +93,17 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--codec", options.codec, "none, lz4, zstd, zstd:LEVEL or auto")
         ->envname("CKPT_CODEC");
     app.add_option("--snapshot", options.snapshot,
-                   "How long ranks stand still: stop, memory, cow or auto")
+                   "How long ranks stand still: stop, memory, cow, cll or auto")
         ->envname("CKPT_SNAPSHOT");
+    app.add_option("--pool", options.pool,
+                   "Memory for copies of pages that ranks write to before they are "
+                   "saved (cll): 64M, 1G")
+        ->envname("CKPT_POOL")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--granule", options.granule,
+                   "Bytes that are copied at once (cll): 4K to 1M, a power of two")
+        ->envname("CKPT_GRANULE")
+        ->transform(CLI::AsSizeValue(false));
     app.add_option("--write-rate", options.write_rate,
                    "At most so many bytes per second: 200M, 1G (0: no limit)")
         ->envname("CKPT_WRITE_RATE")
@@ -151,6 +162,8 @@ Settings settings_from(const Options &options)
     settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
+    settings.pool = options.pool;
+    settings.granule = require_granule(options.granule);
     settings.write_limit = options.write_rate;
     settings.increments = options.increments;
     settings.keep = options.keep;

@@ -66,6 +66,7 @@ class Coordinator : public NodeEvents, private RankPages
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
     void failed(const std::string &reason) override;
+    void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
@@ -97,6 +98,8 @@ class Coordinator : public NodeEvents, private RankPages
         std::vector<Turns> turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
         int standing = 0; /* WrittenPiece */
+        FaultSummary faults;
+        bool once_more = false; /* when it has failed */
         control::Result result;
         double cpu_before = 0; /* seconds that this agent has computed */
     };

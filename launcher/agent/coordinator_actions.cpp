@@ -290,6 +290,7 @@ void Coordinator::perform(const action::Commit &)
     trace_.set_protocol(protocol_name(machine_.protocol()));
     trace_.commit(steady_clock::now());
     attempt_.result.cost = trace_.cost();
+    attempt_.result.cost.faults = attempt_.faults;
     auto trace = std::make_shared<CheckpointTrace>(
         trace_.finish(job_, attempt_.number));
     worker_.run([this, manifest = manifest(), trace,
@@ -371,6 +372,13 @@ void Coordinator::perform(const action::Finish &finish)
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
         worker_.reply([this, clients] {
             start(clients, steady_clock::now(), Protocol::sync_and_stop);
+        });
+        return;
+    }
+    if (attempt_.once_more && !finish.committed && !clients.empty()) {
+        spdlog::warn("once more: {}", finish.reason);
+        worker_.reply([this, clients] {
+            start(clients, steady_clock::now(), choice_.protocol());
         });
         return;
     }

@@ -126,6 +126,7 @@ void Coordinator::written(Node &node, const WrittenPiece &written)
     attempt_.pieces.push_back(written.piece);
     attempt_.memory += written.memory;
     attempt_.standing += written.standing;
+    attempt_.faults.add(written.faults);
     end_turn(node);
     if (attempt_.pieces.size() == attempt_.writing.size()) {
         machine_.written();
@@ -137,6 +138,12 @@ void Coordinator::failed(const std::string &reason)
 {
     machine_.failed(reason, steady_clock::now());
     perform();
+}
+
+void Coordinator::failed_once(const std::string &reason)
+{
+    attempt_.once_more = true;
+    failed(reason);
 }
 
 void Coordinator::undone(Node &node)

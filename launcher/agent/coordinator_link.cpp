@@ -226,13 +226,19 @@ void CoordinatorLink::written(Node &, const WrittenPiece &written)
     peer_.send({{"type", "written"},
                 {"piece", to_frame(written.piece)},
                 {"memory", written.memory},
-                {"standing", written.standing}});
+                {"standing", written.standing},
+                {"faults", written.faults}});
 }
 
 void CoordinatorLink::failed(const std::string &reason)
 {
     peer_.send({{"type", "failed"},
                    {"reason", settings_.host + ": " + reason}});
+}
+
+void CoordinatorLink::failed_once(const std::string &reason)
+{
+    peer_.send({{"type", "failed_once"}, {"reason", settings_.host + ": " + reason}});
 }
 
 void CoordinatorLink::folded(Node &, std::uint64_t number, const Piece &piece)

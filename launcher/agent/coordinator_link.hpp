@@ -46,6 +46,7 @@ class CoordinatorLink : private NodeEvents
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
     void failed(const std::string &reason) override;
+    void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;

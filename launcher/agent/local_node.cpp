@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <set>
 #include <utility>
 
 namespace ckpt
@@ -23,8 +24,13 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Hooks hooks)
     : loop_(loop), worker_(worker), settings_(settings),
       hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks()),
-      increments_(settings.increments)
+      increments_(settings.increments),
+      protector_(settings.snapshot == SnapshotMethod::cll && settings.increments == 0,
+                 settings.pool, settings.granule)
 {
+    if (settings.snapshot == SnapshotMethod::cll && settings.increments > 0) {
+        spdlog::warn("cow instead of cll: increments need what cll would use");
+    }
 }
 
 /* The worker thread has been stopped. */
@@ -172,6 +178,7 @@ void LocalNode::drop(RankSession *session)
         freezer_.forget(rank); /* the checkpoint fails for that */
         watching_.forget(rank);
         increments_.forget(rank);
+        protector_.forget(rank);
         spdlog::info("rank {} has gone", rank);
         if (events_ != nullptr) {
             events_->rank_gone(rank);
@@ -237,6 +244,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.snapshot = settings_.snapshot;
     options.identities = &identities_;
     options.write_rate = &write_rate_;
+    options.pool = protector_.pool();
     options.write_limit = settings_.write_limit;
     increments_.prepare(options);
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);
@@ -266,6 +274,12 @@ void LocalNode::work(std::function<void(const Image &)> task)
         }
         try {
             task(image);
+        } catch (const MemoryGivenBack &loss) {
+            image->give_up();
+            tell(image, [this, reason = std::string(loss.what())](auto &events) {
+                protector_.give_up(reason);
+                events.failed_once(reason);
+            });
         } catch (const std::exception &error) {
             image->give_up(); /* ranks may still write their logs */
             tell(image, [reason = std::string(error.what())](auto &events) {
@@ -315,7 +329,8 @@ void LocalNode::prepare(const Freezer::Ranks &ranks, Freezer::Then then)
     });
 }
 
-/* Has the kernel take note of what changes in the ranks from now on. */
+/* Has the kernel take note of what changes in the ranks from now on, or hold it up: a
+ * mapping can have one userfaultfd, not two. */
 void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
 {
     std::vector<int> numbers;
@@ -325,13 +340,16 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
     }
     auto order = [this](int rank) {
         RankSession *session = find(rank);
-        return increments_.lacks(rank) && session != nullptr &&
-               session->send(CKPT_MSG_WATCH, 0, PageWatch::descriptor_flags());
+        unsigned long flags = protector_.asks(rank) ? WriteProtection::descriptor_flags()
+                                                    : PageWatch::descriptor_flags();
+        return (increments_.lacks(rank) || protector_.asks(rank)) && session != nullptr &&
+               session->send(CKPT_MSG_WATCH, 0, flags);
     };
     watching_.ask(numbers, order, [this, ranks, then = std::move(then)] {
         Freezer::Ranks watched = ranks;
         for (StoppedRank &stopped : watched) {
             stopped.process.changes = increments_.changes_of(stopped.rank);
+            stopped.process.protection = protector_.take(stopped.rank);
         }
         then(watched);
     });
@@ -343,17 +361,29 @@ void LocalNode::watched(RankSession *session, const ckpt_message &message)
 
     fault_kill("agent-at-watched");
     watching_.answered(session->rank(), [&] {
-        increments_.add(session->rank(), session->pid(), std::move(descriptor),
-                        static_cast<int>(message.arg[0]));
+        int error = static_cast<int>(message.arg[0]);
+        if (protector_.asks(session->rank())) {
+            protector_.add(session->rank(), session->pid(), std::move(descriptor), error);
+        } else if (increments_.lacks(session->rank())) {
+            increments_.add(session->rank(), session->pid(), std::move(descriptor), error);
+        }
     });
 }
 
 /* Has copies made of the ranks, if they are saved that way. */
 void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
 {
-    auto order = [this](int rank) {
+    const bool is_copying = settings_.snapshot == SnapshotMethod::cow ||
+                            settings_.snapshot == SnapshotMethod::cll;
+    std::set<int> unprotected;
+    for (const StoppedRank &stopped : ranks) {
+        if (stopped.process.protection == nullptr) {
+            unprotected.insert(stopped.rank);
+        }
+    }
+    auto order = [&](int rank) {
         RankSession *session = find(rank);
-        return settings_.snapshot == SnapshotMethod::cow && session != nullptr &&
+        return is_copying && unprotected.count(rank) > 0 && session != nullptr &&
                session->send(CKPT_MSG_FREEZE, 0, static_cast<std::uint64_t>(getpid()));
     };
     freezer_.ask(ranks, order, std::move(then));

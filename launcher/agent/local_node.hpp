@@ -13,6 +13,7 @@
 #include "agent/node_sweep.hpp"
 #include "agent/piece_folder.hpp"
 #include "agent/processors.hpp"
+#include "agent/protector.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
@@ -134,6 +135,7 @@ class LocalNode : public Node
     Increments increments_;
     PieceFolder folder_;
     RankQuestion watching_;
+    Protector protector_;
     Freezer freezer_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */

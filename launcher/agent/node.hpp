@@ -9,6 +9,7 @@
 #include "agent/file_system.hpp"
 #include "agent/rank_seen.hpp"
 #include "agent/sweep_plan.hpp"
+#include "image/fault_summary.hpp"
 #include "image/manifest.hpp"
 #include "protocol/actions.hpp"
 #include "protocol/rank_cut.hpp"
@@ -35,6 +36,7 @@ struct WrittenPiece {
     std::uint64_t memory = 0; /* bytes mapped by the ranks in it */
     int standing = 0;         /* ranks that stood still until they were saved, though
                                  another method was asked for */
+    FaultSummary faults{};    /* of ranks that went on (cll) */
 };
 
 /* Orders of the coordinator. Ranks are those of the job and on this node. */
@@ -124,6 +126,8 @@ class NodeEvents
     virtual void captured(int rank) = 0;
     virtual void written(Node &node, const WrittenPiece &written) = 0;
     virtual void failed(const std::string &reason) = 0;
+    /* As failed(); but the cause is gone, and the same may go well at once. */
+    virtual void failed_once(const std::string &reason) = 0;
     /* The node's piece of a checkpoint that exists can be replaced by this one, which
      * needs no other. */
     virtual void folded(Node &node, std::uint64_t number, const Piece &piece) = 0;

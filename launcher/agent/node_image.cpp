@@ -82,7 +82,9 @@ void NodeImage::finish_later(int rank)
             return;
         }
         try {
-            memory_ += writer_->finish(rank).bytes_mapped;
+            CaptureStats saved = writer_->finish(rank);
+            memory_ += saved.bytes_mapped;
+            faults_.add(saved.faults);
         } catch (...) {
             failure_ = std::current_exception();
         }
@@ -99,7 +101,7 @@ void NodeImage::finish_all()
 
 WrittenPiece NodeImage::commit()
 {
-    WrittenPiece written{writer_->commit(), memory_, standing_};
+    WrittenPiece written{writer_->commit(), memory_, standing_, summarize(faults_)};
     std::lock_guard lock(mutex_);
     writer_.reset();
     return written;

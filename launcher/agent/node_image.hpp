@@ -87,6 +87,7 @@ class NodeImage
     const std::filesystem::path directory_;
     std::vector<int> logging_;
     std::uint64_t memory_ = 0;
+    FaultTimes faults_;
     int standing_ = 0;
     std::atomic<bool> cancelled_{false};
     std::mutex mutex_; /* of the pointer to the writer */

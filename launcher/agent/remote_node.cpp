@@ -63,9 +63,11 @@ void RemoteNode::on_frame(const json &frame)
         events_.captured(rank_of(frame));
     } else if (type == "written") {
         events_.written(*this, {piece_from(frame.at("piece")), frame.at("memory"),
-                                frame.at("standing")});
+                                frame.at("standing"), frame.at("faults")});
     } else if (type == "failed") {
         events_.failed(frame.at("reason"));
+    } else if (type == "failed_once") {
+        events_.failed_once(frame.at("reason"));
     } else if (type == "folded") {
         events_.folded(*this, frame.at("number"), piece_from(frame.at("piece")));
     } else if (type == "sweep_opened") {

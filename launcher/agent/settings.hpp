@@ -6,6 +6,7 @@
 #pragma once
 
 #include "image/codec.hpp"
+#include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
 #include "protocol/checkpoint_interval.hpp"
 
@@ -32,6 +33,8 @@ struct Settings {
     unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
     SnapshotMethod snapshot = SnapshotMethod::stop;
+    std::size_t pool = default_pool; /* bytes, for cll */
+    std::size_t granule = default_granule;
     std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */

@@ -6,6 +6,7 @@
 
 #include "common/durations.hpp"
 #include "image/codec.hpp"
+#include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/store.hpp"
 #include "protocol/checkpoint_interval.hpp"
@@ -83,8 +84,16 @@ void JobSettings::declare(CLI::App &app)
                "Compression: none, lz4, zstd, zstd:LEVEL or auto")
         ->type_name("CODEC");
     add_option(app, "--snapshot", snapshot_,
-               "How long ranks stand still: stop, memory, cow or auto")
+               "How long ranks stand still: stop, memory, cow, cll or auto")
         ->type_name("METHOD");
+    add_option(app, "--pool", pool_,
+               "Memory of a node for copies of pages that ranks write to before they are "
+               "saved (cll)")
+        ->transform(CLI::AsSizeValue(false))
+        ->type_name("BYTES");
+    add_option(app, "--granule", granule_, "Bytes that are copied at once (cll)")
+        ->transform(CLI::AsSizeValue(false))
+        ->type_name("BYTES");
     add_option(app, "--write-rate", write_rate_,
                "Write at most so many bytes per second on a node: 200M, 1G")
         ->transform(CLI::AsSizeValue(false))
@@ -139,6 +148,13 @@ Environment JobSettings::environment() const
     if (!snapshot_.empty()) {
         require_valid("--snapshot", [&] { snapshot_method_from(snapshot_); });
         variables["CKPT_SNAPSHOT"] = snapshot_;
+    }
+    if (!pool_.empty()) {
+        variables["CKPT_POOL"] = pool_;
+    }
+    if (!granule_.empty()) {
+        require_valid("--granule", [&] { require_granule(std::stoull(granule_)); });
+        variables["CKPT_GRANULE"] = granule_;
     }
     if (!write_rate_.empty()) {
         variables["CKPT_WRITE_RATE"] = write_rate_;

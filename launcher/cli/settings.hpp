@@ -34,6 +34,8 @@ class JobSettings
     std::string directory_;
     std::string interval_;
     std::string mtbf_;
+    std::string pool_;
+    std::string granule_;
     std::string write_rate_;
     std::string incremental_;
     std::string name_;

@@ -37,6 +37,7 @@ constexpr std::string_view known_faults[] = {
     "agent-during-log",        /* the agent dies while it saves a message log */
     "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
+    "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
     /* The coordinating agent dies when it has begun a phase and told ranks so. */
     "agent-in-align",

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "image/fault_summary.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -36,6 +38,7 @@ struct CheckpointCost {
     std::uint64_t cross_cut_messages = 0; /* logged */
     std::uint64_t cross_cut_bytes = 0;
     StopTimes stood_still; /* of each rank, in all */
+    FaultSummary faults;   /* afterwards */
 };
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StopTimes, least, median, most)
@@ -43,6 +46,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CheckpointCost, messages,
                                                 channels, markers,
                                                 first_use_markers, sweep,
                                                 cross_cut_messages,
-                                                cross_cut_bytes, stood_still)
+                                                cross_cut_bytes, stood_still, faults)
 
 } // namespace ckpt

@@ -28,9 +28,7 @@ bool may_end_early(const ckpt_region &region)
 
 bool is_in(PlanPart part, const ckpt_region &region)
 {
-    bool is_common = is_file_kind(region) || region.kind == CKPT_REGION_SHARED ||
-                     region.kind == CKPT_REGION_SHARED_ELSEWHERE;
-    return part == PlanPart::all || (part == PlanPart::common) == is_common;
+    return part == PlanPart::all || (part == PlanPart::own) == may_be_partial(region);
 }
 
 bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)

@@ -40,8 +40,8 @@ struct ChunkPlan {
  * it has in common with others. */
 enum class PlanPart {
     all,
-    common, /* shared memory, and mappings of files, which may be written */
-    own,    /* all else */
+    own,    /* private anonymous memory: may_be_partial() */
+    common, /* all else: shared memory, and mappings of files, which may be written */
 };
 
 /* The pages with data of all regions that may_be_partial(). */

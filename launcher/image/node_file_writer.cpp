@@ -80,7 +80,7 @@ struct RankGroup {
 struct Begun {
     Begun(const StoppedProcess &process, const WriterOptions &options)
         : pid(process.pid),
-          capture(process, options.snapshot, options.base.checkpoint != 0),
+          capture(process, options.snapshot, options.base.checkpoint != 0, options.pool),
           place(capture.image())
     {
     }
@@ -282,6 +282,7 @@ void NodeFileWriter::Impl::count(Begun &begun)
         begun.stats.bytes_mapped += region.end - region.start;
     }
     begun.stats.bytes_read = begun.capture.bytes_read();
+    begun.stats.faults = begun.capture.faults();
     begun.stats.seconds = begun.watch.seconds();
 }
 

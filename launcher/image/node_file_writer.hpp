@@ -11,6 +11,8 @@
 #include "image/codec.hpp"
 #include "image/file_identity.hpp"
 #include "image/manifest.hpp"
+#include "image/page_pool.hpp"
+#include "image/protected_source.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/stopped_process.hpp"
 #include "image/write_rate.hpp"
@@ -42,6 +44,7 @@ struct WriterOptions {
     SnapshotMethod snapshot = SnapshotMethod::stop;
     /* Likewise, for the codec auto: else it is measured for each file. */
     WriteRate *write_rate = nullptr;
+    PagePool *pool = nullptr; /* likewise, for cll */
     std::uint64_t write_limit = 0; /* bytes per second; 0: none */
     /* Of ranks whose changes are known, only what has changed since then is saved. */
     BaseFile base;
@@ -56,6 +59,7 @@ struct CaptureStats {
     std::uint64_t bytes_stored = 0; /* chunks as they are in the file */
     double captured_seconds = 0;    /* until the process was no longer needed */
     double seconds = 0;             /* until its chunks were handed to the file */
+    FaultTimes faults;              /* meanwhile */
 };
 
 struct Beginning {

@@ -7,16 +7,43 @@
 
 #include "common/error.hpp"
 
+#include <utility>
+
 namespace ckpt
 {
 
+namespace
+{
+
+/* The mappings that something is planned to be read of. */
+PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
+{
+    PageRanges mappings;
+    std::uint32_t last = UINT32_MAX;
+    for (const ChunkJob &job : plan.jobs) {
+        if (job.region != std::exchange(last, job.region)) {
+            const ckpt_region &region = image.regions[job.region];
+            mappings.push_back({region.start, region.end});
+        }
+    }
+    return mappings;
+}
+
+} // namespace
+
 RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
-                         bool is_partial)
+                         bool is_partial, PagePool *pool)
     : process_(process), method_(method), whose_(fmt::format("process {}", process.pid)),
       memory_(process.pid),
-      image_(read_description(memory_, process.snapshot, whose_))
+      image_(read_description(memory_, process.snapshot, whose_)), pool_(pool)
 {
     image_.is_partial = is_partial && process_.changes != nullptr;
+    if (method_ == SnapshotMethod::cll) {
+        if (process_.protection != nullptr && pool_ != nullptr) {
+            return;
+        }
+        method_ = SnapshotMethod::cow;
+    }
     if (process_.copy != nullptr) {
         remark_ = process_.copy->missing(image_);
         if (remark_.empty()) {
@@ -71,6 +98,21 @@ void RankCapture::copy_to_memory(std::uint64_t chunk_size,
     }
 }
 
+/* All of it, or nothing: then it is saved while it stands still. */
+void RankCapture::protect(std::uint64_t chunk_size, const PipelineOptions &options)
+{
+    make_plan(chunk_size, PlanPart::own);
+    try {
+        protected_ = std::make_unique<ProtectedSource>(
+            process_.protection, memory_, plan_, mappings_of(plan_, image_), *pool_,
+            options.threads);
+    } catch (const Error &problem) {
+        remark_ = problem.what();
+        method_ = SnapshotMethod::stop;
+        bytes_read_ = 0;
+    }
+}
+
 /* Also if all is saved: the next one may save what has changed since. */
 void RankCapture::mark_changes()
 {
@@ -92,8 +134,11 @@ void RankCapture::begin(std::uint64_t chunk_size, const PipelineOptions &options
     if (method_ == SnapshotMethod::memory) {
         copy_to_memory(chunk_size, options);
     } else {
-        bool has_copy = method_ == SnapshotMethod::cow;
-        make_plan(chunk_size, has_copy ? PlanPart::common : PlanPart::all);
+        if (method_ == SnapshotMethod::cll) {
+            protect(chunk_size, options);
+        }
+        make_plan(chunk_size, method_ == SnapshotMethod::stop ? PlanPart::all
+                                                              : PlanPart::common);
     }
     auto all_read = [&] {
         require_standing();
@@ -113,6 +158,10 @@ void RankCapture::finish(std::uint64_t chunk_size, const PipelineOptions &option
     if (source_ != nullptr) {
         run_chunk_pipeline(*source_, plan_, options, store, [] {});
         source_.reset();
+    } else if (protected_ != nullptr) {
+        run_chunk_pipeline(*protected_, protected_->plan(), options, store, [] {});
+        faults_ = protected_->faults();
+        protected_.reset();
     } else if (method_ == SnapshotMethod::cow) {
         ProcessSource copy(memory_, process_.copy.get());
         run_chunk_pipeline(copy, make_plan(chunk_size, PlanPart::own), options, store,

@@ -2,19 +2,22 @@
 /*
  * rank_capture.hpp - one stopped process on its way into a node file: what is read
  * while it stands still, and what is read when it goes on already (Plank 1993,
- * sections 3.1 and 3.2).
+ * sections 3.1 to 3.3).
  *
  * | method | while it stands still             | afterwards            |
  * | ------ | --------------------------------- | --------------------- |
  * | stop   | all                               |                       |
  * | memory | all, into our memory              | that, into the file   |
  * | cow    | what it has in common with others | the rest, from a copy |
+ * | cll    | the same                          | the rest, from itself |
  */
 #pragma once
 
 #include "image/chunk_pipeline.hpp"
 #include "image/chunk_plan.hpp"
 #include "image/chunk_source.hpp"
+#include "image/page_pool.hpp"
+#include "image/protected_source.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
 #include "image/snapshot_method.hpp"
@@ -35,10 +38,12 @@ class RankCapture
     using Store = std::function<void(const StoredChunk &)>;
 
     /* Reads how the process describes itself. It is saved by the method that was
-     * asked for, or, if that is not possible, with stop; remark() then says why.
-     * is_partial: only what has changed is saved, if that is known. Throws Error. */
+     * asked for, or, if that is not possible, with stop; remark() then says why. With cll
+     * a process that has a copy and no protection is saved with cow.
+     * is_partial: only what has changed is saved, if that is known. The pool, for cll,
+     * outlives this. Throws Error. */
     RankCapture(const StoppedProcess &process, SnapshotMethod method,
-                bool is_partial = false);
+                bool is_partial = false, PagePool *pool = nullptr);
 
     RankImage &image() { return image_; }
     const std::string &remark() const { return remark_; }
@@ -57,12 +62,14 @@ class RankCapture
     /* After finish(): regions saved by reference, rising; bytes that were read. */
     const std::vector<std::uint32_t> &by_reference() const { return by_reference_; }
     std::uint64_t bytes_read() const { return bytes_read_; }
+    const FaultTimes &faults() const { return faults_; }
 
   private:
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
     void mark_changes();
     void copy_to_memory(std::uint64_t chunk_size, const PipelineOptions &options);
+    void protect(std::uint64_t chunk_size, const PipelineOptions &options);
 
     StoppedProcess process_;
     SnapshotMethod method_;
@@ -72,6 +79,9 @@ class RankCapture
     RankImage image_;
     ChunkPlan plan_; /* of what is being read */
     std::unique_ptr<MemorySource> source_;
+    PagePool *pool_;
+    std::unique_ptr<ProtectedSource> protected_;
+    FaultTimes faults_;
     std::vector<std::uint32_t> by_reference_;
     std::uint64_t bytes_read_ = 0;
 };

@@ -21,7 +21,10 @@ SnapshotMethod snapshot_method_from(std::string_view text)
     if (text == "cow" || text == "auto") {
         return SnapshotMethod::cow;
     }
-    fail("unknown snapshot method '{}'; there are stop, memory, cow and auto", text);
+    if (text == "cll") {
+        return SnapshotMethod::cll;
+    }
+    fail("unknown snapshot method '{}'; there are stop, memory, cow, cll and auto", text);
 }
 
 std::string snapshot_method_name(SnapshotMethod method)
@@ -31,6 +34,8 @@ std::string snapshot_method_name(SnapshotMethod method)
         return "memory";
     case SnapshotMethod::cow:
         return "cow";
+    case SnapshotMethod::cll:
+        return "cll";
     default:
         return "stop";
     }

@@ -15,13 +15,15 @@ enum class SnapshotMethod {
     stop,   /* until its memory is compressed and on its way to the file */
     memory, /* until it is copied into the agent's memory */
     cow,    /* until there is a copy of the process that shares its pages */
+    cll,    /* until its pages are write-protected */
 };
 
-/* "stop", "memory", "cow", or "auto", which is cow; throws Error on anything else.
- * A rank that cannot be copied is saved with stop, whatever was asked for. */
+/* "stop", "memory", "cow", "cll", or "auto", which is cow; throws Error on anything else.
+ * A rank whose memory cannot be protected is saved with cow, one that cannot be copied
+ * with stop, whatever was asked for. */
 SnapshotMethod snapshot_method_from(std::string_view text);
 
-/* "stop", "memory" or "cow". */
+/* "stop", "memory", "cow" or "cll". */
 std::string snapshot_method_name(SnapshotMethod method);
 
 } // namespace ckpt

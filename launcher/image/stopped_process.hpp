@@ -9,6 +9,7 @@
 #include "image/frozen_copy.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
+#include "image/write_protection.hpp"
 
 #include <sys/types.h>
 
@@ -24,6 +25,8 @@ struct StoppedProcess {
     std::uint64_t snapshot; /* address of its ckpt_snapshot */
     std::shared_ptr<const FrozenCopy> copy = nullptr; /* to be read in its place */
     std::string why_no_copy = {}; /* if one was asked for */
+    /* Of it, and nothing is protected yet: it is saved while it goes on. */
+    std::shared_ptr<WriteProtection> protection = nullptr;
     /* To be marked; null: they are not wanted. */
     std::shared_ptr<ChangeTracker> changes = nullptr;
 };

@@ -71,6 +71,11 @@ class Events : public NodeEvents
         told.push_back("failed");
         last_reason = reason;
     }
+    void failed_once(const std::string &reason) override
+    {
+        told.push_back("failed once");
+        last_reason = reason;
+    }
     void undone(Node &) override
     {
         told.push_back("undone");

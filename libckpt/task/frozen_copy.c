@@ -72,19 +72,28 @@ static __attribute__((noreturn)) void be_the_copy(void)
     volunteer();
     (void)ckpt_sys_prctl(PR_SET_NAME, (unsigned long)"ckpt-copy", 0, 0, 0);
     (void)ckpt_sys_prctl(PR_SET_PTRACER, (unsigned long)making.reader, 0, 0, 0);
-    /* Others wait for the ends of pipes and sockets that the program has. */
-    if (ckpt_sys_close_range((unsigned)connection + 1, UINT_MAX, 0) != 0 ||
-        (connection > 0 &&
-         ckpt_sys_close_range(0, (unsigned)connection - 1, 0) != 0)) {
-        ckpt_sys_exit_group(1);
-    }
     serve(connection);
+}
+
+/* Others wait for the ends of pipes and sockets that the program has, and who asks which
+ * processes have one open must not find a copy: so it never has them. */
+static long close_all_but(int connection)
+{
+    long error = ckpt_sys_close_range((unsigned)connection + 1, UINT_MAX, 0);
+
+    if (error == 0 && connection > 0) {
+        error = ckpt_sys_close_range(0, (unsigned)connection - 1, 0);
+    }
+    return error;
 }
 
 static int run_orphan(void *unused)
 {
     (void)unused;
-    making.pid = ckpt_syscall6(SYS_clone, 0, 0, 0, 0, 0, 0);
+    making.pid = close_all_but(making.connection);
+    if (making.pid == 0) {
+        making.pid = ckpt_syscall6(SYS_clone, 0, 0, 0, 0, 0, 0);
+    }
     if (making.pid == 0) {
         be_the_copy();
     }

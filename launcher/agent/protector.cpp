@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * protector.cpp - which ranks are saved behind write protection.
+ */
+#include "agent/protector.hpp"
+
+#include "common/error.hpp"
+#include "image/page_watch.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+std::string refusal(int error)
+{
+    return fmt::format("it has no userfaultfd ({}{})", std::strerror(error),
+                       error == EPERM ? ": vm.unprivileged_userfaultfd is not set" : "");
+}
+
+} // namespace
+
+Protector::Protector(bool is_wanted, std::size_t pool_bytes, std::size_t granule)
+    : is_wanted_(is_wanted)
+{
+    if (is_wanted) {
+        pool_.emplace(pool_bytes, granule);
+    }
+}
+
+void Protector::add(int rank, pid_t pid, Fd descriptor, int error)
+{
+    protections_.erase(rank);
+    if (error != 0) {
+        tell(rank, refusal(error));
+        return;
+    }
+    try {
+        if (std::string why_not = PageWatch::obstacle(pid); !why_not.empty()) {
+            fail("{}", why_not);
+        }
+        protections_[rank] =
+            std::make_shared<WriteProtection>(pid, std::move(descriptor));
+    } catch (const Error &problem) {
+        tell(rank, problem.what());
+    }
+}
+
+std::shared_ptr<WriteProtection> Protector::take(int rank)
+{
+    auto found = protections_.extract(rank);
+    return found ? std::move(found.mapped()) : nullptr;
+}
+
+/* Once for each rank: what holds today holds tomorrow. */
+void Protector::tell(int rank, const std::string &obstacle)
+{
+    spdlog::warn("rank {} is saved with cow instead of cll: {}", rank, obstacle);
+    refused_.insert(rank);
+}
+
+void Protector::give_up(const std::string &reason)
+{
+    spdlog::warn("from now on cow instead of cll: {}", reason);
+    is_wanted_ = false;
+}
+
+void Protector::forget(int rank)
+{
+    protections_.erase(rank);
+    refused_.erase(rank);
+}
+
+} // namespace ckpt

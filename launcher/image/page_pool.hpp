@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * page_pool.hpp - a bounded number of places for copies of pages that a process is about
+ * to write to before they are saved (Plank 1993, section 3.3).
+ *
+ * Thread-safe. Places that were used last are used first, so that no more memory is
+ * touched than need be.
+ */
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace ckpt
+{
+
+inline constexpr std::size_t default_pool = 256u << 20; /* bytes */
+inline constexpr std::size_t default_granule = 64u << 10;
+
+/* Returns it; throws Error unless it is a power of two, 4096 to 1 MiB. */
+std::size_t require_granule(std::size_t granule);
+
+class PagePool
+{
+  public:
+    /* As many places of `granule` bytes as fit into `bytes`, but at least one. Throws
+     * Error. */
+    PagePool(std::size_t bytes, std::size_t granule);
+    ~PagePool();
+    PagePool(const PagePool &) = delete;
+    PagePool &operator=(const PagePool &) = delete;
+
+    std::size_t granule() const { return granule_; }
+
+    /* A place; or null: all are taken, and the eventfd `waiting` will be written to when
+     * one comes back. */
+    std::byte *take(int waiting);
+    void give_back(std::byte *place);
+    /* The eventfd will be closed. */
+    void forget(int waiting);
+
+  private:
+    const std::size_t granule_;
+    std::size_t size_;
+    std::byte *base_ = nullptr;
+    std::mutex mutex_; /* of what follows */
+    std::size_t used_ = 0; /* places that were ever taken: the first ones */
+    std::vector<std::byte *> free_;
+    std::vector<int> waiting_;
+};
+
+} // namespace ckpt

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * protected_source.cpp - memory of a process that goes on while it is saved.
+ *
+ * That what was read is what the process had at the cut: a write has to wait (and reading
+ * does not disturb it); and that the memory was still there when it was read follows from
+ * allow(), which says so only if no loss was under way after that. A loss that was told
+ * before has been noted by the serving thread, under the mutex.
+ */
+#include "config.h"
+#include "image/protected_source.hpp"
+
+#include "common/fault.hpp"
+#include "common/parallel.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::uint64_t page_size = 4096;
+
+/* What one call protects: large enough to hide what a call costs, small enough for
+ * several threads to have something to do. */
+constexpr std::uint64_t protected_at_once = 32u << 20;
+
+/* Somebody waits for this thread: on a machine whose processors are all busy it is to run
+ * at once, if we are allowed to. */
+void run_first()
+{
+    sched_param lowest{};
+    lowest.sched_priority = ::sched_get_priority_min(SCHED_RR);
+    (void)::pthread_setschedparam(::pthread_self(), SCHED_RR, &lowest);
+}
+
+} // namespace
+
+ProtectedSource::ProtectedSource(std::shared_ptr<WriteProtection> protection,
+                                 const RemoteMemory &memory, ChunkPlan plan,
+                                 const PageRanges &mappings, PagePool &pool,
+                                 unsigned threads)
+    : protection_(std::move(protection)), memory_(memory), plan_(std::move(plan)),
+      pool_(pool), granules_(plan_, pool.granule()),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      states_(granules_.count(), State::waiting)
+{
+    if (!wakeup_) {
+        fail_errno(errno, "no eventfd");
+    }
+    try {
+        protect(mappings, threads);
+    } catch (...) {
+        protection_->end();
+        throw;
+    }
+    server_ = std::thread([this] { serve_faults(); });
+}
+
+ProtectedSource::~ProtectedSource()
+{
+    {
+        std::lock_guard lock(mutex_);
+        ends_ = true;
+        (void)::eventfd_write(wakeup_.get(), 1);
+    }
+    server_.join();
+    protection_->end();
+    pool_.forget(wakeup_.get());
+    for (auto &[granule, place] : places_) {
+        pool_.give_back(place);
+    }
+}
+
+void ProtectedSource::protect(const PageRanges &mappings, unsigned threads) const
+{
+    PageRanges pieces;
+    for (const ckpt_range &run : plan_.runs) {
+        for (std::uint64_t at = run.start; at < run.end; at += protected_at_once) {
+            pieces.push_back({at, std::min(run.end, at + protected_at_once)});
+        }
+    }
+    for (const ckpt_range &mapping : mappings) {
+        protection_->watch(mapping);
+    }
+    parallel_for(pieces.size(), threads,
+                 [&](std::size_t i) { protection_->protect(pieces[i]); });
+}
+
+/* ---- The pipeline -------------------------------------------------------------- */
+
+void ProtectedSource::require_kept(Granule granule) const
+{
+    if (states_[granule] == State::lost) {
+        throw MemoryGivenBack(
+            fmt::format("the program has given back memory at {:#x} before it was saved",
+                        granules_.start(granule)));
+    }
+}
+
+/* Takes those granules of a chunk that are still to be read, and copies the others from
+ * the pool. */
+std::vector<ProtectedSource::Granule> ProtectedSource::claim(const ChunkJob &job,
+                                                             std::span<std::byte> chunk)
+{
+    std::vector<Granule> claimed;
+    std::vector<std::pair<Granule, std::byte *>> pooled;
+    auto [first, end] = granules_.of(job);
+    {
+        std::lock_guard lock(mutex_);
+        for (Granule granule = first; granule < end; granule++) {
+            require_kept(granule);
+            if (states_[granule] == State::pooled) {
+                pooled.emplace_back(granule, places_.extract(granule).mapped());
+                states_[granule] = State::saved;
+            } else {
+                states_[granule] = State::reading;
+                claimed.push_back(granule);
+            }
+        }
+    }
+    for (auto [granule, place] : pooled) {
+        std::span part = chunk.subspan((granule - first) * granules_.size());
+        std::copy_n(place, std::min(part.size(), granules_.size()), part.begin());
+        pool_.give_back(place);
+    }
+    return claimed;
+}
+
+/* Neighbours at once. */
+void ProtectedSource::read_granules(const ChunkJob &job,
+                                    std::span<const Granule> claimed,
+                                    std::span<std::byte> chunk) const
+{
+    for (auto next = claimed.begin(); next != claimed.end();) {
+        auto from = next++;
+        while (next != claimed.end() && *next == *std::prev(next) + 1) {
+            ++next;
+        }
+        std::size_t start = (*from - granules_.of(job).first) * granules_.size();
+        std::size_t length = static_cast<std::size_t>(next - from) * granules_.size();
+        std::span part = chunk.subspan(start, std::min(length, chunk.size() - start));
+        std::ranges::fill(part, std::byte{0});
+        memory_.read_runs(job.address + start, granules_.runs(job), part);
+    }
+}
+
+/* They have been read: the process may write there. */
+void ProtectedSource::settle(const ChunkJob &job, std::span<const Granule> claimed)
+{
+    while (!protection_->allow(granules_.content(job))) {
+        std::this_thread::yield(); /* until the serving thread has heard why */
+    }
+    std::lock_guard lock(mutex_);
+    for (Granule granule : claimed) {
+        require_kept(granule);
+        states_[granule] = State::saved;
+    }
+    if (!unserved_.empty()) { /* perhaps it came in between */
+        (void)::eventfd_write(wakeup_.get(), 1);
+    }
+}
+
+void ProtectedSource::read(const ChunkPlan &, const ChunkJob &job,
+                           std::span<std::byte> chunk)
+{
+    std::vector<Granule> claimed = claim(job, chunk);
+    if (!claimed.empty()) {
+        read_granules(job, claimed, chunk);
+        settle(job, claimed);
+    }
+}
+
+/* ---- The serving thread ---------------------------------------------------------- */
+
+void ProtectedSource::serve_faults()
+{
+    run_first();
+    for (;;) {
+        std::array<pollfd, 2> wanted{{{protection_->descriptor(), POLLIN, 0},
+                                      {wakeup_.get(), POLLIN, 0}}};
+        eventfd_t ignored;
+        (void)::poll(wanted.data(), wanted.size(), -1);
+        (void)::eventfd_read(wakeup_.get(), &ignored);
+
+        std::lock_guard lock(mutex_);
+        if (ends_) {
+            return;
+        }
+        take_events();
+        serve_all();
+    }
+}
+
+void ProtectedSource::take_events()
+{
+    const Clock::time_point now = Clock::now();
+    for (const WriteProtection::Event &event : protection_->next()) {
+        if (event.kind == WriteProtection::Event::write) {
+            fault_kill("agent-at-fault");
+            unserved_.push_back({event.range.start, now, false});
+        } else {
+            lose(event.range);
+        }
+    }
+}
+
+/* Of what is being read nobody knows how much was still there. */
+void ProtectedSource::lose(const ckpt_range &range)
+{
+    auto [first, end] = granules_.within(range);
+    for (Granule granule = first; granule < end; granule++) {
+        if (states_[granule] == State::waiting || states_[granule] == State::reading) {
+            states_[granule] = State::lost;
+        }
+    }
+}
+
+void ProtectedSource::serve_all()
+{
+    for (Fault &fault : std::exchange(unserved_, {})) {
+        if (serve(fault)) {
+            faults_.seconds.push_back(
+                std::chrono::duration<float>(Clock::now() - fault.since).count());
+        } else {
+            unserved_.push_back(fault);
+        }
+    }
+}
+
+/* False: it has to be tried again when something has happened, of which we shall hear. */
+bool ProtectedSource::serve(Fault &fault)
+{
+    std::optional<Granule> granule = granules_.find(fault.page);
+    if (!granule) {
+        return protection_->allow({fault.page, fault.page + page_size});
+    }
+    State &state = states_[*granule];
+    if (state == State::reading) {
+        return false;
+    }
+    if (state != State::waiting) {
+        return protection_->allow(granules_.content(*granule));
+    }
+    std::byte *place = pool_.take(wakeup_.get());
+    if (place == nullptr) {
+        faults_.pool_waits += !std::exchange(fault.waits_for_pool, true);
+        return false;
+    }
+    if (copy(*granule, place) && protection_->allow(granules_.content(*granule))) {
+        places_[*granule] = place;
+        state = State::pooled;
+        return true;
+    }
+    pool_.give_back(place);
+    return false;
+}
+
+/* False: it is no longer there. */
+bool ProtectedSource::copy(Granule granule, std::byte *place) const
+{
+    std::uint64_t start = granules_.start(granule);
+    std::span destination(place, granules_.content(granule).end - start);
+    std::fill_n(place, granules_.size(), std::byte{0});
+    try {
+        memory_.read_runs(start, granules_.runs(granule), destination);
+        return true;
+    } catch (const Error &) {
+        return false;
+    }
+}
+
+FaultTimes ProtectedSource::faults() const
+{
+    std::lock_guard lock(mutex_);
+    return faults_;
+}
+
+} // namespace ckpt
