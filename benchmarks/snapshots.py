@@ -10,7 +10,7 @@ from ckpttest.lab import Lab
 from ckpttest.settings import BUILD
 from measure import named_seconds, save_often
 
-METHODS = ("stop", "memory", "cow")
+METHODS = ("stop", "memory", "cow", "cll")
 LIMIT = 120  # seconds
 STEPS = 10**6  # the job is killed when it has been saved often enough
 PAUSE_US = 1000  # of a rank after each step, which writes to a twentieth of its memory

@@ -298,7 +298,7 @@ void Coordinator::start_waiting()
 
 bool Coordinator::idle() const
 {
-    return machine_.phase() == Phase::idle && queue_.empty();
+    return machine_.phase() == Phase::idle && queue_.empty() && remover_.idle();
 }
 
 /* ---- Time ------------------------------------------------------------------ */

@@ -182,6 +182,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::uint64_t failed_count_ = 0;
     std::string last_error_;
     control::Result last_;
+
+    WorkerThread remover_; /* last: its work ends before all else does */
 };
 
 } // namespace ckpt

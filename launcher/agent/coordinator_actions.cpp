@@ -427,14 +427,18 @@ void Coordinator::perform(const action::Finish &finish)
     worker_.reply([this] { start_waiting(); });
 }
 
+/* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
+ * still already for the next checkpoint, which is no garbage as long as it is the
+ * newest. */
 void Coordinator::collect_garbage()
 {
-    worker_.run([store = *store_, job = job_, keep = settings_.keep] {
+    remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {
         try {
             store.collect_garbage(keep, job);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
+        worker_.reply([] {}); /* the loop looks whether all is over */
     });
 }
 
@@ -442,14 +446,14 @@ void Coordinator::collect_garbage()
 void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 {
     spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
-    worker_.run([directory = store_->directory_of(job_, number), piece] {
+    worker_.run([this, directory = store_->directory_of(job_, number), piece] {
         try {
             replace_piece(directory, piece);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
+        worker_.reply([this] { collect_garbage(); });
     });
-    collect_garbage();
 }
 
 /*

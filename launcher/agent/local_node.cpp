@@ -254,6 +254,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
 /* Nothing is told of the image any more. */
 void LocalNode::end_image()
 {
+    unprotect();
     freezer_.clear();
     watching_.clear();
     if (Image image = std::exchange(image_, nullptr)) {
@@ -350,6 +351,10 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
         for (StoppedRank &stopped : watched) {
             stopped.process.changes = increments_.changes_of(stopped.rank);
             stopped.process.protection = protector_.take(stopped.rank);
+            RankSession *session = find(stopped.rank);
+            if (stopped.process.protection != nullptr && session != nullptr) {
+                session->set_protected(true);
+            }
         }
         then(watched);
     });
@@ -454,8 +459,17 @@ void LocalNode::undo()
     });
 }
 
+/* Ranks need no longer look before they give memory back. */
+void LocalNode::unprotect()
+{
+    for (auto &[rank, session] : ranks_) {
+        session->set_protected(false);
+    }
+}
+
 void LocalNode::committed(std::uint64_t number)
 {
+    unprotect();
     for (auto &tracker : increments_.committed(number)) {
         worker_.run([tracker] { tracker->committed(); });
     }

@@ -110,6 +110,7 @@ class LocalNode : public Node
     void watch(const Freezer::Ranks &ranks, Freezer::Then then);
     void fold();
     void watched(RankSession *session, const ckpt_message &message);
+    void unprotect();
     void freeze(const Freezer::Ranks &ranks, Freezer::Then then);
 
     using Image = std::shared_ptr<NodeImage>;

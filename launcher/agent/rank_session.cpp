@@ -254,6 +254,11 @@ void RankSession::set_targets(const std::vector<std::uint64_t> &targets)
     }
 }
 
+void RankSession::set_protected(bool is_protected)
+{
+    __atomic_store_n(&page_->is_protected, is_protected ? 1 : 0, __ATOMIC_RELAXED);
+}
+
 void RankSession::set_expected(const std::vector<std::uint64_t> &expected)
 {
     for (int i = 0; i < rank_count_ && i < static_cast<int>(expected.size());

@@ -69,6 +69,8 @@ class RankSession
     RankSeen seen() const;
     void set_targets(const std::vector<std::uint64_t> &targets);
     void set_expected(const std::vector<std::uint64_t> &expected);
+    /* Whether pages of it are write-protected; it looks before it gives some back. */
+    void set_protected(bool is_protected);
 
   private:
     void map_page();

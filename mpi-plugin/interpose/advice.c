@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include "interpose/give_back.h"
 #include "interpose/next.h"
 #include "memory/advice.h"
 #include "task/attributes.h"
@@ -39,10 +40,18 @@ static int lasts(int advice)
     }
 }
 
+static int gives_back(int advice)
+{
+    return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE;
+}
+
 CKPT_INTERPOSE int madvise(void *start, size_t size, int advice)
 {
     if (lasts(advice)) {
         ckpt_advice_given();
+    }
+    if (gives_back(advice)) {
+        ckpt_before_giving_back(start, size);
     }
     return CKPT_NEXT(madvise)(start, size, advice);
 }

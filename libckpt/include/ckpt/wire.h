@@ -272,8 +272,8 @@ struct ckpt_rank_page {
     uint32_t version;
     uint32_t rank;
     uint32_t rank_count;
-    uint32_t clock_count; /* slots in use or once used: [0, clock_count) */
-    uint32_t reserved;
+    uint32_t clock_count;  /* slots in use or once used: [0, clock_count) */
+    uint32_t is_protected; /* agent writes: 1 while pages are write-protected (cll) */
     struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
     struct ckpt_history history; /* rank writes before LOGGED */
     /* struct ckpt_peer peer[rank_count]; */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * give_back.c - a program gives memory back, or moves it, while the agent still saves it:
+ * it waits until that has been saved.
+ *
+ * This is for calls that come from outside of libc. When free() gives memory back the agent
+ * notices afterwards, and takes that checkpoint in another way.
+ *
+ * Context of all functions: normal.
+ */
+#include "config.h"
+
+#include "cut/rank_page.h"
+#include "interpose/give_back.h"
+#include "interpose/next.h"
+#include "memory/protection.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+void ckpt_before_giving_back(const void *start, size_t size)
+{
+    const struct ckpt_rank_page *page = ckpt_rank_page();
+
+    if (page != NULL && __atomic_load_n(&page->is_protected, __ATOMIC_RELAXED)) {
+        ckpt_protection_save(start, size);
+    }
+}
+
+CKPT_INTERPOSE int munmap(void *start, size_t size)
+{
+    ckpt_before_giving_back(start, size);
+    return CKPT_NEXT(munmap)(start, size);
+}
+
+CKPT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags, ...)
+{
+    va_list arguments;
+    void *place;
+
+    va_start(arguments, flags);
+    place = va_arg(arguments, void *); /* not used without MREMAP_FIXED */
+    va_end(arguments);
+    ckpt_before_giving_back(start, size);
+    return CKPT_NEXT(mremap)(start, size, new_size, flags, place);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * give_back.h - before the program gives memory back.
+ */
+#ifndef CKPT_GIVE_BACK_H
+#define CKPT_GIVE_BACK_H
+
+#include <stddef.h>
+
+/* Waits until what the agent is saving of that memory has been saved. Context: normal. */
+void ckpt_before_giving_back(const void *start, size_t size);
+
+#endif
