@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scattered.c [MEGABYTES [STEPS [PER_MILLE [MICROSECONDS]]]] - ranks that write to a few
- * of their pages at each step, here and there, and whose memory comes and goes.
+ * scattered.c [MEGABYTES [STEPS [PER_MILLE [MICROSECONDS [LIBC]]]]] - ranks that write to
+ * a few of their pages at each step, here and there, and whose memory comes and goes.
  *
  * Pages of a large array get new content, also by the kernel (read). Beside it there
  * are blocks that are mapped, unmapped, moved, made zero or read-only. Then an
  * allreduce, and perhaps a rest. All that was not touched is checked at the end, a part
- * of it at each step.
+ * of it at each step. LIBC 1: all memory but the blocks comes from malloc() and moves at
+ * each step: free() gives it back to the kernel.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "selfcheck.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -140,6 +142,17 @@ static void change_block(int i, long step)
     }
 }
 
+/* The array is somewhere else afterwards. */
+static void renew_array(void)
+{
+    unsigned char *place = malloc((size_t)pages * PAGE);
+
+    CHECK(place != NULL);
+    memcpy(place, array, (size_t)pages * PAGE);
+    free(array);
+    array = place;
+}
+
 static uint64_t do_step(long step, long writes)
 {
     uint64_t word, sum;
@@ -171,7 +184,7 @@ static void check_all(void)
 
 int main(int argc, char **argv)
 {
-    long steps, writes, pause;
+    long steps, writes, pause, from_libc;
     uint64_t sum = 0;
 
     MPI_Init(&argc, &argv);
@@ -180,10 +193,14 @@ int main(int argc, char **argv)
     steps = number_argument(argc, argv, 2, 100);
     writes = pages * number_argument(argc, argv, 3, 10) / 1000;
     pause = number_argument(argc, argv, 4, 0);
-    array = mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    from_libc = number_argument(argc, argv, 5, 0);
+    /* What is that large has a mapping of its own. */
+    CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 20) == 1);
+    array = from_libc ? calloc((size_t)pages, PAGE)
+                      : mmap(NULL, (size_t)pages * PAGE, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     version = calloc((size_t)pages, sizeof *version);
-    CHECK(array != MAP_FAILED && version != NULL && pipe(content_pipe) == 0);
+    CHECK(array != MAP_FAILED && array != NULL && version != NULL && pipe(content_pipe) == 0);
     for (long page = 0; page < pages; page++) {
         if (page % 8 != 0) { /* the others are zero until they are written to */
             write_page(page, -1);
@@ -195,6 +212,9 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
         sum += do_step(step, writes);
+        if (from_libc) {
+            renew_array();
+        }
         usleep((useconds_t)pause);
     }
     check_all();

@@ -33,10 +33,10 @@ def start(lab, program):
     return job
 
 
-def lose_agent_in_a_checkpoint(lab, native, then=lambda: None, **settings):
+def lose_agent_in_a_checkpoint(lab, native, then=None, program=None, **settings):
     """The second checkpoint fails, the program goes on, the next one works. then:
     called after the failure; settings: among them the fault."""
-    program = programs.traffic(3000)
+    program = program or programs.traffic(3000)
     job = lab.start(program, **settings)
     job.wait_for(program.progress)
     lab.checkpoint(job)
@@ -44,7 +44,8 @@ def lose_agent_in_a_checkpoint(lab, native, then=lambda: None, **settings):
     assert done.returncode != 0
     assert "agent" in done.stderr, done.stderr
     assert len(lab.checkpoints()) == 1
-    then()
+    if then:
+        then()
     lab.wait_for_agent(job)
     lab.checkpoint(job)
     job.kill()

@@ -278,7 +278,7 @@ void LocalNode::work(std::function<void(const Image &)> task)
         } catch (const MemoryGivenBack &loss) {
             image->give_up();
             tell(image, [this, reason = std::string(loss.what())](auto &events) {
-                protector_.give_up(reason);
+                protector_.pause(reason);
                 events.failed_once(reason);
             });
         } catch (const std::exception &error) {
@@ -470,6 +470,7 @@ void LocalNode::unprotect()
 void LocalNode::committed(std::uint64_t number)
 {
     unprotect();
+    protector_.committed();
     for (auto &tracker : increments_.committed(number)) {
         worker_.run([tracker] { tracker->committed(); });
     }

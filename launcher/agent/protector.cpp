@@ -9,6 +9,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -19,6 +20,9 @@ namespace ckpt
 namespace
 {
 
+/* Programs that did it once, as they began, are not punished for long. */
+constexpr unsigned longest_pause = 64;
+
 std::string refusal(int error)
 {
     return fmt::format("it has no userfaultfd ({}{})", std::strerror(error),
@@ -28,7 +32,6 @@ std::string refusal(int error)
 } // namespace
 
 Protector::Protector(bool is_wanted, std::size_t pool_bytes, std::size_t granule)
-    : is_wanted_(is_wanted)
 {
     if (is_wanted) {
         pool_.emplace(pool_bytes, granule);
@@ -66,10 +69,16 @@ void Protector::tell(int rank, const std::string &obstacle)
     refused_.insert(rank);
 }
 
-void Protector::give_up(const std::string &reason)
+void Protector::pause(const std::string &reason)
 {
-    spdlog::warn("from now on cow instead of cll: {}", reason);
-    is_wanted_ = false;
+    pause_ = next_pause_;
+    next_pause_ = std::min(2 * next_pause_, longest_pause);
+    spdlog::warn("cow instead of cll for {} checkpoints: {}", pause_, reason);
+}
+
+void Protector::committed()
+{
+    pause_ -= pause_ > 0;
 }
 
 void Protector::forget(int rank)

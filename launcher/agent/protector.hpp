@@ -30,22 +30,26 @@ class Protector
     PagePool *pool() { return pool_ ? &*pool_ : nullptr; }
 
     /* Whether a rank is to be asked for a userfaultfd (WATCH). */
-    bool asks(int rank) const { return is_wanted_ && refused_.count(rank) == 0; }
+    bool asks(int rank) const { return pool_ && pause_ == 0 && refused_.count(rank) == 0; }
     /* It has brought one, or has told with an error number why it cannot. */
     void add(int rank, pid_t pid, Fd descriptor, int error);
     /* Of the last add(), once; or null: it is to be saved in another way. */
     std::shared_ptr<WriteProtection> take(int rank);
 
-    /* No rank is protected any more, of which users are told. */
-    void give_up(const std::string &reason);
+    /* A checkpoint has failed for what a program did: no rank is protected in the next
+     * one; if it happens again, in the next two, four, eight and so on. */
+    void pause(const std::string &reason);
+    /* A checkpoint has been taken. */
+    void committed();
 
     void forget(int rank);
 
   private:
     void tell(int rank, const std::string &obstacle);
 
-    bool is_wanted_;
-    std::optional<PagePool> pool_;
+    std::optional<PagePool> pool_; /* if any is protected */
+    unsigned pause_ = 0;           /* checkpoints without */
+    unsigned next_pause_ = 1;
     std::map<int, std::shared_ptr<WriteProtection>> protections_; /* to be taken */
     std::set<int> refused_;                                       /* ranks */
 };

@@ -69,6 +69,16 @@ ckpt_range GranuleMap::content(Index granule) const
             std::min(whole.end, start(granule) + size_)};
 }
 
+bool GranuleMap::has_wanted(Index granule, const ckpt_range &range) const
+{
+    ckpt_range own = content(granule);
+    std::uint64_t start = std::max(own.start, range.start);
+    std::uint64_t end = std::min(own.end, range.end);
+    return std::ranges::any_of(runs(granule), [start, end](const ckpt_range &run) {
+        return std::max(run.start, start) < std::min(run.end, end);
+    });
+}
+
 std::optional<GranuleMap::Index> GranuleMap::find(std::uint64_t page) const
 {
     auto next = std::ranges::upper_bound(plan_.jobs, page, {}, &ChunkJob::address);

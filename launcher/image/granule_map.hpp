@@ -42,6 +42,8 @@ class GranuleMap
     /* From the first to the last page of it that the plan may want. */
     ckpt_range content(Index granule) const;
     ckpt_range content(const ChunkJob &job) const;
+    /* Whether the plan wants any page of it that lies in the range. */
+    bool has_wanted(Index granule, const ckpt_range &range) const;
     /* All runs of its chunk. */
     std::span<const ckpt_range> runs(Index granule) const;
     std::span<const ckpt_range> runs(const ChunkJob &job) const;

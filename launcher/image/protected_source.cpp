@@ -175,10 +175,16 @@ void ProtectedSource::read(const ChunkPlan &, const ChunkJob &job,
                            std::span<std::byte> chunk)
 {
     std::vector<Granule> claimed = claim(job, chunk);
-    if (!claimed.empty()) {
-        read_granules(job, claimed, chunk);
-        settle(job, claimed);
+    if (claimed.empty()) {
+        return;
     }
+    try {
+        read_granules(job, claimed, chunk);
+    } catch (const Error &) {
+        settle(job, claimed); /* which perhaps knows why */
+        throw;
+    }
+    settle(job, claimed);
 }
 
 /* ---- The serving thread ---------------------------------------------------------- */
@@ -220,8 +226,10 @@ void ProtectedSource::lose(const ckpt_range &range)
 {
     auto [first, end] = granules_.within(range);
     for (Granule granule = first; granule < end; granule++) {
-        if (states_[granule] == State::waiting || states_[granule] == State::reading) {
-            states_[granule] = State::lost;
+        State &state = states_[granule];
+        if ((state == State::waiting || state == State::reading) &&
+            granules_.has_wanted(granule, range)) {
+            state = State::lost;
         }
     }
 }

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that are saved behind write protection (cll): they write where they like, give
+memory back, and end up with the right answer from each checkpoint."""
+
+import json
+import re
+
+import pytest
+from test_agent import lose_agent_in_a_checkpoint
+
+from ckpttest import programs
+from ckpttest.settings import APPS
+
+SLOW = {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_WRITE_RATE": "128M"}
+SIZE = 24  # MiB of a rank: saving both takes half a second
+
+# Faults that end the agent, at counts that are reached in the second checkpoint.
+FATAL = ["agent-at-watched:3", "agent-during-capture:3", "image-before-rename:2"]
+
+
+def log_of(lab):
+    (log,) = lab.store.glob("*/ckptd-*.log")
+    return log.read_text()
+
+
+def save_and_restart(lab, native, program, count, **settings):
+    """What is told of so many checkpoints; the answer is right from the last one."""
+    job = lab.start(program, **settings)
+    results = []
+    for _ in range(count):
+        job.wait_for(program.progress)
+        results.append(lab.checkpoint(job))
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+    return results
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+def test_memory_comes_and_goes(lab, native, protocol):
+    """By calls that can be made to wait; and the kernel writes for the program."""
+    program = programs.scattered(SIZE, 1500, pause_us=500)
+    saved = save_and_restart(lab, native, program, 2, CKPT_PROTOCOL=protocol, **SLOW)
+    for result in saved:
+        assert result["snapshot"] == "cll" and result["standing"] == 0
+        assert result["cost"]["faults"]["count"] > 0, result
+    assert "instead of cll" not in log_of(lab)
+
+
+def test_pool_is_full(lab, native):
+    """Then the program waits; which is counted. Nothing is lost."""
+    program = programs.memory(SIZE, 400)
+    settings = SLOW | {"CKPT_POOL": "64K", "CKPT_GRANULE": "16K"}
+    for result in save_and_restart(lab, native, program, 2, **settings):
+        faults = result["cost"]["faults"]
+        assert 0 < faults["pool_waits"] <= faults["count"], faults
+        assert 0 < faults["p50"] <= faults["p99"] <= faults["p999"] <= faults["most"]
+
+
+def test_free_gives_memory_back(lab, native):
+    """Which cannot be made to wait: the same checkpoint is taken once more, by a copy."""
+    # The second failure is followed by two checkpoints by copies, the third one by four.
+    program = programs.scattered(4, 800, pause_us=1000, from_libc=1)
+    save_and_restart(lab, native, program, 4, **SLOW)
+    log = log_of(lab)
+    pauses = re.findall("cow instead of cll for ([0-9]+) checkpoints", log)
+    assert pauses == ["1", "2", "4"], log
+    assert log.count("once more: the program has given back memory") == 3, log
+
+
+def test_without_userfaultfd(lab, native):
+    """As in many containers: said once for each rank, and taken by a copy."""
+    plain = programs.memory(8, 3000)
+    confined = plain.__class__(
+        plain.name, [APPS / "confined", *plain.argv], plain.ranks
+    )
+    job = lab.start(confined, **SLOW)
+    for _ in range(2):
+        job.wait_for(plain.progress)
+        result = lab.checkpoint(job)
+        assert result["standing"] == 0 and result["cost"]["faults"]["count"] == 0
+    assert log_of(lab).count("is saved with cow instead of cll") == 2
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(plain, job, again) == native(plain).answer
+
+
+@pytest.mark.parametrize("fault", FATAL)
+def test_agent_dies_while_pages_are_protected(lab, native, fault):
+    """The last checkpoint is intact, the next one works."""
+    lose_agent_in_a_checkpoint(
+        lab,
+        native,
+        program=programs.memory(8, 2000),
+        CKPT_FAULT=fault,
+        CKPT_SNAPSHOT="cll",
+    )
+
+
+def test_agent_dies_while_a_rank_waits(lab, native):
+    """Who goes on then."""
+    program = programs.memory(8, 1000)
+    job = lab.start(program, CKPT_FAULT="agent-at-fault", **SLOW)
+    job.wait_for(program.progress)
+    assert lab.ckpt("checkpoint", job.pid).returncode != 0
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+def test_manifest_tells_of_faults(lab):
+    job = lab.start(programs.memory(8, 10**6), CKPT_SNAPSHOT="cll")
+    job.wait_for("^step")
+    told = lab.checkpoint(job)["cost"]["faults"]
+    (path,) = lab.store.glob("*/0*/manifest.json")
+    assert json.loads(path.read_text())["cost"]["faults"] == told
