@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_protection.cpp - memory of this very process, which is write-protected and read
+ * while other threads write to it, and give it back.
+ */
+#include "config.h"
+#include "image/fault_summary.hpp"
+#include "image/granule_map.hpp"
+#include "image/page_pool.hpp"
+#include "image/protected_source.hpp"
+#include "tests/child_process.hpp"
+
+extern "C" {
+#include "memory/protection.h"
+}
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <thread>
+#include <vector>
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace
+{
+
+constexpr std::size_t chunk_pages = 16;
+constexpr std::size_t chunk_size = chunk_pages * page;
+
+/* A plan for private memory at `start`, with the pages that `has_data` says. */
+ChunkPlan plan_of(std::uint64_t start, const std::vector<bool> &has_data)
+{
+    ChunkPlan plan;
+    for (std::size_t first = 0; first < has_data.size(); first += chunk_pages) {
+        ChunkJob job{start + first * page, first / chunk_pages, 0, chunk_size,
+                     plan.runs.size(),     0,                   false};
+        std::size_t end = std::min(first + chunk_pages, has_data.size());
+        for (std::size_t i = first; i < end; i++) {
+            if (!has_data[i]) {
+                continue;
+            }
+            if (i == first || !has_data[i - 1]) {
+                plan.runs.push_back({start + i * page, start + i * page});
+                job.run_count++;
+            }
+            plan.runs.back().end += page;
+        }
+        if (job.run_count > 0) {
+            plan.jobs.push_back(job);
+        }
+    }
+    return plan;
+}
+
+/* Mapped memory, and its source. */
+class Protection : public testing::Test
+{
+  protected:
+    static constexpr std::size_t chunks = 8;
+    static constexpr std::size_t pages = chunks * chunk_pages;
+
+    void SetUp() override
+    {
+        auto fd = static_cast<int>(
+            ::syscall(SYS_userfaultfd, WriteProtection::descriptor_flags()));
+        if (fd < 0) {
+            GTEST_SKIP() << "no userfaultfd here: " << std::strerror(errno);
+        }
+        protection_ = std::make_shared<WriteProtection>(::getpid(), Fd(fd));
+        void *mapped = ::mmap(nullptr, pages * page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(mapped, MAP_FAILED);
+        memory_ = static_cast<char *>(mapped);
+        for (std::size_t i = 0; i < pages; i++) {
+            std::memset(memory_ + i * page, old_byte(i), page);
+        }
+    }
+
+    void TearDown() override
+    {
+        source_.reset();
+        if (memory_ != nullptr) {
+            ::munmap(memory_, pages * page);
+        }
+    }
+
+    void protect(std::size_t pool, std::size_t granule)
+    {
+        pool_.emplace(pool, granule);
+        auto start = reinterpret_cast<std::uint64_t>(memory_);
+        source_ = std::make_unique<ProtectedSource>(
+            protection_, remote_, plan_of(start, std::vector<bool>(pages, true)),
+            PageRanges{{start, start + pages * page}}, *pool_, 2);
+    }
+
+    static char old_byte(std::size_t i) { return static_cast<char>('a' + i % 26); }
+    char *at(std::size_t i) const { return memory_ + i * page; }
+
+    /* Reads a chunk; what is not as it was when it was protected. */
+    std::string read(std::size_t number)
+    {
+        std::vector<std::byte> chunk(chunk_size);
+        const ChunkPlan &plan = source_->plan();
+        std::string error =
+            error_of([&] { source_->read(plan, plan.jobs[number], chunk); });
+        for (std::size_t i = 0; i < chunk_size && error.empty(); i++) {
+            std::size_t number_of_page = number * chunk_pages + i / page;
+            if (static_cast<char>(chunk[i]) != old_byte(number_of_page)) {
+                error = "page " + std::to_string(number_of_page) + " is new";
+            }
+        }
+        return error;
+    }
+
+    RemoteMemory remote_{::getpid()};
+    std::shared_ptr<WriteProtection> protection_;
+    std::optional<PagePool> pool_;
+    std::unique_ptr<ProtectedSource> source_;
+    char *memory_ = nullptr;
+};
+
+/* With pools that hold all, some, and one granule. */
+class ProtectionPools
+    : public Protection,
+      public testing::WithParamInterface<std::pair<std::size_t, std::size_t>>
+{
+};
+
+} // namespace
+
+/* ---- Granules ------------------------------------------------------------------ */
+
+TEST(GranuleMap, CutsChunksAtTheirOwnStart)
+{
+    std::vector<bool> data(40, true);
+    data[4] = data[5] = data[39] = false;
+    std::fill_n(data.begin() + 16, 16, false); /* a chunk without data: no job */
+    ChunkPlan plan = plan_of(0x100000, data);
+    GranuleMap map(plan, 4 * page);
+
+    ASSERT_EQ(plan.jobs.size(), 2u);
+    EXPECT_EQ(map.count(), 8u);
+    EXPECT_EQ(map.of(plan.jobs[1]), std::pair(GranuleMap::Index(4), GranuleMap::Index(8)));
+    EXPECT_EQ(map.find(0x100000), 0u);
+    EXPECT_EQ(map.find(0x100000 + 5 * page), 1u); /* between two with data */
+    EXPECT_EQ(map.find(0x100000 + 20 * page), std::nullopt);
+    EXPECT_EQ(map.find(0x100000 + 38 * page), 5u);
+    EXPECT_EQ(map.find(0x100000 + 39 * page), std::nullopt);
+    EXPECT_EQ(map.find(0xff000), std::nullopt);
+    EXPECT_EQ(map.content(5).end, 0x100000 + 39 * page);
+    EXPECT_EQ(map.start(5), 0x100000 + 36 * page);
+    EXPECT_EQ(map.offset(5), 4 * page);
+}
+
+TEST(GranuleMap, KnowsWhatLiesInARange)
+{
+    std::vector<bool> data(48, true);
+    data[4] = data[5] = false;
+    ChunkPlan plan = plan_of(0x100000, data);
+    GranuleMap map(plan, 4 * page);
+    auto range = [](std::size_t from, std::size_t to) {
+        return ckpt_range{0x100000 + from * page, 0x100000 + to * page};
+    };
+
+    for (std::size_t from = 0; from <= 48; from++) {
+        for (std::size_t to = from + 1; to <= 48; to++) {
+            auto [first, end] = map.within(range(from, to));
+            EXPECT_EQ(first, from / 4) << from << " " << to;
+            EXPECT_EQ(end, (to + 3) / 4) << from << " " << to;
+        }
+    }
+    EXPECT_FALSE(map.has_wanted(1, range(4, 6)));
+    EXPECT_TRUE(map.has_wanted(1, range(4, 7)));
+    EXPECT_FALSE(map.has_wanted(1, range(8, 12)));
+    EXPECT_EQ(map.within({0x1000, 0x2000}).first, map.within({0x1000, 0x2000}).second);
+}
+
+/* ---- The pool ------------------------------------------------------------------- */
+
+TEST(PagePool, IsBoundedAndTellsWhenThereIsRoom)
+{
+    PagePool pool(3 * page, page);
+    Fd waiting(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    eventfd_t count;
+    std::array<std::byte *, 3> places{};
+    for (std::byte *&place : places) {
+        place = pool.take(waiting.get());
+        ASSERT_NE(place, nullptr);
+        std::memset(place, 1, page);
+    }
+    EXPECT_EQ(pool.take(waiting.get()), nullptr);
+    EXPECT_EQ(pool.take(waiting.get()), nullptr);
+    EXPECT_NE(::eventfd_read(waiting.get(), &count), 0);
+    pool.give_back(places[1]);
+    ASSERT_EQ(::eventfd_read(waiting.get(), &count), 0);
+    EXPECT_EQ(count, 1u);
+    EXPECT_EQ(pool.take(waiting.get()), places[1]);
+    pool.give_back(places[0]); /* nobody waits any more */
+    EXPECT_NE(::eventfd_read(waiting.get(), &count), 0);
+}
+
+TEST(PagePool, ForgetsWhoWaitedAndHasOnePlaceAtLeast)
+{
+    PagePool pool(1, page);
+    Fd waiting(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    eventfd_t count;
+    std::byte *place = pool.take(waiting.get());
+    ASSERT_NE(place, nullptr);
+    EXPECT_EQ(pool.take(waiting.get()), nullptr);
+    pool.forget(waiting.get());
+    pool.give_back(place);
+    EXPECT_NE(::eventfd_read(waiting.get(), &count), 0);
+}
+
+TEST(PagePool, GranulesArePowersOfTwo)
+{
+    EXPECT_EQ(require_granule(4096), 4096u);
+    EXPECT_EQ(require_granule(1u << 20), 1u << 20);
+    for (std::size_t wrong : {0u, 2048u, 12288u, 2u << 20}) {
+        EXPECT_NE(error_of([wrong] { require_granule(wrong); }), "") << wrong;
+    }
+}
+
+/* ---- Reading and writing ----------------------------------------------------------- */
+
+TEST_P(ProtectionPools, WhatIsReadIsAsItWas)
+{
+    auto [pool, granule] = GetParam();
+    protect(pool, granule);
+    std::jthread writer([this] {
+        std::vector<std::size_t> order(pages);
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::shuffle(order, std::mt19937(1));
+        for (std::size_t i : order) {
+            std::memset(at(i), 'X', page);
+        }
+    });
+    for (std::size_t number = 0; number < chunks; number++) {
+        EXPECT_EQ(read(number), "");
+    }
+    writer.join();
+    EXPECT_EQ(std::count(memory_, memory_ + pages * page, 'X'),
+              static_cast<std::ptrdiff_t>(pages * page));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ProtectionPools,
+                         testing::Values(std::pair(mebibyte, page),
+                                         std::pair(8 * page, 4 * page),
+                                         std::pair(page, page),
+                                         std::pair(chunk_size, chunk_size),
+                                         std::pair(mebibyte, mebibyte)));
+
+TEST_F(Protection, WritesOfTheKernelWaitToo)
+{
+    int ends[2];
+    std::vector<char> fresh(2 * page, 'Y');
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], fresh.data(), fresh.size()),
+              static_cast<ssize_t>(fresh.size()));
+    protect(mebibyte, page);
+    EXPECT_EQ(::read(ends[0], at(3), 2 * page), static_cast<ssize_t>(2 * page));
+    EXPECT_EQ(read(0), "");
+    EXPECT_EQ(*at(4), 'Y');
+    EXPECT_EQ(source_->faults().seconds.size(), 2u);
+    ::close(ends[0]);
+    ::close(ends[1]);
+}
+
+TEST_F(Protection, WhoWaitsForThePoolIsCounted)
+{
+    protect(page, page);
+    *at(0) = 'X'; /* takes the only place */
+    std::jthread writer([this] { *at(pages - 1) = 'X'; });
+    while (source_->faults().pool_waits == 0) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(*at(pages - 1), old_byte(pages - 1));
+    EXPECT_EQ(read(0), ""); /* makes room */
+    writer.join();
+    EXPECT_EQ(*at(pages - 1), 'X');
+    EXPECT_EQ(read(chunks - 1), "");
+    EXPECT_EQ(source_->faults().pool_waits, 1u);
+    EXPECT_EQ(source_->faults().seconds.size(), 2u);
+}
+
+TEST_F(Protection, EndLetsAllGoOn)
+{
+    protect(page, page);
+    *at(0) = 'X';
+    std::jthread writer([this] { std::memset(at(1), 'X', (pages - 1) * page); });
+    while (source_->faults().pool_waits == 0) {
+        std::this_thread::yield();
+    }
+    source_.reset();
+    writer.join();
+    EXPECT_EQ(*at(pages - 1), 'X');
+}
+
+TEST_F(Protection, AChildOfTheProcessIsNotProtected)
+{
+    protect(page, page);
+    *at(0) = 'X';
+    int status = run_in_child([this] {
+        std::memset(memory_, 'Z', pages * page); /* nobody would serve a second one */
+    });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    for (std::size_t number = 0; number < chunks; number++) {
+        EXPECT_EQ(read(number), "");
+    }
+}
+
+/* ---- Memory that goes --------------------------------------------------------------- */
+
+TEST_F(Protection, WhatWasGivenBackIsMissed)
+{
+    protect(mebibyte, page);
+    *at(2 * chunk_pages) = 'X';
+    ASSERT_EQ(::munmap(at(chunk_pages + 3), page), 0);
+    ASSERT_EQ(::madvise(at(3 * chunk_pages), page, MADV_DONTNEED), 0);
+    void *moved = ::mremap(at(5 * chunk_pages), chunk_size, chunk_size + page,
+                           MREMAP_MAYMOVE);
+    ASSERT_NE(moved, MAP_FAILED);
+    EXPECT_EQ(read(0), "");
+    EXPECT_NE(read(1).find("given back memory"), std::string::npos);
+    EXPECT_EQ(read(2), "");
+    EXPECT_NE(read(3).find("given back memory"), std::string::npos);
+    EXPECT_EQ(read(4), "");
+    EXPECT_NE(read(5).find("given back memory"), std::string::npos);
+    ::munmap(moved, chunk_size + page);
+}
+
+TEST_F(Protection, WhatHasBeenReadMayGo)
+{
+    protect(mebibyte, page);
+    EXPECT_EQ(read(1), "");
+    *at(2 * chunk_pages) = 'X'; /* pooled: one page */
+    ASSERT_EQ(::madvise(at(1 * chunk_pages), chunk_size + page, MADV_DONTNEED), 0);
+    EXPECT_EQ(*at(chunk_pages), '\0');
+    EXPECT_EQ(read(2), "");
+}
+
+TEST_F(Protection, WhatIsSavedFirstIsNotMissed)
+{
+    protect(mebibyte, page);
+    ckpt_protection_save(at(chunk_pages), 3 * chunk_size);
+    ASSERT_EQ(::madvise(at(chunk_pages), 3 * chunk_size, MADV_DONTNEED), 0);
+    for (std::size_t number = 0; number < chunks; number++) {
+        EXPECT_EQ(read(number), "");
+    }
+    EXPECT_EQ(*at(chunk_pages), '\0');
+}
+
+TEST_F(Protection, FreshMemoryInItsPlaceIsNotTakenForIt)
+{
+    protect(mebibyte, page);
+    void *fresh = ::mmap(at(chunk_pages), chunk_size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ASSERT_NE(fresh, MAP_FAILED);
+    std::memset(fresh, 'X', chunk_size);
+    EXPECT_NE(read(1).find("given back memory"), std::string::npos);
+    EXPECT_EQ(read(0), "");
+    EXPECT_EQ(read(2), "");
+}
+
+/* ---- What is told of it ---------------------------------------------------------------- */
+
+TEST(FaultSummary, IsOfTheTimesThatWereMeasured)
+{
+    FaultTimes times;
+    for (int i = 1; i <= 1000; i++) {
+        times.seconds.push_back(static_cast<float>(1001 - i));
+    }
+    times.pool_waits = 7;
+    FaultSummary summary = summarize(times);
+    EXPECT_EQ(summary.count, 1000u);
+    EXPECT_EQ(summary.pool_waits, 7u);
+    EXPECT_EQ(summary.p50, 500);
+    EXPECT_EQ(summary.p99, 990);
+    EXPECT_EQ(summary.p999, 999);
+    EXPECT_EQ(summary.most, 1000);
+    FaultSummary both = summary;
+    both.add(summarize(FaultTimes{1, {2000}}));
+    EXPECT_EQ(both.count, 1001u);
+    EXPECT_EQ(both.pool_waits, 8u);
+    EXPECT_EQ(both.p50, 2000);
+    EXPECT_EQ(summarize({}).most, 0);
+}
