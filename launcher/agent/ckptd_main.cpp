@@ -162,6 +162,9 @@ Settings settings_from(const Options &options)
     settings.sweep_dimensions = options.sweep_dimensions;
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
+    if (options.increments > 0 && settings.snapshot == SnapshotMethod::cll) {
+        settings.snapshot = SnapshotMethod::cow; /* a mapping has one userfaultfd */
+    }
     settings.pool = options.pool;
     settings.granule = require_granule(options.granule);
     settings.write_limit = options.write_rate;

@@ -25,12 +25,8 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
     : loop_(loop), worker_(worker), settings_(settings),
       hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks()),
       increments_(settings.increments),
-      protector_(settings.snapshot == SnapshotMethod::cll && settings.increments == 0,
-                 settings.pool, settings.granule)
+      protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
 {
-    if (settings.snapshot == SnapshotMethod::cll && settings.increments > 0) {
-        spdlog::warn("cow instead of cll: increments need what cll would use");
-    }
 }
 
 /* The worker thread has been stopped. */

@@ -18,10 +18,10 @@ SnapshotMethod snapshot_method_from(std::string_view text)
     if (text == "memory") {
         return SnapshotMethod::memory;
     }
-    if (text == "cow" || text == "auto") {
+    if (text == "cow") {
         return SnapshotMethod::cow;
     }
-    if (text == "cll") {
+    if (text == "cll" || text == "auto") {
         return SnapshotMethod::cll;
     }
     fail("unknown snapshot method '{}'; there are stop, memory, cow, cll and auto", text);

@@ -18,7 +18,7 @@ enum class SnapshotMethod {
     cll,    /* until its pages are write-protected */
 };
 
-/* "stop", "memory", "cow", "cll", or "auto", which is cow; throws Error on anything else.
+/* "stop", "memory", "cow", "cll", or "auto", which is cll; throws Error on anything else.
  * A rank whose memory cannot be protected is saved with cow, one that cannot be copied
  * with stop, whatever was asked for. */
 SnapshotMethod snapshot_method_from(std::string_view text);
