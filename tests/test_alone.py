@@ -25,7 +25,7 @@ THREADED = {
 WAYS = [
     {"CKPT_SNAPSHOT": "stop", "CKPT_CODEC": "zstd"},
     {"CKPT_SNAPSHOT": "memory", "CKPT_CODEC": "lz4", "CKPT_PROTOCOL": "cl"},
-    {"CKPT_SNAPSHOT": "cow", "CKPT_CODEC": "none", "CKPT_PROTOCOL": "ns"},
+    {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_PROTOCOL": "ns"},
 ]
 
 HASHES = """

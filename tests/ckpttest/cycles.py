@@ -28,7 +28,7 @@ WAYS = {
     "cl": [("cl", "no"), ("cl", "node")],
     "ns": [("ns", "no"), ("ns", "node")],
 }
-SNAPSHOTS = ("stop", "memory", "cow")
+SNAPSHOTS = ("stop", "memory", "cow", "cll")
 CODECS = ("none", "lz4", "zstd", "auto")
 INCREMENTS = ("0", "1", "4")  # checkpoints of what has changed on top of one
 WAYS["each"] = [way for ways in WAYS.values() for way in ways]
