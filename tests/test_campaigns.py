@@ -20,7 +20,7 @@ def test_cuts(tmp_path, protocol):
 
 @pytest.mark.parametrize("ranks, count", [(2, 5), (3, 2)])
 def test_cycles(tmp_path, ranks, count):
-    program = programs.ring(30000, ranks)
+    program = programs.ring(15000, ranks)
     totals = cycles.run_cycles(
         tmp_path, count, SEED, program, cycles.WAYS["each"]
     )
