@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""footprint.py - how much memory a checkpoint takes beside that of the ranks, while they
+write to theirs."""
+
+import threading
+from pathlib import Path
+
+import report
+from ckpttest import processes, programs, table
+from ckpttest.lab import Lab
+
+METHODS = ("cll", "cow")
+LIMIT = 600  # seconds
+STEPS = 10**7  # the job is killed when it has been saved
+SAMPLE = 0.2  # seconds from one look to the next
+
+
+def proportional(pid):
+    """Bytes of a process, those that it shares divided by all that do; 0: it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    for line in text.splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+class Watch:
+    """The most that the processes of a job take, until it is told to end."""
+
+    def __init__(self, lab, agent, ranks):
+        self.lab, self.agent, self.ranks = lab, agent, ranks
+        self.most = {"agent": 0, "ranks and copies": 0}
+        self.ends = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def look(self):
+        """Once."""
+        copies = processes.frozen_copies(self.lab.work)
+        now = {
+            "agent": proportional(self.agent),
+            "ranks and copies": sum(map(proportional, [*self.ranks, *copies])),
+        }
+        self.most = {name: max(self.most[name], now[name]) for name in now}
+
+    def run(self):
+        """Until the end."""
+        while not self.ends.wait(SAMPLE):
+            self.look()
+
+    def end(self):
+        """What it has seen."""
+        self.ends.set()
+        self.thread.join()
+        return self.most
+
+
+def measure(directory, method, options):
+    """{"before", "during": {"agent", "ranks and copies"}, "saved"} of one method."""
+    program = programs.memory(options.mebibytes, STEPS, options.ranks)
+    lab = Lab(
+        directory,
+        CKPT_SNAPSHOT=method,
+        CKPT_CODEC="none",
+        CKPT_POOL=options.pool,
+        CKPT_KEEP=1,
+    )
+    try:
+        job = lab.start(program)
+        job.wait_for(program.progress, timeout=LIMIT)
+        (status,) = lab.ckpt_json("status", job.pid)
+        ranks = processes.ranks_of(job.pid)
+        watch = Watch(lab, status["agent_pid"], ranks)
+        watch.look()
+        before = dict(watch.most)
+        saved = lab.checkpoint(job, timeout=LIMIT)
+        during = watch.end()
+        job.kill()
+        return {"before": before, "during": during, "saved": saved}
+    finally:
+        lab.close()
+
+
+def everything(directory, options, say):
+    """{method: measure()}"""
+    results = {}
+    for method in METHODS:
+        say(f"{options.ranks} ranks of {options.mebibytes} MiB, {method}")
+        results[method] = measure(directory / method, method, options)
+    return results
+
+
+HEADER = [
+    "method",
+    "agent before",
+    "agent, the most",
+    "ranks before",
+    "ranks and copies, the most",
+    "checkpoint",
+    "stood still",
+    "writes that waited",
+    "for the pool",
+    "99.9% within",
+    "longest",
+]
+
+
+def rows(results):
+    """A line for each method."""
+    for method, result in results.items():
+        before, during, saved = result["before"], result["during"], result["saved"]
+        faults = saved["cost"]["faults"]
+        yield [
+            method,
+            table.size(before["agent"]),
+            table.size(during["agent"]),
+            table.size(before["ranks and copies"]),
+            table.size(during["ranks and copies"]),
+            table.seconds(saved["timings"]["total"]),
+            table.seconds(saved["cost"]["stood_still"]["most"]),
+            faults["count"],
+            faults["pool_waits"],
+            table.seconds(faults["p999"]) if faults["count"] else "",
+            table.seconds(faults["most"]) if faults["count"] else "",
+        ]
+
+
+def text(data):
+    """The report, Markdown."""
+    parts = [
+        "# Memory that a checkpoint takes",
+        "Proportional set sizes, looked at every 0.2 s while one checkpoint is taken.",
+        report.markdown(["machine", ""], list(data["machine"].items())),
+        report.markdown(HEADER, list(rows(data["results"]))),
+    ]
+    return "\n\n".join(parts) + "\n"
