@@ -44,7 +44,7 @@ class Pipeline
     Pipeline(ChunkSource &source, const ChunkPlan &plan,
              const PipelineOptions &options)
         : source_(source), plan_(plan), options_(options),
-          unread_(plan.jobs.size())
+          is_taken_(plan.jobs.size(), false), unread_(plan.jobs.size())
     {
         std::size_t largest = 0;
         for (const ChunkJob &job : plan.jobs) {
@@ -62,6 +62,7 @@ class Pipeline
     void work();
     void stop();
     Slot *take_job();
+    const ChunkJob *next_job();
     void free_slot(Slot *slot);
     void read_chunk(Slot &slot);
 
@@ -78,7 +79,8 @@ class Pipeline
     std::vector<Slot *> free_; /* last in, first out: stays in the cache */
     std::deque<Slot *> done_;
     std::size_t in_flight_ = 0; /* bytes */
-    std::size_t next_job_ = 0;
+    std::size_t first_left_ = 0; /* all jobs before it are taken */
+    std::vector<bool> is_taken_; /* by job */
     std::size_t unread_;
     bool stopped_ = false;
     std::exception_ptr failure_;
@@ -90,24 +92,39 @@ std::size_t need_of(const ChunkJob &job)
     return 2 * static_cast<std::size_t>(job.size);
 }
 
+/* In order, unless somebody waits for one; null when there is no more to do. */
+const ChunkJob *Pipeline::next_job()
+{
+    while (first_left_ < plan_.jobs.size() && is_taken_[first_left_]) {
+        first_left_++;
+    }
+    if (stopped_ || first_left_ == plan_.jobs.size()) {
+        return nullptr;
+    }
+    std::size_t wanted = source_.urgent().value_or(first_left_);
+    return &plan_.jobs[is_taken_[wanted] ? first_left_ : wanted];
+}
+
 /* Waits until the next job fits into the budget and gives it a slot; null when
  * there is no more to do. */
 Slot *Pipeline::take_job()
 {
     std::unique_lock lock(mutex_);
-    worker_wakeup_.wait(lock, [this] {
-        return stopped_ || next_job_ == plan_.jobs.size() ||
-               in_flight_ + need_of(plan_.jobs[next_job_]) <= budget_;
+    const ChunkJob *job = nullptr;
+    worker_wakeup_.wait(lock, [this, &job] {
+        job = next_job();
+        return job == nullptr || in_flight_ + need_of(*job) <= budget_;
     });
-    if (stopped_ || next_job_ == plan_.jobs.size()) {
+    if (job == nullptr) {
         return nullptr;
     }
+    is_taken_[static_cast<std::size_t>(job - plan_.jobs.data())] = true;
     if (free_.empty()) {
         free_.push_back(&slots_.emplace_back());
     }
     Slot *slot = free_.back();
     free_.pop_back();
-    slot->job = &plan_.jobs[next_job_++];
+    slot->job = job;
     in_flight_ += need_of(*slot->job);
     return slot;
 }

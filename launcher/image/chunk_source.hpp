@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace ckpt
@@ -28,6 +29,8 @@ class ChunkSource
                       std::span<std::byte> chunk) = 0;
     /* The job's chunk will not be read again. */
     virtual void release(const ChunkPlan &, const ChunkJob &) noexcept {}
+    /* The index of a job that somebody waits for; perhaps it is being read already. */
+    virtual std::optional<std::size_t> urgent() const { return std::nullopt; }
 };
 
 /* A process. With a copy in its place, pages that have been read are given back. */

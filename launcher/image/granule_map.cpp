@@ -25,10 +25,15 @@ std::size_t GranuleMap::number(const ChunkJob &job) const
     return static_cast<std::size_t>(&job - plan_.jobs.data());
 }
 
-const ChunkJob &GranuleMap::job(Index granule) const
+std::size_t GranuleMap::number(Index granule) const
 {
     auto next = std::ranges::upper_bound(first_, granule);
-    return plan_.jobs[static_cast<std::size_t>(next - first_.begin()) - 1];
+    return static_cast<std::size_t>(next - first_.begin()) - 1;
+}
+
+const ChunkJob &GranuleMap::job(Index granule) const
+{
+    return plan_.jobs[number(granule)];
 }
 
 std::pair<GranuleMap::Index, GranuleMap::Index> GranuleMap::of(const ChunkJob &job) const

@@ -36,6 +36,8 @@ class GranuleMap
     /* The one with a page that the plan wants, or that lies between two such ones. */
     std::optional<Index> find(std::uint64_t page) const;
 
+    /* Of its job in the plan. */
+    std::size_t number(Index granule) const;
     /* Where it starts in its chunk, bytes; and in the process. */
     std::size_t offset(Index granule) const;
     std::uint64_t start(Index granule) const;

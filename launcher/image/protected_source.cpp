@@ -187,6 +187,17 @@ void ProtectedSource::read(const ChunkPlan &, const ChunkJob &job,
     settle(job, claimed);
 }
 
+std::optional<std::size_t> ProtectedSource::urgent() const
+{
+    std::lock_guard lock(mutex_);
+    auto fault = std::ranges::find_if(unserved_, &Fault::waits_for_pool);
+    std::optional<Granule> granule;
+    if (fault != unserved_.end()) {
+        granule = granules_.find(fault->page);
+    }
+    return granule ? std::optional(granules_.number(*granule)) : std::nullopt;
+}
+
 /* ---- The serving thread ---------------------------------------------------------- */
 
 void ProtectedSource::serve_faults()

@@ -60,6 +60,9 @@ class ProtectedSource : public ChunkSource
     void read(const ChunkPlan &plan, const ChunkJob &job,
               std::span<std::byte> chunk) override;
 
+    /* That of the first write that waits for the pool. */
+    std::optional<std::size_t> urgent() const override;
+
     /* So far. */
     FaultTimes faults() const;
 

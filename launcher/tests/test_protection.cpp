@@ -298,6 +298,24 @@ TEST_F(Protection, WhoWaitsForThePoolIsCounted)
     EXPECT_EQ(source_->faults().seconds.size(), 2u);
 }
 
+TEST_F(Protection, WhatSomebodyWaitsForIsUrgent)
+{
+    protect(page, page);
+    EXPECT_EQ(source_->urgent(), std::nullopt);
+    *at(0) = 'X';
+    EXPECT_EQ(source_->urgent(), std::nullopt);
+    std::jthread writer([this] { *at(5 * chunk_pages + 1) = 'X'; });
+    while (source_->faults().pool_waits == 0) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(source_->urgent(), 5u);
+    EXPECT_EQ(read(5), "");
+    writer.join();
+    while (source_->urgent()) { /* the serving thread looks again */
+        std::this_thread::yield();
+    }
+}
+
 TEST_F(Protection, EndLetsAllGoOn)
 {
     protect(page, page);
