@@ -54,6 +54,9 @@ class NodeFileReader
     const std::vector<int> &ranks() const;
     const RankImage &rank(int rank) const;
 
+    /* Bytes of a region, in whole chunks and runs, that may be other than zero. */
+    std::uint64_t content_of(int rank, std::size_t region) const;
+
     /* Puts the content of wanted pages at `destination`, whose first byte has the address
      * `start`, and is all zero. They lie in regions whose content is in the image. */
     void read_pages(int rank, const PageRanges &wanted, std::uint64_t start,

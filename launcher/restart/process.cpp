@@ -11,6 +11,7 @@
 #include "restart/shared_file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ namespace ckpt::restart
 
 namespace
 {
+
+constexpr std::uint64_t huge_page = 2u << 20;
 
 void require_success(int error, const ckpt_failure &failure)
 {
@@ -99,6 +102,14 @@ void enter_working_directory(const std::string &path)
     }
 }
 
+/* Whether nearly all of a large region of private memory has content: then huge pages,
+ * which the kernel gives several times as fast, take no more memory. */
+bool is_dense(const ckpt_region &region, std::uint64_t content)
+{
+    const std::uint64_t size = region.end - region.start;
+    return may_be_partial(region) && size >= 2 * huge_page && content >= size - size / 16;
+}
+
 /* A number above those of the saved process, and of the standard streams. */
 int first_free_descriptor(const RankImage &image)
 {
@@ -150,6 +161,9 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             failure);
         staged_[i] = {static_cast<std::byte *>(address),
                       region.end - region.start};
+        if (is_dense(region, reader.content_of(rank, i))) {
+            (void)::madvise(address, staged_[i].size(), MADV_HUGEPAGE);
+        }
         reader.read_region(rank, i, staged_[i]);
     }
     load_message_log(reader, rank);
