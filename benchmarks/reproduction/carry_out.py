@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""carry_out.py - one run: a job of its own in a directory of its own, which is gone
+afterwards. Whatever fails in it is its result."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+
+from ckpttest import alone, processes
+from ckpttest.lab import Lab
+from ckpttest.programs import ok_line
+
+PATIENCE = 60  # seconds for what should take none
+FIRST_AT, LAST_BEFORE = 0.15, 0.75  # of a run, in which checkpoints are asked for
+FAILURES = (AssertionError, OSError, subprocess.SubprocessError, LookupError, ValueError)
+MOST_WORDS = 2000  # characters of a message
+
+
+class Running:
+    """A job that a program runs in; `ckpt` knows it by `name`."""
+
+    def __init__(self, lab, subject, amount):
+        self.lab = lab
+        self.program = subject.make(amount)
+        if subject.is_parallel:
+            self.job = lab.start(self.program)
+            self.name = self.job.pid
+        else:
+            self.program.prepare(lab.work)
+            self.job = alone.start(lab, *self.program.argv)
+            self.name = alone.name(lab)
+
+    def begin(self):
+        """When its first line came, in seconds."""
+        self.job.wait_for(self.program.progress, timeout=PATIENCE)
+        return self.job.times[0]
+
+    def checkpoint(self, limit):
+        """What `ckpt checkpoint` says of one."""
+        saved = self.lab.ckpt_json("checkpoint", self.name, timeout=limit)
+        saved.pop("path")
+        return saved
+
+    def agent(self):
+        """Its process id."""
+        (status,) = self.lab.ckpt_json("status", self.name, timeout=PATIENCE)
+        return status["agent_pid"]
+
+    def end(self, limit):
+        """(seconds of the job, of the program from its first line); its answer, which
+        it checks itself, must be good."""
+        lines = self.job.succeed(limit)
+        ok_line(lines, None)
+        times = self.job.times
+        return times[-1] - self.job.started, times[-1] - times[0]
+
+
+def _limit(scale):
+    """Seconds after which a run is given up."""
+    return PATIENCE + 20 * scale.seconds
+
+
+def _save_as_it_runs(running, scale):
+    """Checkpoints at their times; ValueError if the program ends before one."""
+    began, saved = running.begin(), []
+    for number in range(scale.checkpoints):
+        share = FIRST_AT + (LAST_BEFORE - FIRST_AT) * number / scale.checkpoints
+        pause = began + share * scale.seconds - time.monotonic()
+        if not running.job.run_on(max(0, pause)):
+            raise ValueError(f"ended before its checkpoint {number + 1}")
+        saved.append(running.checkpoint(_limit(scale)))
+    return saved
+
+
+def _restart(lab, running, scale):
+    """A checkpoint, and seconds from `ckpt restart` until all ranks run again."""
+    running.begin()
+    saved = running.checkpoint(_limit(scale))
+    agent = running.agent()
+    running.job.kill()
+    processes.wait_until_gone([agent], PATIENCE)
+    began = time.monotonic()
+    job = lab.restart()
+    lab.wait_for_agent(job)
+    seconds = time.monotonic() - began
+    job.kill()
+    return {"checkpoints": [saved], "restart": seconds}
+
+
+def _measure(lab, run, subject, scale, amount):
+    running = Running(lab, subject, amount)
+    if run.kind == "restart":
+        return _restart(lab, running, scale)
+    saved = _save_as_it_runs(running, scale) if run.kind == "saved" else []
+    seconds, own = running.end(_limit(scale))
+    return {"seconds": seconds, "own seconds": own, "checkpoints": saved}
+
+
+@contextlib.contextmanager
+def _lab_of(directory, run):
+    """Everything that it has started is killed in the end."""
+    lab = Lab(directory, **run.way.settings(), CKPT_KEEP=1)
+    try:
+        yield lab
+    finally:
+        try:
+            lab.close()
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)  # an agent may remove some of it
+
+
+def carry_out(directory, run, subject, scale, amount):
+    """What a run has measured, or its "error"; plain data."""
+    result = {**run.as_data(), "amount": amount, "load": os.getloadavg()[0]}
+    try:
+        with _lab_of(directory, run) as lab:
+            result.update(_measure(lab, run, subject, scale, amount))
+    except FAILURES as error:
+        message = f"{type(error).__name__}: {error}"
+        result["error"] = message[:MOST_WORDS]
+    return result

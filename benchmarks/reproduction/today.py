@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""today.py - costs from a file of results."""
+
+import statistics
+
+from .costs import Cost, Costs, Quantity, Way, overhead
+
+
+def way_of(run):
+    """The Way of a result."""
+    return Way(**run["way"])
+
+
+def is_as_asked(run):
+    """Whether all its checkpoints were taken in its way: ckpt may take Sync-and-Stop, or
+    `stop`, where another is not possible."""
+    asked = run["way"]
+    return all(
+        saved["protocol"] == asked["protocol"]
+        and saved.get("snapshot", asked["method"]) == asked["method"]
+        for saved in run["checkpoints"]
+    )
+
+
+def fault_data(saved):
+    """{"faults", "pool_waits", "fault_seconds": {"p50", "p99", "p999", "max"}} of a
+    checkpoint by `cll`; None where ckpt does not tell."""
+    for place in (saved["cost"], saved):
+        if "faults" in place:
+            names = ("faults", "pool_waits", "fault_seconds")
+            return {name: place[name] for name in names if name in place}
+    return None
+
+
+def _of_kind(data, kind):
+    return [run for run in data["runs"] if run["kind"] == kind and "error" not in run]
+
+
+def instead(data):
+    """Results whose checkpoints were not all taken as was asked."""
+    return [run for run in _of_kind(data, "saved") if not is_as_asked(run)]
+
+
+def _without(data):
+    """{(workload, repetition, group): seconds}"""
+    return {
+        (run["workload"], run["repetition"], run["group"]): run["seconds"]
+        for run in _of_kind(data, "without")
+    }
+
+
+def _noise_of_runs(without):
+    """{workload: seconds by which equal runs differ}, half of the spread. Where there is
+    one run only, that of the others in proportion."""
+    runs = {}
+    for (workload, _, _), seconds in without.items():
+        runs.setdefault(workload, []).append(seconds)
+    known = {
+        workload: (max(values) - min(values)) / 2
+        for workload, values in runs.items()
+        if len(values) > 1
+    }
+    shares = [known[name] / statistics.median(runs[name]) for name in known]
+    usual = statistics.median(shares) if shares else 0.0
+    return {
+        workload: known.get(workload, usual * values[0])
+        for workload, values in runs.items()
+    }
+
+
+def _cost(runs, without, noise):
+    """Of all runs of a workload in one way."""
+    saved = [one for run in runs for one in run["checkpoints"]]
+    beside = [
+        (run, without[run["workload"], run["repetition"], run["group"]])
+        for run in runs
+        if (run["workload"], run["repetition"], run["group"]) in without
+    ]
+    added = [
+        overhead(run["seconds"], seconds, len(run["checkpoints"]))
+        for run, seconds in beside
+    ]
+    count = len(runs[0]["checkpoints"])
+    noise_of_one = noise.get(runs[0]["workload"], 0.0) / count
+    return Cost(
+        time=Quantity.of([one["timings"]["total"] for one in saved]),
+        overhead=Quantity.of(added, noise_of_one) if added else None,
+        stops=tuple(one["cost"]["stood_still"]["most"] for one in saved),
+        bytes=Quantity.of([one["bytes"] for one in saved]),
+        faults=tuple(filter(None, map(fault_data, saved))),
+    )
+
+
+def _recovery(data):
+    """{(workload, codec): (Quantity of the checkpoint, of the restart)}"""
+    runs = {}
+    for run in _of_kind(data, "restart"):
+        runs.setdefault((run["workload"], run["way"]["codec"]), []).append(run)
+    return {
+        key: (
+            Quantity.of([run["checkpoints"][0]["timings"]["total"] for run in own]),
+            Quantity.of([run["restart"] for run in own]),
+        )
+        for key, own in runs.items()
+    }
+
+
+def costs(data, subjects):
+    """All that have been measured, as they were asked for."""
+    found = Costs("here")
+    without = _without(data)
+    noise = _noise_of_runs(without)
+    runs = {}
+    for run in _of_kind(data, "saved"):
+        if is_as_asked(run):
+            runs.setdefault((run["workload"], way_of(run)), []).append(run)
+    for key, own in runs.items():
+        found.table[key] = _cost(own, without, noise)
+        found.megabytes[key[0]] = subjects[key[0]].megabytes
+    found.recovery = _recovery(data)
+    return found
