@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from . import dissertation
 from .costs import COMPRESSED, WAYS_1993, Way, all_ways
 
-START_AND_END = 0.9  # seconds of a run beside the program's own
+START_AND_END = 0.4  # seconds of a run beside the program's own
 RESTART_SHARE = 0.5  # of a run, before it is killed
 MINUTE = 60
 
@@ -83,6 +83,11 @@ class Extent:
             ways = []
         return [way for way in ways if self._offers(way)]
 
+    def repetitions(self, subject, scale):
+        """The few runs of programs with threads are cheap."""
+        is_once_more = self.is_quick and not subject.is_parallel
+        return scale.repetitions + (1 if is_once_more else 0)
+
     def is_measured(self, subject):
         """Whether it is asked for, and has its place in this extent."""
         if subject.name not in self.workloads or not self.ways(subject):
@@ -120,12 +125,15 @@ def runs(scale, extent, subjects):
     """All of them in their order: each repetition is a whole."""
     own = [subject for subject in subjects.values() if extent.is_measured(subject)]
     found = [Run("calibration", subject.name, Way()) for subject in own]
-    for repetition in range(scale.repetitions):
+    for repetition in range(scale.repetitions + 1):
         for subject in own:
+            if repetition >= extent.repetitions(subject, scale):
+                continue
             groups = _groups(extent.ways(subject), scale.group)
             for number, ways in enumerate(groups):
                 found += _of_group(subject.name, ways, repetition, number)
-        found += _restarts(extent, own, repetition)
+        if repetition < scale.repetitions:
+            found += _restarts(extent, own, repetition)
     return found
 
 

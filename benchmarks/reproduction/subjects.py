@@ -80,7 +80,7 @@ def multiprocessor(scale):
     as large as suits the time."""
     found = [_merge_sort(heap, scale) for heap in dissertation.heaps()]
     found.append(_threaded("travelling_salesman", 13, scale, 40))
-    side = 1000 * math.cbrt(scale.seconds)
+    side = 1600 * math.cbrt(scale.seconds)
     megabytes = 3 * 8 * side**2 / MIB
     rows = 0.7 * side
     found.append(_threaded("matrix_product", megabytes, scale, rows, most=0.95 * side))

@@ -1,0 +1,1 @@
+def texts(record): return {}
