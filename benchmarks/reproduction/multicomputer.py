@@ -218,6 +218,15 @@ def _is_named(way, row):
     )
 
 
+def names_best(costs, workload, row):
+    """(the Way that adds least, the least of those that a row of table 4.3 names, the
+    least); None for what is not known."""
+    overheads = _overheads(costs, workload)
+    own = [added for way, added in overheads.items() if _is_named(way, row)]
+    best = min(overheads, key=lambda way: overheads[way].value, default=None)
+    return best, min(own, key=_value, default=None), overheads.get(best)
+
+
 def table_names_the_best(costs):
     """The least overhead of the ways that table 4.3 names beside the least of all."""
     for row in dissertation.rows("4.3"):

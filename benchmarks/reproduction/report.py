@@ -1,1 +1,0 @@
-def texts(record): return {}
