@@ -56,6 +56,7 @@ def svg(key, rows, draw, height=2.9, width=9.5, widths=(1, 1), share_y=False):
 def _with_own_names(key, text):
     """Of the elements, as many figures share a page; without what is for a file."""
     text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     name = "f" + re.sub(r"\W", "-", key) + "-"
     text = re.sub(r'\bid="', f'id="{name}', text)
     text = re.sub(r'xlink:href="#', f'xlink:href="#{name}', text)

@@ -74,6 +74,17 @@ def summary(judgements):
     return f"Of {len(judgements)} conclusions of 1993: {words}."
 
 
+def _load(record):
+    loads = sorted(run["load"] for run in record.data["runs"] if "load" in run)
+    if not loads:
+        return "Nothing has been measured."
+    middle = loads[len(loads) // 2]
+    return (
+        f"Load average when a run began: {middle:.1f} ({loads[0]:.1f} .. {loads[-1]:.1f});"
+        " what is above the processors here was in the way."
+    )
+
+
 def _remarks(record):
     """What the reader has to know of this run."""
     scale, extent = record.scale(), record.extent()
@@ -82,7 +93,8 @@ def _remarks(record):
         f" node; {scale.rank_bytes >> 20} MiB stand for the 8 MB of a node of 1993, and"
         f" for the 16 MB of the Firefly; runs of some {scale.seconds:g} s,"
         f" {scale.repetitions} of each, with {scale.checkpoints} checkpoints; one run"
-        f" without checkpoints beside each {scale.group} with them."
+        f" without checkpoints beside each {scale.group} with them.",
+        _load(record),
     ]
     lacking = [method for method in METHODS if method not in extent.methods]
     if lacking:

@@ -14,7 +14,6 @@ MINUTE = 60
 QUICK_IN_FULL = ("LARGE-IND", "LARGE-SYNC", "LARGE-IND-RAND")
 QUICK_REAL = [
     Way("sns"),
-    Way("cl"),
     Way("ns"),
     Way("ns", staggered=True),
     Way("ns", "memory"),
