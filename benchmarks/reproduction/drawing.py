@@ -20,7 +20,7 @@ METHOD_STYLES = {
     "cll": ("#7a9a4f", "D"),
 }
 PROTOCOL_COLOURS = {"sns": "#4c566a", "cl": "#d08770", "ns": "#5e81ac"}
-LIGHT, DARK = "#b8c7db", "#2e4a6b"
+LIGHT, DARK, RED = "#b8c7db", "#2e4a6b", "#bf616a"
 STYLE = {
     "svg.fonttype": "none",  # text stays text
     "font.family": "sans-serif",
@@ -150,24 +150,39 @@ def _label_of(way):
     return " ".join(filter(None, words))
 
 
+def _overhead_bar(axes, at, overhead, unit, limits):
+    """With its spread. What is out of the limits ends there, in a mark."""
+    axes.barh(at, overhead.value * unit, 0.36, color=DARK)
+    spread = [overhead.least * unit, overhead.most * unit]
+    if not math.isclose(*spread):
+        axes.plot(spread, [at, at], color=RED, linewidth=0.9)
+    for limit, marker, is_out in (
+        (limits[0], "<", overhead.value * unit < limits[0]),
+        (limits[1], ">", overhead.value * unit > limits[1]),
+    ):
+        if is_out:
+            axes.plot(limit, at, marker, color=RED, markersize=5, clip_on=False)
+
+
 def all_ways(axes, cost_of, unit, has_labels):
     """The twenty ways of 1993 below each other: the checkpoint time, and on it the
     overhead. False if none has been measured."""
-    is_any = False
-    for at, way in enumerate(WAYS_1993):
-        cost = cost_of(way)
-        if cost is None:
-            continue
-        is_any = True
+    costs = {at: cost_of(way) for at, way in enumerate(WAYS_1993)}
+    costs = {at: cost for at, cost in costs.items() if cost is not None}
+    if not costs:
+        return False
+    longest = unit * max(cost.time.value for cost in costs.values())
+    limits = (-0.5 * longest, 1.5 * longest)
+    for at, cost in costs.items():
         axes.barh(at, cost.time.value * unit, 0.8, color=LIGHT)
         if cost.overhead is not None:
-            axes.barh(at, cost.overhead.value * unit, 0.36, color=DARK)
-            spread = [cost.overhead.least * unit, cost.overhead.most * unit]
-            if not math.isclose(*spread):
-                axes.plot(spread, [at, at], color="#bf616a", linewidth=0.9)
+            _overhead_bar(axes, at, cost.overhead, unit, limits)
+    added = [one.overhead.value * unit for one in costs.values() if one.overhead]
+    lowest = min(added, default=0)
+    axes.set_xlim(max(limits[0], min(0.0, lowest)), limits[1])
     labels = [_label_of(way) for way in WAYS_1993] if has_labels else []
     axes.set_yticks(range(len(WAYS_1993)) if has_labels else [], labels)
     axes.set_ylim(len(WAYS_1993) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0, labelsize=7.5)
     show_grid(axes, "x")
-    return is_any
+    return True

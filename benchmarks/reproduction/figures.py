@@ -193,7 +193,8 @@ def _bars(number, ways, word):
                 axes[0].clear()
                 drawing.empty(axes[0], NOT_MEASURED)
             elif costs is not today:
-                axes[0].legend(loc="upper left")
+                axes[0].margins(y=0.3)
+                axes[0].legend(loc="upper left", ncols=3)
             drawing.title(axes[0], title)
             label = "checkpoint time" if word == "time" else "overhead"
             axes[0].set_ylabel(f"{label} ({name})")
@@ -253,8 +254,8 @@ def _instances(ending):
 
 
 _IN_ALL_WAYS = (
-    f"light: checkpoint time, dark: overhead, red: its spread; compressed is {COMPRESSED}"
-    " here"
+    "light: checkpoint time, dark: overhead, red: its spread, or that it is out of the"
+    f" picture; compressed is {COMPRESSED} here"
 )
 
 

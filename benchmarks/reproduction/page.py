@@ -6,6 +6,7 @@ import html
 from collections import Counter
 
 import report
+from ckpttest import table
 
 from . import dissertation, figures, judging, multicomputer, multiprocessor, tables, today
 from .costs import METHODS
@@ -39,8 +40,8 @@ SECTIONS = (
 NOTE = (
     "Overhead: (a run with checkpoints - one without) / checkpoints; concurrency: 1 -"
     " overhead / checkpoint time. Spreads are median (least .. most); noise is half of the"
-    " spread of equal runs or checkpoints, and what differs by less is not compared. A"
-    " conclusion agrees if three quarters of the comparisons that are outside of the noise"
+    " spread of equal runs or checkpoints, or the time that others took of each processor"
+    " if that is more; what differs by less is not compared. A conclusion agrees if three quarters of the comparisons that are outside of the noise"
     " hold, unless its rule says otherwise; no verdict is written by hand. The reasons are:"
     " they are what is known of the differences between then and now, not measured."
 )
@@ -74,14 +75,13 @@ def summary(judgements):
     return f"Of {len(judgements)} conclusions of 1993: {words}."
 
 
-def _load(record):
-    loads = sorted(run["load"] for run in record.data["runs"] if "load" in run)
-    if not loads:
+def _disturbance(record):
+    others = [run["others"] for run in record.data["runs"] if "others" in run]
+    if not others:
         return "Nothing has been measured."
-    middle = loads[len(loads) // 2]
     return (
-        f"Load average when a run began: {middle:.1f} ({loads[0]:.1f} .. {loads[-1]:.1f});"
-        " what is above the processors here was in the way."
+        "Processor time that others took while a run was measured:"
+        f" {table.spread(others, '{:.2f} s'.format)}."
     )
 
 
@@ -94,7 +94,7 @@ def _remarks(record):
         f" for the 16 MB of the Firefly; runs of some {scale.seconds:g} s,"
         f" {scale.repetitions} of each, with {scale.checkpoints} checkpoints; one run"
         f" without checkpoints beside each {scale.group} with them.",
-        _load(record),
+        _disturbance(record),
     ]
     lacking = [method for method in METHODS if method not in extent.methods]
     if lacking:

@@ -42,9 +42,9 @@ def instead(data):
 
 
 def _without(data):
-    """{(workload, repetition, group): seconds}"""
+    """{(workload, repetition, group): result}"""
     return {
-        (run["workload"], run["repetition"], run["group"]): run["seconds"]
+        (run["workload"], run["repetition"], run["group"]): run
         for run in _of_kind(data, "without")
     }
 
@@ -53,8 +53,8 @@ def _noise_of_runs(without):
     """{workload: seconds by which equal runs differ}, half of the spread. Where there is
     one run only, that of the others in proportion."""
     runs = {}
-    for (workload, _, _), seconds in without.items():
-        runs.setdefault(workload, []).append(seconds)
+    for (workload, _, _), run in without.items():
+        runs.setdefault(workload, []).append(run["seconds"])
     known = {
         workload: (max(values) - min(values)) / 2
         for workload, values in runs.items()
@@ -68,7 +68,13 @@ def _noise_of_runs(without):
     }
 
 
-def _cost(runs, without, noise):
+def _disturbance(run, beside, processors):
+    """Seconds by which others may have delayed a run, or the one without checkpoints
+    beside it: their processor time, if all processors had the same of it."""
+    return max(run.get("others", 0.0), beside.get("others", 0.0)) / processors
+
+
+def _cost(runs, without, noise, processors):
     """Of all runs of a workload in one way."""
     saved = [one for run in runs for one in run["checkpoints"]]
     beside = [
@@ -77,11 +83,13 @@ def _cost(runs, without, noise):
         if (run["workload"], run["repetition"], run["group"]) in without
     ]
     added = [
-        overhead(run["seconds"], seconds, len(run["checkpoints"]))
-        for run, seconds in beside
+        overhead(run["seconds"], other["seconds"], len(run["checkpoints"]))
+        for run, other in beside
     ]
     count = len(runs[0]["checkpoints"])
-    noise_of_one = noise.get(runs[0]["workload"], 0.0) / count
+    delays = [_disturbance(run, other, processors) for run, other in beside]
+    delay = statistics.median(delays) if delays else 0.0
+    noise_of_one = max(noise.get(runs[0]["workload"], 0.0), delay) / count
     return Cost(
         time=Quantity.of([one["timings"]["total"] for one in saved]),
         overhead=Quantity.of(added, noise_of_one) if added else None,
@@ -110,12 +118,13 @@ def costs(data, subjects):
     found = Costs("here")
     without = _without(data)
     noise = _noise_of_runs(without)
+    processors = data["sessions"][0]["processors"]
     runs = {}
     for run in _of_kind(data, "saved"):
         if is_as_asked(run):
             runs.setdefault((run["workload"], way_of(run)), []).append(run)
     for key, own in runs.items():
-        found.table[key] = _cost(own, without, noise)
+        found.table[key] = _cost(own, without, noise, processors)
         found.megabytes[key[0]] = subjects[key[0]].megabytes
     found.recovery = _recovery(data)
     return found
