@@ -8,7 +8,17 @@ from collections import Counter
 import report
 from ckpttest import table
 
-from . import dissertation, figures, judging, multicomputer, multiprocessor, tables, today
+from . import (
+    dissertation,
+    figures,
+    judging,
+    multicomputer,
+    multiprocessor,
+    real_programs,
+    size_figures,
+    tables,
+    today,
+)
 from .costs import METHODS
 from .explanations import REASONS
 from .subjects import all_of
@@ -30,7 +40,11 @@ svg { max-width: 100%; height: auto; }
 summary { cursor: pointer; font-weight: bold; margin: .6em 0; }
 """
 CLASSES = {judging.AGREES: "agrees", judging.DIFFERS: "differs"}
-CONCLUSIONS = (*multiprocessor.CONCLUSIONS, *multicomputer.CONCLUSIONS)
+CONCLUSIONS = (
+    *multiprocessor.CONCLUSIONS,
+    *multicomputer.CONCLUSIONS,
+    *real_programs.CONCLUSIONS,
+)
 HEADER = ["figure", "1993 says", "the rule", "here", "1993 by the rule", "why not"]
 SECTIONS = (
     ("4.1 Multiprocessor: programs with threads", 1, 5),
@@ -41,8 +55,8 @@ NOTE = (
     "Overhead: (a run with checkpoints - one without) / checkpoints; concurrency: 1 -"
     " overhead / checkpoint time. Spreads are median (least .. most); noise is half of the"
     " spread of equal runs or checkpoints, or the time that others took of each processor"
-    " if that is more; what differs by less is not compared. A conclusion agrees if three quarters of the comparisons that are outside of the noise"
-    " hold, unless its rule says otherwise; no verdict is written by hand. The reasons are:"
+    " if that is more; what differs by less is not compared. A conclusion agrees if three"
+    " quarters of the comparisons that are outside of the noise hold, unless its rule says otherwise; no verdict is written by hand. The reasons are:"
     " they are what is known of the differences between then and now, not measured."
 )
 
@@ -204,7 +218,7 @@ def document(record, costs, judgements):
             "<h2>Latency</h2>",
             '<figure id="figure-latency"><figcaption>The distribution of how long ranks'
             " stand still, which 1993 does not have; dotted: 0.1 s.</figcaption>",
-            figures.latencies(costs),
+            size_figures.latencies(costs),
             "</figure>",
             "<h2>Tables</h2>",
             *(_details(*one) for one in tables.all_of(record.data, costs)),

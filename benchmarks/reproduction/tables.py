@@ -8,7 +8,7 @@ from ckpttest import table
 
 from . import dissertation
 from .costs import COMPRESSED, METHODS, WAYS_1993
-from .multicomputer import names_best
+from .real_programs import names_best
 
 NOTHING = "-"
 
