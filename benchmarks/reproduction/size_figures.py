@@ -6,7 +6,7 @@ from . import dissertation, drawing
 from .costs import METHODS, Quantity
 from .sides import MILLI, NOT_MEASURED, each
 
-NO_CLL = "this build has no cll:\nnot measured"
+NO_FAULTS = "ckpt tells of no page faults of cll:\nnot measured"
 
 
 def _over_heap(axes, costs, unit, pick, scale="linear"):
@@ -116,7 +116,7 @@ def page_sizes(today):
             for one in today.of(name, method="cll").faults
         ]
         if not points:
-            drawing.empty(axes, NO_CLL)
+            drawing.empty(axes, NO_FAULTS)
             return
         axes.plot(*zip(*points), "o", color="#5e81ac", markersize=4)
         axes.set_xlabel("merge sort, MB of memory (this build has one page size)")
