@@ -44,6 +44,8 @@ class Judgement:
         if self.verdict == NOT_MEASURED:
             return self.verdict
         noise = self.compared - self.decided
+        if not self.decided:
+            return f"{self.verdict} (all {noise} comparisons)"
         rest = f", {noise} within the noise" if noise else ""
         return f"{self.verdict} ({self.holds} of {self.decided} hold{rest})"
 
