@@ -172,6 +172,20 @@ def test_what_fails_is_its_result(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_failure_has_what_the_agents_said(tmp_path):
+    def make(_):
+        log = tmp_path / "run/store/job/ckptd-host.log"
+        log.parent.mkdir(parents=True)
+        log.write_text("first\nthe last words\n")
+        return Program("broken", ["/bin/false"], 1)
+
+    broken = subjects.Subject("broken", make, 1, 1)
+    run = plan.Run("without", "broken", Way())
+    error = carry_out.carry_out(tmp_path / "run", run, broken, SCALE, 1)["error"]
+    assert "ended with code" in error
+    assert "ckptd-host.log: the last words" in error
+
+
 # --- the report
 
 

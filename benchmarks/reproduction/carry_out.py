@@ -18,7 +18,8 @@ PATIENCE = 60  # seconds for what should take none
 AT_ITS_END = 0.5  # seconds, in which a program that has ended is seen to have
 FIRST_AT, LAST_BEFORE = 0.15, 0.75  # of a run, in which checkpoints are asked for
 FAILURES = (AssertionError, OSError, subprocess.SubprocessError, LookupError, ValueError)
-MOST_WORDS = 2000  # characters of a message
+MOST_WORDS = 4000  # characters of a message
+LINES = 10  # of an agent's log
 
 
 class Running:
@@ -124,12 +125,25 @@ def _measure(lab, run, subject, scale, amount):
     }
 
 
+def _agents_last_lines(lab):
+    """What the agents of a lab have logged last."""
+    return "\n".join(
+        f"{path.name}: {line}"
+        for path in sorted(lab.store.glob("*/ckptd-*.log"))
+        for line in path.read_text("utf-8", "replace").splitlines()[-LINES:]
+    )
+
+
 @contextlib.contextmanager
 def _lab_of(directory, run):
-    """Everything that it has started is killed in the end."""
+    """Everything that it has started is killed in the end. What fails takes the agents'
+    last lines with it."""
     lab = Lab(directory, **run.way.settings(), CKPT_KEEP=1)
     try:
         yield lab
+    except FAILURES as error:
+        error.add_note(_agents_last_lines(lab))
+        raise
     finally:
         try:
             lab.close()
@@ -144,6 +158,7 @@ def carry_out(directory, run, subject, scale, amount):
         with _lab_of(directory, run) as lab:
             result.update(_measure(lab, run, subject, scale, amount))
     except FAILURES as error:
-        message = f"{type(error).__name__}: {error}"
+        notes = getattr(error, "__notes__", [])
+        message = "\n".join([f"{type(error).__name__}: {error}", *notes])
         result["error"] = message[:MOST_WORDS]
     return result
