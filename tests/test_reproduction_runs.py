@@ -302,7 +302,7 @@ def test_a_small_run(tmp_path):
     path = tmp_path / "reproduction.json"
     whole = json.loads(path.read_text("utf-8"))
     kinds = [run["kind"] for run in whole["runs"]]
-    assert (kinds.count("saved"), kinds.count("restart")) == (5, 1)
+    assert (kinds.count("saved"), kinds.count("restart")) == (5, 2)
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         f"reproduction.{suffix}" for suffix in ("html", "json", "md")
     ]

@@ -18,7 +18,7 @@ REASONS = {
     " bandwidth.",
     "concurrent": "A checkpoint takes a fraction of a second, so its fixed parts count: the"
     " stop, and the faults of pages that are used at once.",
-    "optimal": "See `concurrent`.",
+    "optimal": "A checkpoint takes a fraction of a second, so its fixed parts count.",
     "stop": "The initial stop is the kernel's part for each page.",
     "cow-stop": "The copy of page tables takes some 50 ms for each GiB.",
     "heap-only": "Memory that has never been written to is not saved, and pages of zeros are"
@@ -52,8 +52,8 @@ REASONS = {
     " time between one rank and the next.",
     "recovery": "A restart launches the job anew; mpirun takes longer than reading the"
     " image.",
-    "recovery-compressed": "See `zeros` and `recovery`: there is hardly anything to read, and"
-    " mpirun takes longer.",
+    "recovery-compressed": "There is hardly anything to read, as pages of zeros are not"
+    " written; mpirun takes longer.",
     "ns-best": "With two ranks on one node the algorithms differ by milliseconds.",
     "ideal": "Table 4.3 is for slow disks that all share, and little memory: compression and"
     " staggering gained seconds there. Here they gain or cost milliseconds.",

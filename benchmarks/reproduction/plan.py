@@ -82,10 +82,9 @@ class Extent:
             ways = []
         return [way for way in ways if self._offers(way)]
 
-    def repetitions(self, subject, scale):
-        """The few runs of programs with threads are cheap."""
-        is_once_more = self.is_quick and not subject.is_parallel
-        return scale.repetitions + (1 if is_once_more else 0)
+    def repetitions(self, scale, are_few=True):
+        """How often runs are repeated: in the quick form once more if they are few."""
+        return scale.repetitions + (1 if self.is_quick and are_few else 0)
 
     def is_measured(self, subject):
         """Whether it is asked for, and has its place in this extent."""
@@ -124,15 +123,14 @@ def runs(scale, extent, subjects):
     """All of them in their order: each repetition is a whole."""
     own = [subject for subject in subjects.values() if extent.is_measured(subject)]
     found = [Run("calibration", subject.name, Way()) for subject in own]
-    for repetition in range(scale.repetitions + 1):
+    for repetition in range(extent.repetitions(scale)):
         for subject in own:
-            if repetition >= extent.repetitions(subject, scale):
+            if repetition >= extent.repetitions(scale, not subject.is_parallel):
                 continue
             groups = _groups(extent.ways(subject), scale.group)
             for number, ways in enumerate(groups):
                 found += _of_group(subject.name, ways, repetition, number)
-        if repetition < scale.repetitions:
-            found += _restarts(extent, own, repetition)
+        found += _restarts(extent, own, repetition)
     return found
 
 
