@@ -25,7 +25,7 @@ from reproduction import (  # noqa: E402  (needs the path)
 from reproduction.costs import Quantity, Way  # noqa: E402
 
 MIB = 1 << 20
-SCALE = subjects.Scale("quick", 2, 1, 256 * MIB, 256 * MIB, 1.0, 2, 1, 5)
+SCALE = subjects.Scale("quick", 2, 1, 256 * MIB, 256 * MIB, 0.9, 2, 1, 5)
 SUBJECTS = subjects.all_of(SCALE)
 FACTS = {"processor": "P", "processors": 2, "commit": "c"}
 

@@ -146,7 +146,8 @@ def test_what_was_interrupted_goes_on(runs, tmp_path, monkeypatch):
     assert not whole.failures()
     assert sorted(run["key"] for run in whole.data["runs"]) == sorted(r.key() for r in runs)
     amounts = {run["amount"] for run in whole.data["runs"] if run["workload"] == "gauss"}
-    assert amounts == {SUBJECTS["gauss"].first, 2 * SUBJECTS["gauss"].first}
+    first = SUBJECTS["gauss"].first
+    assert sorted(amounts) == pytest.approx([first, 1.8 * first])
 
 
 def test_another_build_does_not_go_on(runs, tmp_path):
