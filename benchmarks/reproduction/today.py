@@ -5,6 +5,8 @@ import statistics
 
 from .costs import Cost, Costs, Quantity, Way, overhead
 
+QUIET = 0.05  # of a run's time: what others may take of each processor
+
 
 def way_of(run):
     """The Way of a result."""
@@ -49,29 +51,32 @@ def _without(data):
     }
 
 
-def _noise_of_runs(without):
-    """{workload: seconds by which equal runs differ}, half of the spread. Where there is
-    one run only, that of the others in proportion."""
-    runs = {}
+def _delay(run, processors):
+    """Seconds by which others may have delayed a run: their processor time, if all
+    processors had the same of it."""
+    return run.get("others", 0.0) / processors
+
+
+def _noise_of_runs(without, processors):
+    """{workload: seconds by which equal runs differ that nobody has disturbed}, half of
+    the spread. Where there is one of them at most, that of the others in proportion."""
+    runs, quiet = {}, {}
     for (workload, _, _), run in without.items():
-        runs.setdefault(workload, []).append(run["seconds"])
+        seconds = run["seconds"]
+        runs.setdefault(workload, []).append(seconds)
+        if _delay(run, processors) <= QUIET * seconds:
+            quiet.setdefault(workload, []).append(seconds)
     known = {
         workload: (max(values) - min(values)) / 2
-        for workload, values in runs.items()
+        for workload, values in quiet.items()
         if len(values) > 1
     }
     shares = [known[name] / statistics.median(runs[name]) for name in known]
     usual = statistics.median(shares) if shares else 0.0
     return {
-        workload: known.get(workload, usual * values[0])
+        workload: known.get(workload, usual * statistics.median(values))
         for workload, values in runs.items()
     }
-
-
-def _disturbance(run, beside, processors):
-    """Seconds by which others may have delayed a run, or the one without checkpoints
-    beside it: their processor time, if all processors had the same of it."""
-    return max(run.get("others", 0.0), beside.get("others", 0.0)) / processors
 
 
 def _cost(runs, without, noise, processors):
@@ -87,7 +92,9 @@ def _cost(runs, without, noise, processors):
         for run, other in beside
     ]
     count = len(runs[0]["checkpoints"])
-    delays = [_disturbance(run, other, processors) for run, other in beside]
+    delays = [
+        max(_delay(run, processors), _delay(other, processors)) for run, other in beside
+    ]
     delay = statistics.median(delays) if delays else 0.0
     noise_of_one = max(noise.get(runs[0]["workload"], 0.0), delay) / count
     return Cost(
@@ -117,8 +124,8 @@ def costs(data, subjects):
     """All that have been measured, as they were asked for."""
     found = Costs("here")
     without = _without(data)
-    noise = _noise_of_runs(without)
     processors = data["sessions"][0]["processors"]
+    noise = _noise_of_runs(without, processors)
     runs = {}
     for run in _of_kind(data, "saved"):
         if is_as_asked(run):
