@@ -21,6 +21,7 @@ from reproduction import (
     page,
     plan,
     session_of_runs,
+    size_figures,
     subjects,
     today,
 )
@@ -264,7 +265,8 @@ def test_page_faults_are_shown_as_soon_as_ckpt_tells_of_them(tmp_path):
             run_of("saved", name, way, 1.0, [one])
             for name in ("merge_sort-0.789", "merge_sort-4.938")
         ]
-        return page.texts(record)["html"]
+        found = today.costs(record.data, SUBJECTS)
+        return size_figures.latency(found) + size_figures.page_sizes(found)
 
     silent = text_of()
     told = text_of(faults=7, fault_seconds={"p50": 1e-5, "max": 2e-4})
