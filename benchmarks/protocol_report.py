@@ -142,25 +142,20 @@ def markdown(data):
     return "\n\n".join(parts) + "\n"
 
 
-def _html_row(kind, cells, style=""):
-    inner = "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells)
-    return f"<tr{style}>{inner}</tr>"
-
-
 def page(data):
     """The same as HTML; what differs from the formula is red."""
     rows = [
-        _html_row(
+        report.html_row(
             "td", row(result), "" if are_as_expected(result) else ' class="other"'
         )
         for result in data["results"]
     ]
-    machine = [_html_row("td", fact) for fact in facts(data)]
+    machine = [report.html_row("td", fact) for fact in facts(data)]
     beside = [
         "<h2>The simulator beside it</h2>",
         f"<p>{html.escape(calibrate.summary(data))}</p><table>",
-        _html_row("th", calibrate.HEADER),
-        *(_html_row("td", calibrate.row(result)) for result in data["results"]),
+        report.html_row("th", calibrate.HEADER),
+        *(report.html_row("td", calibrate.row(result)) for result in data["results"]),
         "</table>",
     ]
     return "\n".join(
@@ -173,7 +168,7 @@ def page(data):
             f"<p>{html.escape(NOTE)}</p>",
             *(f"<p>{html.escape(line)}</p>" for line in summary(data)),
             "<table>",
-            _html_row("th", HEADER),
+            report.html_row("th", HEADER),
             *rows,
             "</table>",
             *beside,

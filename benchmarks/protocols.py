@@ -84,10 +84,15 @@ class Case:
 
 def offered():
     """The protocols that the installed ckpt takes."""
+    return accepted("--protocol", PROTOCOLS)
+
+
+def accepted(option, names):
+    """Those of the names that an option of the installed ckpt takes."""
     found = []
-    for name in PROTOCOLS:
+    for name in names:
         done = subprocess.run(
-            [INSTALL / "bin/ckpt", "tune", "--protocol", name],
+            [INSTALL / "bin/ckpt", "tune", option, name],
             capture_output=True,
             check=False,
         )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """report.py - results of a run as Markdown tables and as a figure."""
 
+import html
 import statistics
 
 from ckpttest import table
@@ -18,6 +19,12 @@ def markdown(header, rows):
     """A Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def html_row(kind, cells, style=""):
+    """A row of an HTML table, of cells of a kind: td or th."""
+    inner = "".join(f"<{kind}>{html.escape(str(cell))}</{kind}>" for cell in cells)
+    return f"<tr{style}>{inner}</tr>"
 
 
 def met(fact):

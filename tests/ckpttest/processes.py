@@ -31,6 +31,27 @@ def name_of(pid):
         return ""
 
 
+def seconds_of(pid):
+    """Of processor time that a process has taken; 0 if it is gone."""
+    fields = _stat_fields(pid) or ["0"] * 13
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def environment_of(pid):
+    """The environment that a process was started with, as the kernel has it; empty if
+    it is gone."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return b""
+
+
+def named(name):
+    """Process ids of all processes with a short name."""
+    found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    return [pid for pid in found if name_of(pid) == name]
+
+
 def descendants(pid):
     """All processes below `pid`, children before grandchildren."""
     children = {}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""machine.py - what the results were measured on, beside what measure.machine() tells."""
+
+import subprocess
+from pathlib import Path
+
+from ckpttest.settings import MPIRUN
+
+
+def _memory():
+    for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("MemTotal:"):
+            return f"{int(line.split()[1]) / 2**20:.1f} GiB"
+    return "unknown"
+
+
+def _mpi():
+    done = subprocess.run(
+        [MPIRUN, "--version"], capture_output=True, text=True, check=False
+    )
+    return (done.stdout.splitlines() or ["unknown"])[0]
+
+
+def facts(known):
+    """Those that are known, and more."""
+    return {**known, "memory": _memory(), "MPI": _mpi()}
