@@ -69,6 +69,8 @@ class RankSession
     RankSeen seen() const;
     void set_targets(const std::vector<std::uint64_t> &targets);
     void set_expected(const std::vector<std::uint64_t> &expected);
+    /* The newest checkpoint of the job. */
+    void set_committed(std::uint64_t number);
 
   private:
     void map_page();
