@@ -100,10 +100,9 @@ std::string HeldRequest::text() const
         return "it is tried again";
     }
     const auto &[rank, why] = *ranks_.begin();
-    return fmt::format("rank {}: {}{}", rank, why,
-                       ranks_.size() == 1
-                           ? ""
-                           : fmt::format(", and {} more ranks", ranks_.size() - 1));
+    return ranks_.size() == 1 ? fmt::format("rank {}: {}", rank, why)
+                              : fmt::format("rank {} and {} more: {}", rank,
+                                            ranks_.size() - 1, why);
 }
 
 void HeldRequest::end()

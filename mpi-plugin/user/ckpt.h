@@ -149,8 +149,8 @@ static inline const char *ckpt_reason(void)
     return ckpt != NULL ? ckpt->reason() : "";
 }
 
-/* From here to the ckpt_enable() that belongs to it this process is not saved,
- * whichever of its threads they run in. They nest. */
+/* From here to the ckpt_enable() that belongs to it, in the same thread, this process
+ * is not saved. They nest. */
 static inline void ckpt_disable(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -160,7 +160,7 @@ static inline void ckpt_disable(void)
     }
 }
 
-/* The end of the outermost one is a safe point. */
+/* Where the last thread leaves its outermost one is a safe point. */
 static inline void ckpt_enable(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();

@@ -27,11 +27,11 @@
 #define STAY_LIMIT_MS 60000 /* whatever the others do */
 #define VAIN_MS       100 /* so long a wait may be for a rank that stays */
 
-static int regions;             /* how deep in them this process is */
+static int regions;             /* how deep in them the threads are, together */
 static int only_at_safe_points;
 static int hooks;
 static int staying;             /* threads that stay at a safe point */
-static int busy;                /* one is there with its hooks */
+static int busy;                /* one of them, which looks after the hooks */
 static uint64_t places;         /* safe points that have been reached */
 static int refused;             /* the agent waits to hear that it can be saved */
 static int can_be_saved;        /* to be told */
@@ -40,6 +40,11 @@ static uint64_t captured;       /* how often its memory was saved */
 static uint64_t restarts;
 static int stuck_told;
 static int64_t vain_since;      /* ms; 0: it does not wait */
+
+/* The calling thread's. */
+#define OWN static __thread __attribute__((tls_model("initial-exec")))
+OWN int own_regions;
+OWN int own_stay;
 
 #define GET(variable) __atomic_load_n(&(variable), __ATOMIC_SEQ_CST)
 #define SET(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_SEQ_CST)
@@ -67,7 +72,7 @@ int ckpt_hold_is_on(void)
 
 int ckpt_hold_in_region(void)
 {
-    return GET(regions) != 0;
+    return own_regions > 0;
 }
 
 int ckpt_hold_is_wanted(void)
@@ -222,45 +227,74 @@ static void pause_and_progress(void)
     }
 }
 
-/* number: of this safe point. */
-static int is_over(const struct ckpt_stay *stay, uint64_t number, int64_t since)
+/* When a thread came to its safe point. */
+struct moment {
+    uint64_t captured, restarts, number;
+    int64_t at; /* ms */
+};
+
+static int is_over(const struct ckpt_stay *stay, const struct moment *begin)
 {
     const uint64_t wanted = GET(stop_at);
 
     if (!ckpt_checkpoint.open || !ckpt_agent_connected() || is_needed() ||
-        wanted > number) {
+        wanted > begin->number) {
         return 1; /* nobody will come, or it is to go on to a later one */
     }
     return stay != NULL ? stay->is_done(stay)
-                        : wanted == 0 || now_ms() - since > STAY_LIMIT_MS;
+                        : wanted == 0 || now_ms() - begin->at > STAY_LIMIT_MS;
+}
+
+static int what_happened(const struct moment *before)
+{
+    return GET(restarts) != before->restarts   ? CKPT_RESTARTED
+           : GET(captured) != before->captured ? CKPT_TAKEN
+                                               : CKPT_ABSENT;
+}
+
+static void wait_here(struct ckpt_stay *stay, const struct moment *before)
+{
+    if (stay != NULL) {
+        stay->begin(stay);
+    }
+    while (GET(restarts) == before->restarts && !is_over(stay, before)) {
+        pause_and_progress();
+    }
+}
+
+static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
+{
+    int answer;
+
+    if (!ckpt_hooks_before()) {
+        return CKPT_ABSENT;
+    }
+    ADD(staying, 1);
+    tell_if_it_can_be_saved();
+    wait_here(stay, before);
+    ADD(staying, -1);
+    answer = what_happened(before);
+    ckpt_hooks_after(answer == CKPT_ABSENT ? (int)CKPT_REFUSED : answer);
+    return answer;
 }
 
 int ckpt_hold_stay(struct ckpt_stay *stay)
 {
-    const uint64_t captured_before = GET(captured), restarts_before = GET(restarts);
-    const uint64_t number = GET(places);
-    const int64_t since = now_ms();
-    int answer = CKPT_ABSENT;
+    const struct moment before = {GET(captured), GET(restarts), GET(places), now_ms()};
+    int answer;
 
-    if (ckpt_hold_in_region() || SWAP(busy, 1)) {
-        return CKPT_ABSENT; /* another thread is there, or a hook */
+    if (own_regions > 0 || own_stay) {
+        return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
     }
-    if (ckpt_hooks_before()) {
-        ADD(staying, 1);
-        tell_if_it_can_be_saved();
-        if (stay != NULL) {
-            stay->begin(stay);
-        }
-        while (GET(restarts) == restarts_before && !is_over(stay, number, since)) {
-            pause_and_progress();
-        }
-        ADD(staying, -1);
-        answer = GET(restarts) != restarts_before   ? CKPT_RESTARTED
-                 : GET(captured) != captured_before ? CKPT_TAKEN
-                                                    : CKPT_ABSENT;
-        ckpt_hooks_after(answer == CKPT_ABSENT ? (int)CKPT_REFUSED : answer);
+    own_stay = 1;
+    if (!SWAP(busy, 1)) {
+        answer = stay_with_hooks(stay, &before);
+        SET(busy, 0);
+    } else { /* another thread looks after the hooks */
+        wait_here(stay, &before);
+        answer = what_happened(&before);
     }
-    SET(busy, 0);
+    own_stay = 0;
     return answer;
 }
 
@@ -281,12 +315,22 @@ static int reach_safe_point(void)
 
 void ckpt_hold_disable(void)
 {
+    own_regions++;
     ADD(regions, 1);
 }
 
 int ckpt_hold_enable(void)
 {
-    if (GET(regions) == 0 || ADD(regions, -1) != 0) {
+    int now = GET(regions);
+
+    own_regions--;
+    do { /* one that belongs to none does nothing */
+        if (now == 0) {
+            return CKPT_ABSENT;
+        }
+    } while (!__atomic_compare_exchange_n(&regions, &now, now - 1, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    if (now != 1) {
         return CKPT_ABSENT;
     }
     return reach_safe_point();
@@ -294,7 +338,7 @@ int ckpt_hold_enable(void)
 
 int ckpt_hold_safe_point(void)
 {
-    if (ckpt_hold_in_region() || !must_be_at_safe_point()) {
+    if (own_regions > 0 || !must_be_at_safe_point()) {
         ADD(places, 1); /* as other ranks do */
         return CKPT_ABSENT;
     }

@@ -72,7 +72,7 @@ struct ckpt_stay {
  */
 int ckpt_hold_stay(struct ckpt_stay *stay);
 
-/* 1 if the calling process is in a no-checkpoint region. */
+/* 1 if the calling thread is in a no-checkpoint region. */
 int ckpt_hold_in_region(void);
 
 /* Has the thread that serves look at what is to be told. */
