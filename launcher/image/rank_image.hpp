@@ -7,6 +7,7 @@
 
 #include "image/codec.hpp"
 #include "image/file_identity.hpp"
+#include "image/page_ranges.hpp"
 
 #include "ckpt/snapshot.h"
 
@@ -79,6 +80,10 @@ struct RankImage {
     /* Null if the content of the region is in the image. */
     const FileReference *reference(std::size_t region) const;
 };
+
+/* Pages of private memory that the program does not want to be saved. Throws Error if
+ * the snapshot does not say it as it should. */
+PageRanges excluded_pages(const RankImage &image);
 
 /* Private memory, of which an image may have no more than what has changed. */
 bool may_be_partial(const ckpt_region &region);
