@@ -21,6 +21,7 @@
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
 
+#include <signal.h>
 #include <time.h>
 
 #define STAY_MS       1   /* between two looks */
@@ -153,13 +154,19 @@ void ckpt_hold_restarted(void)
     ADD(restarts, 1);
 }
 
-/* The MPI thread serves at a signal, wherever it is; the service thread too. */
+/* The MPI thread serves at a signal, wherever it is; the service thread too. One that
+ * tgkill(2) sends within the process would mean something else (task/threads.c). */
 void ckpt_hold_kick(void)
 {
-    if (ckpt_checkpoint.open && ckpt_agent_connected()) {
-        (void)ckpt_sys_tgkill((int)ckpt_sys_getpid(), ckpt_attached_thread(),
-                              ckpt_checkpoint_signal());
+    siginfo_t info = {.si_code = SI_QUEUE};
+
+    if (!ckpt_checkpoint.open || !ckpt_agent_connected()) {
+        return;
     }
+    info.si_signo = ckpt_checkpoint_signal();
+    info.si_pid = (pid_t)ckpt_sys_getpid();
+    (void)ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_attached_thread(),
+                        info.si_signo, (long)&info);
 }
 
 static void tell_if_it_can_be_saved(void)
