@@ -9,7 +9,7 @@
  * each rank; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
  * asks for a checkpoint now and then; `a` all ask together and wait; `g` in a region
  * until FILE exists; `x` excludes its memory in every other stretch of steps only; `u`
- * the safe points of the ranks do not belong together. Runs with ckpt and without.
+ * the safe points of the ranks do not belong together; `m` MPI_THREAD_MULTIPLE. Runs with ckpt and without.
  * One of s, r and h is among them. Each step is a ring of messages and a reduction.
  * Whatever is wrong ends the job.
  */
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define PAGE 4096ul
-#define SCRATCH (16ul << 20)
+#define SCRATCH (8ul << 20)
 #define STEP_US 2000
 #define ASK_EVERY 100
 
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     long steps;
     struct ckpt_hooks hooks = {close_device, open_device, &device};
     uint64_t sum = 0;
-    int id;
+    int id, level;
 
     CHECK(argc >= 3);
     mode = argv[1];
@@ -205,7 +205,8 @@ int main(int argc, char **argv)
     CHECK(posix_memalign((void **)&scratch, PAGE, SCRATCH) == 0);
     CHECK(posix_memalign((void **)&kept, PAGE, SCRATCH) == 0);
     CHECK(ckpt_exclude(scratch, SCRATCH) == 0); /* before MPI_Init, too */
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, has('m') ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     ckpt_only_at_safe_points(has('s'));

@@ -32,7 +32,8 @@ static int regions;             /* how deep in them the threads are, together */
 static int only_at_safe_points;
 static int hooks;
 static int staying;             /* threads that stay at a safe point */
-static int busy;                /* one of them, which looks after the hooks */
+static uint64_t stays_at;       /* the safe point of the one that looks after the hooks;
+                                   0: there is none */
 static uint64_t places;         /* safe points that have been reached */
 static int refused;             /* the agent waits to hear that it can be saved */
 static int can_be_saved;        /* to be told */
@@ -102,6 +103,14 @@ static const char *why(void)
                            : "it has not come to a safe point";
 }
 
+/* One that a thread has come to, while another one is in a region, is not passed. */
+static uint64_t reached(void)
+{
+    const uint64_t stays = GET(stays_at);
+
+    return stays != 0 ? stays - 1 : GET(places);
+}
+
 void ckpt_hold_refuse(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
@@ -109,7 +118,7 @@ void ckpt_hold_refuse(void)
 
     SET(refused, 1);
     message.arg[3] = CKPT_REFUSED_FOR_NOW;
-    message.arg[4] = GET(places);
+    message.arg[4] = reached();
     ckpt_text_copy(message.text, sizeof(message.text), why());
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(refused, 0)) { /* just now */
@@ -285,24 +294,32 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
     return answer;
 }
 
-int ckpt_hold_stay(struct ckpt_stay *stay)
+/* number: of this safe point. */
+static int stay_at(uint64_t number, struct ckpt_stay *stay)
 {
-    const struct moment before = {GET(captured), GET(restarts), GET(places), now_ms()};
+    const struct moment before = {GET(captured), GET(restarts), number, now_ms()};
+    uint64_t none = 0;
     int answer;
 
     if (own_regions > 0 || own_stay) {
         return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
     }
     own_stay = 1;
-    if (!SWAP(busy, 1)) {
+    if (__atomic_compare_exchange_n(&stays_at, &none, number, 0, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
-        SET(busy, 0);
+        SET(stays_at, 0);
     } else { /* another thread looks after the hooks */
         wait_here(stay, &before);
         answer = what_happened(&before);
     }
     own_stay = 0;
     return answer;
+}
+
+int ckpt_hold_stay(struct ckpt_stay *stay)
+{
+    return stay_at(ADD(places, 1), stay);
 }
 
 /* A place where the rank can be saved: those that wait for it hear of it, and it
@@ -315,7 +332,7 @@ static int reach_safe_point(void)
     if (__builtin_expect(wanted == 0 || number < wanted, 1)) {
         return CKPT_ABSENT;
     }
-    return ckpt_hold_stay(NULL);
+    return stay_at(number, NULL);
 }
 
 /* ---- For the program ------------------------------------------------------------ */
