@@ -172,7 +172,7 @@ static void do_step(long step)
         usleep((useconds_t)(rank == step % size ? STEP_US : 0));
     }
     if (has('s') || has('h')) {
-        CHECK(ckpt_restarts() == restarts);
+        CHECK(has('r') || ckpt_restarts() == restarts);
         reach_safe_point(step);
     }
     check_scratch(value, restarts, is_excluded(step));
