@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from ckpttest import alone
+from ckpttest import alone, cluster, processes
 from ckpttest.lab import POLL
 from ckpttest.programs import Program, ok_line
 from ckpttest.settings import APPS, INSTALL, PATIENCE, SOURCES, TOP
@@ -134,6 +134,24 @@ def test_who_asks_for_it_may_give_up(lab):
     assert not lab.checkpoints()
 
 
+def test_the_agent_is_lost_meanwhile(lab):
+    """With the request; the next one is heeded as ever."""
+    gate = lab.directory / "gate"
+    job = lab.start(steps("rg", 200, gate))
+    job.wait_for("^in region")
+    saving = lab.ckpt_in_background("checkpoint", job.pid)
+    alone.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] == "held")
+    (status,) = lab.ckpt_json("status", job.pid)
+    processes.kill(status["agent_pid"])
+    saving.communicate(timeout=PATIENCE)
+    assert saving.returncode != 0
+    gate.touch()
+    job.wait_for(r"^step (\d+)")
+    lab.wait_for_agent(job)
+    lab.checkpoint(job)
+    job.succeed()
+
+
 @pytest.mark.parametrize("protocol", ["sns", "cl"])
 def test_one_that_is_behind_is_not_waited_for(lab, native, protocol):
     """Safe points at which not all ranks can stay: each needs a message that another
@@ -145,6 +163,27 @@ def test_one_that_is_behind_is_not_waited_for(lab, native, protocol):
     job.succeed()
     saving.communicate(timeout=60)
     assert lab.answer(program, job) == native(program).answer
+
+
+@pytest.mark.skipif(not cluster.is_possible(), reason="no network namespaces for this user")
+def test_two_nodes(nodes, tmp_path):
+    """Held by ranks of both, and asked for by all of them."""
+    lab = nodes.lab(tmp_path / "lab")
+    try:
+        program = steps("sa", 210, ranks=4)
+        job = lab.start(program)
+        job.wait_for(program.progress)
+        lab.checkpoint(job)
+        job.wait_for("^asked 1")
+        for name in nodes.names:
+            nodes.kill(name)
+        again = lab.restart()
+        again.wait_for("^asked 2")
+        again.wait_for("^asked 1")
+        assert "restarts 1, hooks 0" in again.succeed()
+        assert [entry["number"] for entry in lab.checkpoints()] == [2, 3]
+    finally:
+        lab.close()
 
 
 @pytest.mark.skipif(not (APPS / "user/phases").exists(), reason="no Fortran compiler")
