@@ -69,7 +69,7 @@ bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
         }
         return true;
     case CKPT_MSG_REFUSED:
-        if (message.arg[3] == CKPT_REFUSED_FOR_NOW && message.epoch == epoch_) {
+        if (message.arg[4] == CKPT_REFUSED_FOR_NOW && message.epoch == epoch_) {
             held_.refused(rank, message);
         }
         return false;

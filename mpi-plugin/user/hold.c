@@ -117,8 +117,8 @@ void ckpt_hold_refuse(void)
                                    .epoch = ckpt_checkpoint.epoch};
 
     SET(refused, 1);
-    message.arg[3] = CKPT_REFUSED_FOR_NOW;
-    message.arg[4] = reached();
+    message.arg[4] = CKPT_REFUSED_FOR_NOW;
+    message.arg[5] = reached();
     ckpt_text_copy(message.text, sizeof(message.text), why());
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(refused, 0)) { /* just now */
