@@ -8,7 +8,8 @@
  * MODE is a word of letters: `s` only at safe points, with a different way to them on
  * each rank; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
  * asks for a checkpoint now and then; `a` all ask together and wait; `g` in a region
- * until FILE exists. Runs with ckpt and without.
+ * until FILE exists; `x` excludes its memory in every other stretch of steps only; `u`
+ * the safe points of the ranks do not belong together; `m` MPI_THREAD_MULTIPLE. Runs with ckpt and without.
  * One of s, r and h is among them. Each step is a ring of messages and a reduction.
  * Whatever is wrong ends the job.
  */
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 #define PAGE 4096ul
-#define SCRATCH (16ul << 20)
+#define SCRATCH (8ul << 20)
 #define STEP_US 2000
 #define ASK_EVERY 100
 
@@ -61,9 +62,9 @@ static void open_device(int answer, void *data)
 }
 
 /* Zero if the process was saved since they were written, else as written. */
-static void check_scratch(unsigned char value, uint64_t restarts)
+static void check_scratch(unsigned char value, uint64_t restarts, int excluded)
 {
-    const int is_new = ckpt_restarts() != restarts;
+    const int is_new = ckpt_restarts() != restarts && excluded;
 
     for (size_t i = 0; i < SCRATCH; i += PAGE) {
         CHECK(scratch[i] == (is_new ? 0 : value));
@@ -117,11 +118,45 @@ static void ask(long step)
     }
 }
 
+/* Between two of these all that happens with the memory is alike. */
+static int stretch(long step)
+{
+    return (int)(step / 30);
+}
+
+static int is_excluded(long step)
+{
+    return !has('x') || stretch(step) % 2 == 0;
+}
+
+static void change_excluded(long step)
+{
+    if (has('x') && stretch(step) != stretch(step - 1)) {
+        CHECK((is_excluded(step) ? ckpt_exclude : ckpt_include)(scratch, SCRATCH) == 0);
+    }
+}
+
+/* Rank 0 sends behind its safe point what the others need to come to theirs. */
+static void reach_safe_point(long step)
+{
+    long in = step;
+
+    if (has('u') && rank > 0) {
+        MPI_Recv(&in, 1, MPI_LONG, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    CHECK(in == step);
+    ckpt_safe_point();
+    for (int other = 1; has('u') && rank == 0 && other < size; other++) {
+        MPI_Send(&step, 1, MPI_LONG, other, 2, MPI_COMM_WORLD);
+    }
+}
+
 static void do_step(long step)
 {
     const uint64_t restarts = ckpt_restarts();
     const unsigned char value = (unsigned char)(step % 255 + 1);
 
+    change_excluded(step);
     write_scratch(value);
     if (has('r')) {
         ckpt_disable();
@@ -129,7 +164,7 @@ static void do_step(long step)
         exchange(step);
         ckpt_enable();
         usleep((useconds_t)STEP_US);
-        check_scratch(value, restarts); /* nobody saves it here */
+        check_scratch(value, restarts, 1); /* nobody saves it here */
         CHECK(ckpt_restarts() == restarts);
         ckpt_enable();
     } else {
@@ -137,10 +172,10 @@ static void do_step(long step)
         usleep((useconds_t)(rank == step % size ? STEP_US : 0));
     }
     if (has('s') || has('h')) {
-        CHECK(ckpt_restarts() == restarts);
-        ckpt_safe_point();
+        CHECK(has('r') || ckpt_restarts() == restarts);
+        reach_safe_point(step);
     }
-    check_scratch(value, restarts);
+    check_scratch(value, restarts, is_excluded(step));
 }
 
 static void wait_in_region(const char *file)
@@ -162,7 +197,7 @@ int main(int argc, char **argv)
     long steps;
     struct ckpt_hooks hooks = {close_device, open_device, &device};
     uint64_t sum = 0;
-    int id;
+    int id, level;
 
     CHECK(argc >= 3);
     mode = argv[1];
@@ -170,7 +205,8 @@ int main(int argc, char **argv)
     CHECK(posix_memalign((void **)&scratch, PAGE, SCRATCH) == 0);
     CHECK(posix_memalign((void **)&kept, PAGE, SCRATCH) == 0);
     CHECK(ckpt_exclude(scratch, SCRATCH) == 0); /* before MPI_Init, too */
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, has('m') ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     ckpt_only_at_safe_points(has('s'));

@@ -132,6 +132,7 @@ class Coordinator : public NodeEvents, private RankPages
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
+    void drop_asks(const std::string &reason);
     bool rank_of_held(int rank, const ckpt_message &message);
     bool is_holding() const { return !held_clients_.empty(); }
     void hold(std::vector<Waiting> clients);

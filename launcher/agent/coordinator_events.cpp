@@ -70,14 +70,14 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
 
 void Coordinator::rank_finished(int rank)
 {
-    asked_by_all_.erase(rank);
+    drop_asks(fmt::format("rank {} has called MPI_Finalize", rank));
     machine_.goodbye(rank, steady_clock::now());
     perform();
 }
 
 void Coordinator::rank_gone(int rank)
 {
-    asked_by_all_.erase(rank);
+    drop_asks(fmt::format("rank {} has died", rank));
     held_.gone(rank);
     machine_.gone(rank, steady_clock::now());
     perform();
@@ -87,7 +87,7 @@ void Coordinator::rank_gone(int rank)
 /* It may live, and come back. */
 void Coordinator::rank_lost(int rank)
 {
-    asked_by_all_.erase(rank);
+    drop_asks(fmt::format("the agent of rank {} was lost", rank));
     held_.gone(rank);
     machine_.lost(rank, steady_clock::now());
     perform();

@@ -41,6 +41,14 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
     }
 }
 
+/* A rank is missing that was to ask, too. */
+void Coordinator::drop_asks(const std::string &reason)
+{
+    for (const auto &[asking, number] : std::exchange(asked_by_all_, {})) {
+        answer_error({0, false, asking, number}, reason);
+    }
+}
+
 /* ---- They do not want to be saved -------------------------------------------- */
 
 /* Whether a message is none of the cut's. */
@@ -61,7 +69,7 @@ bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
         }
         return true;
     case CKPT_MSG_REFUSED:
-        if (message.arg[3] == CKPT_REFUSED_FOR_NOW && message.epoch == epoch_) {
+        if (message.arg[4] == CKPT_REFUSED_FOR_NOW && message.epoch == epoch_) {
             held_.refused(rank, message);
         }
         return false;

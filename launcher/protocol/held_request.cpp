@@ -33,7 +33,7 @@ void HeldRequest::refused(int rank, const ckpt_message &message)
 {
     refused_ = true;
     ranks_[rank] = message.text;
-    reached_ = std::max(reached_, message.arg[4]);
+    reached_ = std::max(reached_, message.arg[5]);
 }
 
 bool HeldRequest::allowed(int rank, const ckpt_message &message)

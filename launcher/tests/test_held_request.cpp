@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 ckpt_message refusal(std::uint64_t reached)
 {
     ckpt_message message{};
-    message.arg[3] = CKPT_REFUSED_FOR_NOW;
-    message.arg[4] = reached;
+    message.arg[4] = CKPT_REFUSED_FOR_NOW;
+    message.arg[5] = reached;
     std::strcpy(message.text, "it has not come to a safe point");
     return message;
 }

@@ -21,6 +21,7 @@
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
 
+#include <signal.h>
 #include <time.h>
 
 #define STAY_MS       1   /* between two looks */
@@ -31,7 +32,8 @@ static int regions;             /* how deep in them the threads are, together */
 static int only_at_safe_points;
 static int hooks;
 static int staying;             /* threads that stay at a safe point */
-static int busy;                /* one of them, which looks after the hooks */
+static uint64_t stays_at;       /* the safe point of the one that looks after the hooks;
+                                   0: there is none */
 static uint64_t places;         /* safe points that have been reached */
 static int refused;             /* the agent waits to hear that it can be saved */
 static int can_be_saved;        /* to be told */
@@ -101,14 +103,22 @@ static const char *why(void)
                            : "it has not come to a safe point";
 }
 
+/* One that a thread has come to, while another one is in a region, is not passed. */
+static uint64_t reached(void)
+{
+    const uint64_t stays = GET(stays_at);
+
+    return stays != 0 ? stays - 1 : GET(places);
+}
+
 void ckpt_hold_refuse(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
                                    .epoch = ckpt_checkpoint.epoch};
 
     SET(refused, 1);
-    message.arg[3] = CKPT_REFUSED_FOR_NOW;
-    message.arg[4] = GET(places);
+    message.arg[4] = CKPT_REFUSED_FOR_NOW;
+    message.arg[5] = reached();
     ckpt_text_copy(message.text, sizeof(message.text), why());
     (void)ckpt_agent_send(&message, -1);
     if (!ckpt_hold_is_on() && SWAP(refused, 0)) { /* just now */
@@ -153,13 +163,19 @@ void ckpt_hold_restarted(void)
     ADD(restarts, 1);
 }
 
-/* The MPI thread serves at a signal, wherever it is; the service thread too. */
+/* The MPI thread serves at a signal, wherever it is; the service thread too. One that
+ * tgkill(2) sends within the process would mean something else (task/threads.c). */
 void ckpt_hold_kick(void)
 {
-    if (ckpt_checkpoint.open && ckpt_agent_connected()) {
-        (void)ckpt_sys_tgkill((int)ckpt_sys_getpid(), ckpt_attached_thread(),
-                              ckpt_checkpoint_signal());
+    siginfo_t info = {.si_code = SI_QUEUE};
+
+    if (!ckpt_checkpoint.open || !ckpt_agent_connected()) {
+        return;
     }
+    info.si_signo = ckpt_checkpoint_signal();
+    info.si_pid = (pid_t)ckpt_sys_getpid();
+    (void)ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_attached_thread(),
+                        info.si_signo, (long)&info);
 }
 
 static void tell_if_it_can_be_saved(void)
@@ -278,24 +294,32 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
     return answer;
 }
 
-int ckpt_hold_stay(struct ckpt_stay *stay)
+/* number: of this safe point. */
+static int stay_at(uint64_t number, struct ckpt_stay *stay)
 {
-    const struct moment before = {GET(captured), GET(restarts), GET(places), now_ms()};
+    const struct moment before = {GET(captured), GET(restarts), number, now_ms()};
+    uint64_t none = 0;
     int answer;
 
     if (own_regions > 0 || own_stay) {
         return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
     }
     own_stay = 1;
-    if (!SWAP(busy, 1)) {
+    if (__atomic_compare_exchange_n(&stays_at, &none, number, 0, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
-        SET(busy, 0);
+        SET(stays_at, 0);
     } else { /* another thread looks after the hooks */
         wait_here(stay, &before);
         answer = what_happened(&before);
     }
     own_stay = 0;
     return answer;
+}
+
+int ckpt_hold_stay(struct ckpt_stay *stay)
+{
+    return stay_at(ADD(places, 1), stay);
 }
 
 /* A place where the rank can be saved: those that wait for it hear of it, and it
@@ -308,7 +332,7 @@ static int reach_safe_point(void)
     if (__builtin_expect(wanted == 0 || number < wanted, 1)) {
         return CKPT_ABSENT;
     }
-    return ckpt_hold_stay(NULL);
+    return stay_at(number, NULL);
 }
 
 /* ---- For the program ------------------------------------------------------------ */

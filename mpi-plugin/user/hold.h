@@ -67,7 +67,7 @@ struct ckpt_stay {
 
 /*
  * Stays here, hooks included, where the rank can be saved: until is_done, or until the
- * rank has to go on. stay NULL: as long as a request waits.
+ * rank has to go on.
  * Returns CKPT_TAKEN, CKPT_RESTARTED, or CKPT_ABSENT.
  */
 int ckpt_hold_stay(struct ckpt_stay *stay);

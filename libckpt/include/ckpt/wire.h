@@ -99,8 +99,8 @@ enum ckpt_message_type {
                              sweep 1; in CKPT_CUT_QUIET 1 if it has sent messages
                              since the last cut */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
-                             arg[2] as in READY; arg[3]: CKPT_REFUSED_FOR_NOW if
-                             ALLOWED will follow, arg[4]: then, safe points that
+                             arg[2] as in READY; arg[4]: CKPT_REFUSED_FOR_NOW if
+                             ALLOWED will follow, arg[5]: then, safe points that
                              it has reached */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
@@ -198,7 +198,7 @@ enum ckpt_cut {
 /* ANSWER, arg[0]: whatever the rank has asked for. */
 #define CKPT_ANSWER_TO_ALL 0u
 
-/* REFUSED, arg[3]: the program does not want to be saved just now. */
+/* REFUSED, arg[4]: the program does not want to be saved just now. */
 #define CKPT_REFUSED_FOR_NOW 1u
 
 /* Flags of REPORT, in arg[6]. */
