@@ -203,10 +203,12 @@ def test_python(lab):
 
 
 def test_cxx_without_mpi(lab):
-    command = [APPS / "threaded/scopes", 1000]
+    command = [APPS / "threaded/scopes", 1500]
     job = alone.start(lab, *command)
-    job.wait_for("^asked 1", count=1)
-    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^asked 1")
+    alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for("restart 1 of")
     lines = job.succeed()
     assert ok_line(lines, None) == ok_line(alone.lines_of(*command), None)
     assert "restarts 1, hooks 1" in lines
