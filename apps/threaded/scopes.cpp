@@ -59,10 +59,33 @@ void ask()
     CHECK(answer != CKPT_ABSENT || !ckpt_active());
 }
 
+/* Hooks run in the thread that has reached a safe point: either of the two. */
 struct Device {
-    bool is_open = true;
-    int restarts = 0, taken = 0;
+    std::atomic<bool> is_open = true;
+    std::atomic<int> restarts = 0;
 };
+
+/* How often the program had been restarted then. */
+std::uint64_t write(std::vector<long> &kept, std::vector<long> &scratch, long step)
+{
+    ckpt::NoCheckpoint here;
+    for (std::size_t i = 0; i < words; i += page_words) {
+        scratch[i] = kept[i] = step;
+    }
+    return ckpt_restarts();
+}
+
+void check(const std::vector<long> &kept, const std::vector<long> &scratch, long step,
+           std::uint64_t restarts)
+{
+    ckpt::NoCheckpoint here;
+    const bool came_back = ckpt_restarts() != restarts;
+    /* Not the first and the last page, which others may share. */
+    for (std::size_t i = page_words; i + 2 * page_words < words; i += page_words) {
+        CHECK(kept[i] == step);
+        CHECK(scratch[i] == (came_back ? 0 : step));
+    }
+}
 
 long run(long steps)
 {
@@ -72,30 +95,18 @@ long run(long steps)
     excluded = ckpt::Excluded(scratch);
     ckpt::Hooks hooks(
         [&] {
-            CHECK(device.is_open);
-            device.is_open = false;
+            CHECK(device.is_open.exchange(false));
             return true;
         },
         [&](int answer) {
-            CHECK(!device.is_open);
-            device.is_open = true;
+            CHECK(!device.is_open.exchange(true));
             device.restarts += answer == CKPT_RESTARTED ? 1 : 0;
-            device.taken += answer == CKPT_TAKEN ? 1 : 0;
         });
     long sum = 0;
     for (long step = 1; step <= steps; step++) {
-        const int restarts = device.restarts;
-        for (std::size_t i = 0; i < words; i += page_words) {
-            scratch[i] = kept[i] = step;
-        }
-        const int answer = ckpt_safe_point();
-        CHECK((answer == CKPT_RESTARTED) == (device.restarts != restarts));
-        /* Not the first and the last page, which others may share. */
-        for (std::size_t i = page_words; i + 2 * page_words < words; i += page_words) {
-            CHECK(kept[i] == step);
-            CHECK(scratch[i] == (answer == CKPT_RESTARTED ? 0 : step));
-        }
-        CHECK(device.is_open);
+        const auto restarts = write(kept, scratch, step);
+        ckpt_safe_point();
+        check(kept, scratch, step, restarts);
         std::this_thread::sleep_for(milliseconds(2));
         sum = sum * 31 + step;
         if (step % 20 == 0) {
@@ -107,7 +118,7 @@ long run(long steps)
         std::fflush(stdout);
     }
     std::printf("restarts %d, hooks %d\n", static_cast<int>(ckpt_restarts()),
-                device.restarts);
+                device.restarts.load());
     return sum;
 }
 
