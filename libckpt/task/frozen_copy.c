@@ -111,10 +111,10 @@ static long fork_orphan(void)
     (void)ckpt_sys_sigprocmask(0, &all, &mask);
     between = clone(run_orphan, making.stack + STACK_SIZE, CLONE_VM | CLONE_VFORK,
                     NULL);
-    (void)ckpt_sys_sigprocmask(2, &mask, NULL);
-    if (between > 0) {
+    if (between > 0) { /* nothing can interrupt that */
         (void)ckpt_syscall4(SYS_wait4, between, 0, __WALL, 0);
     }
+    (void)ckpt_sys_sigprocmask(2, &mask, NULL);
     return making.pid;
 }
 

@@ -161,12 +161,12 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
                         (long)&spawn.signal_mask, 8);
     child = clone(run_orphan, spawn.outer_stack + sizeof(spawn.outer_stack),
                   CLONE_VM | CLONE_VFORK, NULL);
+    if (child > 0) { /* nothing can interrupt that: it leaves no child behind */
+        (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
+    }
     (void)ckpt_syscall4(SYS_rt_sigprocmask, SIG_SETMASK,
                         (long)&spawn.signal_mask, 0, 8);
     ckpt_sys_close(pipe[1]);
-    if (child > 0) {
-        (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
-    }
     do {
         got = ckpt_sys_read(pipe[0], &byte, 1);
     } while (got == -EINTR);
