@@ -4,6 +4,7 @@ memory back, and end up with the right answer from each checkpoint."""
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from test_agent import lose_agent_in_a_checkpoint
@@ -71,20 +72,11 @@ def test_free_gives_memory_back(lab, native):
 
 def test_without_userfaultfd(lab, native):
     """As in many containers: said once for each rank, and taken by a copy."""
-    plain = programs.memory(8, 3000)
-    confined = plain.__class__(
-        plain.name, [APPS / "confined", *plain.argv], plain.ranks
-    )
-    job = lab.start(confined, **SLOW)
-    for _ in range(2):
-        job.wait_for(plain.progress)
-        result = lab.checkpoint(job)
+    program = programs.memory(8, 3000)
+    confined = replace(program, argv=[APPS / "confined", *program.argv])
+    for result in save_and_restart(lab, native, confined, 2, **SLOW):
         assert result["standing"] == 0 and result["cost"]["faults"]["count"] == 0
     assert log_of(lab).count("is saved with cow instead of cll") == 2
-    job.kill()
-    again = lab.restart()
-    again.succeed()
-    assert lab.answer(plain, job, again) == native(plain).answer
 
 
 @pytest.mark.parametrize("fault", FATAL)

@@ -103,22 +103,6 @@ void add_page_runs(std::vector<PageRun> &runs, const RankImage &image,
     }
 }
 
-/* Where a region of an image has content, or something under the image has. */
-PageRanges content_of(const RankImage &image, std::uint32_t index,
-                      std::uint64_t chunk_size)
-{
-    PageRanges content;
-    for (const ChunkRecord &chunk :
-         std::ranges::equal_range(image.chunks, index, {}, &ChunkRecord::region)) {
-        append_range(content, range_of_chunk(image, chunk, chunk_size));
-    }
-    const ckpt_region &region = image.regions[index];
-    for (const PageRun &run : runs_in(image, {region.start, region.end})) {
-        append_range(content, {run.start, run.end});
-    }
-    return content;
-}
-
 /* Gives the data runs their places, and adds a job for each chunk of the pages. */
 void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
 {

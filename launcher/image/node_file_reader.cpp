@@ -501,18 +501,8 @@ void NodeFileReader::read_region(int rank, std::size_t region,
 
 std::uint64_t NodeFileReader::content_of(int rank, std::size_t region) const
 {
-    const RankImage &image = impl_->image(rank);
-    PageRanges content;
-    for (const ChunkRecord &chunk :
-         std::ranges::equal_range(image.chunks, region, {}, &ChunkRecord::region)) {
-        content.push_back(range_of_chunk(image, chunk, impl_->chunk_size));
-    }
-    const auto &[start, end] =
-        std::pair(image.regions[region].start, image.regions[region].end);
-    for (const PageRun &run : runs_in(image, {start, end})) {
-        content.push_back({run.start, run.end});
-    }
-    return length_of(content);
+    return length_of(ckpt::content_of(impl_->image(rank), static_cast<std::uint32_t>(region),
+                                      impl_->chunk_size));
 }
 
 void NodeFileReader::read_message_log(int rank,

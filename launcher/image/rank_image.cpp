@@ -205,6 +205,21 @@ std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range
     return {first, last};
 }
 
+PageRanges content_of(const RankImage &image, std::uint32_t region,
+                      std::uint64_t chunk_size)
+{
+    PageRanges content;
+    for (const ChunkRecord &chunk :
+         std::ranges::equal_range(image.chunks, region, {}, &ChunkRecord::region)) {
+        append_range(content, range_of_chunk(image, chunk, chunk_size));
+    }
+    const ckpt_region &whole = image.regions[region];
+    for (const PageRun &run : runs_in(image, {whole.start, whole.end})) {
+        append_range(content, {run.start, run.end});
+    }
+    return content;
+}
+
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
                    std::uint64_t chunk_size, std::uint64_t file_bytes)
 {

@@ -114,6 +114,11 @@ ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
 /* The image's page runs that reach into a range, and perhaps beyond its ends. */
 std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range);
 
+/* Where a region has content, or something under the image has; in whole chunks and
+ * runs. */
+PageRanges content_of(const RankImage &image, std::uint32_t region,
+                      std::uint64_t chunk_size);
+
 /* Whether a chunk of something that has `length` bytes (not 0), in chunks of
  * `chunk_size`, can be in a file of `file_bytes`. */
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,

@@ -36,12 +36,15 @@ CKPT_INTERPOSE int munmap(void *start, size_t size)
 
 CKPT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags, ...)
 {
-    va_list arguments;
-    void *place;
+    void *place = NULL;
 
-    va_start(arguments, flags);
-    place = va_arg(arguments, void *); /* not used without MREMAP_FIXED */
-    va_end(arguments);
+    if ((flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0) {
+        va_list arguments;
+
+        va_start(arguments, flags);
+        place = va_arg(arguments, void *);
+        va_end(arguments);
+    }
     ckpt_before_giving_back(start, size);
     return CKPT_NEXT(mremap)(start, size, new_size, flags, place);
 }
