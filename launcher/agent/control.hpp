@@ -54,12 +54,13 @@ struct Request {
 /* How far a checkpoint is. */
 struct Progress {
     std::string phase; /* "queued", "align", "stop", "drain", "save", "write",
-                          "commit" */
+                          "commit"; "held": none is tried just now */
     std::uint64_t number = 0;
     int ranks_done = 0; /* ranks through with this phase */
     int rank_count = 0;
     std::uint64_t bytes_done = 0; /* phase "write": memory saved so far */
     double seconds = 0;           /* since the request */
+    std::string waits_for;        /* phase "held": ranks that do not want to be saved */
 };
 
 /* Seconds; the first four as in the manifest. */
@@ -103,8 +104,9 @@ struct Status {
     std::string directory; /* CKPT_DIR, absolute */
     std::string host;
     std::string application; /* argv[0] of the program */
-    std::string phase;       /* "starting", "running", "ending" or, while a
+    std::string phase;       /* "starting", "running", "held", "ending" or, while a
                                 checkpoint is under way, its phase */
+    std::string waits_for;   /* phase "held": for whom a request waits, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
     int agent_pid = 0;
@@ -137,7 +139,7 @@ struct Reply {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Progress, phase, number,
                                                 ranks_done, rank_count,
-                                                bytes_done, seconds)
+                                                bytes_done, seconds, waits_for)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timings, request_to_stop, stop,
                                                 drain, capture, commit, total)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
@@ -147,7 +149,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
                                                 cost, timings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
-    Status, job, launch_namespace, directory, host, application, phase,
+    Status, job, launch_namespace, directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last)
 

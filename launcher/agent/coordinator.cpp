@@ -33,6 +33,8 @@ using std::chrono::steady_clock;
 constexpr auto align_tick = std::chrono::milliseconds(2);
 /* Ranks that are to log messages are reminded this often. */
 constexpr auto moving_tick = std::chrono::milliseconds(10);
+/* While ranks hold a request, their pages are looked at this often. */
+constexpr auto held_tick = std::chrono::milliseconds(20);
 constexpr auto progress_tick = std::chrono::milliseconds(100);
 constexpr auto periodic_retry = std::chrono::seconds(1);
 constexpr std::size_t longest_program_name = 100;
@@ -195,37 +197,50 @@ void Coordinator::end()
 
 /* ---- Requests ------------------------------------------------------------- */
 
-void Coordinator::answer(ClientId client, const control::Reply &reply)
+void Coordinator::answer(const Waiting &waiting, const control::Reply &reply)
 {
-    if (client != 0) { /* 0: a periodic checkpoint */
-        answer_(client, reply);
+    if (waiting.client != 0) { /* 0: a periodic checkpoint, or a rank */
+        answer_(waiting.client, reply);
+    }
+    if (waiting.rank >= 0 && reply.event != "progress" && where_[waiting.rank] != nullptr) {
+        where_[waiting.rank]->send({waiting.rank, CKPT_MSG_ANSWER, true, waiting.number,
+                                    reply.error},
+                                   epoch_);
     }
 }
 
-void Coordinator::answer_error(ClientId client, const std::string &text)
+void Coordinator::answer_error(const Waiting &waiting, const std::string &text)
 {
     control::Reply reply;
 
     reply.event = "error";
     reply.error = text;
-    answer(client, reply);
+    answer(waiting, reply);
 }
 
 void Coordinator::request(ClientId client, bool kill)
 {
-    if (machine_.phase() == Phase::idle) {
-        start({{client, kill}}, steady_clock::now(), choice_.protocol());
+    request({client, kill});
+}
+
+void Coordinator::request(const Waiting &waiting)
+{
+    if (is_holding()) {
+        held_clients_.push_back(waiting);
+        tell_held();
+    } else if (machine_.phase() == Phase::idle) {
+        start({waiting}, steady_clock::now(), choice_.protocol());
     } else if (machine_.may_join()) {
-        machine_.join(kill);
-        clients_.push_back({client, kill});
+        machine_.join(waiting.kill);
+        clients_.push_back(waiting);
         tell_progress(true);
     } else {
-        queue_.push_back({client, kill});
+        queue_.push_back(waiting);
         control::Reply reply;
         reply.event = "progress";
         reply.progress.phase = "queued";
         reply.progress.rank_count = machine_.rank_count();
-        answer(client, reply);
+        answer(waiting, reply);
     }
 }
 
@@ -236,6 +251,9 @@ void Coordinator::client_gone(ClientId client)
     };
     std::erase_if(clients_, is);
     std::erase_if(queue_, is);
+    if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
+        drop_held("nobody waits for it any more");
+    }
 }
 
 /* A rank is told with CUT where to write its log; a message has room for so much. */
@@ -258,8 +276,9 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
     if (!obstacle.empty()) {
         for (const Waiting &waiting : clients) {
-            answer_error(waiting.client, obstacle);
+            answer_error(waiting, obstacle);
         }
+        end_held();
         return;
     }
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
@@ -271,6 +290,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     bool kill = std::any_of(clients.begin(), clients.end(),
                             [](const Waiting &waiting) { return waiting.kill; });
     clients_ = std::move(clients);
+    held_.begin();
     attempt_ = {};
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
@@ -290,7 +310,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
 
 void Coordinator::start_waiting()
 {
-    if (machine_.phase() == Phase::idle && !queue_.empty()) {
+    if (machine_.phase() == Phase::idle && !queue_.empty() && !is_holding()) {
         start(std::exchange(queue_, {}), steady_clock::now(),
               choice_.protocol());
     }
@@ -298,7 +318,8 @@ void Coordinator::start_waiting()
 
 bool Coordinator::idle() const
 {
-    return machine_.phase() == Phase::idle && queue_.empty() && remover_.idle();
+    return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
+           remover_.idle();
 }
 
 /* ---- Time ------------------------------------------------------------------ */
@@ -314,6 +335,10 @@ void Coordinator::tick(Time now)
         machine_.tick(now);
         perform();
         tell_progress(false);
+        return;
+    }
+    if (is_holding()) {
+        tick_held(now);
         return;
     }
     if (interval_.is_periodic() && last_end_ && now >= next_periodic()) {
@@ -333,6 +358,9 @@ Coordinator::Time Coordinator::next_tick(Time now) const
     }
     if (machine_.is_moving()) {
         return now + moving_tick;
+    }
+    if (machine_.phase() == Phase::idle && is_holding()) {
+        return std::min(now + held_tick, std::max(now, held_.due()));
     }
     if (machine_.phase() != Phase::idle) {
         Time soon = now + progress_tick;
@@ -365,7 +393,7 @@ void Coordinator::tell_progress(bool always)
     reply.progress.bytes_done = attempt_.memory;
     reply.progress.seconds = machine_.elapsed(now);
     for (const Waiting &waiting : clients_) {
-        answer(waiting.client, reply);
+        answer(waiting, reply);
     }
 }
 
@@ -377,8 +405,10 @@ void Coordinator::fill(control::Status &status) const
     status.phase = phase_name(machine_.phase());
     if (machine_.phase() == Phase::idle) {
         status.phase = machine_.ending()              ? "ending"
-                       : machine_.obstacle().empty() ? "running"
-                                                     : "starting";
+                       : !machine_.obstacle().empty() ? "starting"
+                       : is_holding()                 ? "held"
+                                                      : "running";
+        status.waits_for = is_holding() ? held_.text() : std::string();
     }
     for (control::RankStatus &rank : status.ranks) {
         rank.state = machine_.state_name(rank.rank);

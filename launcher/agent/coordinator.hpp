@@ -14,10 +14,12 @@
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
+#include "protocol/held_request.hpp"
 #include "protocol/lanes.hpp"
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -73,9 +75,12 @@ class Coordinator : public NodeEvents, private RankPages
     void undone(Node &node) override;
 
   private:
+    /* A command, or a rank whose program asks; or neither: it is periodic. */
     struct Waiting {
         ClientId client;
         bool kill;
+        int rank = -1;
+        std::uint64_t number = 0; /* of the rank's request */
     };
 
     /* A node's piece, which is written in one go. */
@@ -125,6 +130,17 @@ class Coordinator : public NodeEvents, private RankPages
     JobHistory history() const;
     void write_job_state(const char *state);
     bool can_name_logs() const;
+    void request(const Waiting &waiting);
+    void rank_asks(int rank, const ckpt_message &message);
+    void drop_asks(const std::string &reason);
+    bool rank_of_held(int rank, const ckpt_message &message);
+    bool is_holding() const { return !held_clients_.empty(); }
+    void hold(std::vector<Waiting> clients);
+    void tell_held();
+    void tell_safe_point(std::uint64_t number);
+    void tick_held(Time now);
+    void drop_held(const std::string &reason);
+    void end_held();
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void start_waiting();
     void perform();
@@ -150,8 +166,8 @@ class Coordinator : public NodeEvents, private RankPages
     void tell_progress(bool always);
     Time next_periodic() const;
     void fill_interval(control::Status &status) const;
-    void answer(ClientId client, const control::Reply &reply);
-    void answer_error(ClientId client, const std::string &text);
+    void answer(const Waiting &waiting, const control::Reply &reply);
+    void answer_error(const Waiting &waiting, const std::string &text);
 
     const Settings &settings_;
     WorkerThread &worker_;
@@ -170,6 +186,10 @@ class Coordinator : public NodeEvents, private RankPages
     Attempt attempt_;
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
+    HeldRequest held_; /* of the attempt under way, and until the next one */
+    std::vector<Waiting> held_clients_;
+    Time held_since_{};
+    std::map<int, std::uint64_t> asked_by_all_; /* numbers of requests, by rank */
     std::optional<Time> last_end_; /* of a checkpoint, or of the start */
     CheckpointInterval interval_;
     JobHistory earlier_; /* launches of the job */

@@ -382,6 +382,11 @@ void Coordinator::perform(const action::Finish &finish)
         });
         return;
     }
+    if (!finish.committed && held_.any() && machine_.obstacle().empty()) {
+        hold(std::move(clients));
+        return;
+    }
+    end_held();
     if (finish.committed) {
         control::Result &result = attempt_.result;
         result.job = job_;
@@ -420,7 +425,7 @@ void Coordinator::perform(const action::Finish &finish)
         spdlog::error("checkpoint failed: {}", finish.reason);
     }
     for (const Waiting &waiting : clients) {
-        answer(waiting.client, reply);
+        answer(waiting, reply);
     }
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */

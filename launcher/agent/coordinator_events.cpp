@@ -47,6 +47,9 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 
 void Coordinator::rank_said(int rank, const ckpt_message &message)
 {
+    if (rank_of_held(rank, message)) {
+        return;
+    }
     Time now = steady_clock::now();
     bool of_attempt = machine_.phase() != Phase::idle &&
                       !machine_.is_settling() && message.epoch == epoch_;
@@ -67,12 +70,15 @@ void Coordinator::rank_said(int rank, const ckpt_message &message)
 
 void Coordinator::rank_finished(int rank)
 {
+    drop_asks(fmt::format("rank {} has called MPI_Finalize", rank));
     machine_.goodbye(rank, steady_clock::now());
     perform();
 }
 
 void Coordinator::rank_gone(int rank)
 {
+    drop_asks(fmt::format("rank {} has died", rank));
+    held_.gone(rank);
     machine_.gone(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
@@ -81,6 +87,8 @@ void Coordinator::rank_gone(int rank)
 /* It may live, and come back. */
 void Coordinator::rank_lost(int rank)
 {
+    drop_asks(fmt::format("the agent of rank {} was lost", rank));
+    held_.gone(rank);
     machine_.lost(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;

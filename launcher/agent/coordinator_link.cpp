@@ -76,6 +76,10 @@ void CoordinatorLink::lost()
                      session->cut().in_doubt ? CKPT_LEFT_OPEN : CKPT_GIVEN_UP,
                      "the coordinating agent was lost"},
                     epoch_);
+        local_.send({rank, CKPT_MSG_HELD, false, 0, {}}, epoch_);
+        local_.send({rank, CKPT_MSG_ANSWER, true, CKPT_ANSWER_TO_ALL,
+                     "the coordinating agent was lost"},
+                    epoch_);
     }
     local_.undo();
     retry_at_ = std::chrono::steady_clock::now() + retry_after;
@@ -117,7 +121,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         epoch_ = frame.at("epoch");
         cutting_ = message == CKPT_MSG_CUT ||
                    (cutting_ && message != CKPT_MSG_REQUEST);
-        if (message == CKPT_MSG_REQUEST || message == CKPT_MSG_RUN) {
+        if (message == CKPT_MSG_REQUEST || message == CKPT_MSG_RUN ||
+            message == CKPT_MSG_HELD) {
             aligning_ = true;
         } else if (message == CKPT_MSG_STOP || message == CKPT_MSG_CUT ||
                    message == CKPT_MSG_RESUME) {

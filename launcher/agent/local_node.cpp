@@ -120,6 +120,10 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         note_cut(*session, message);
         if (events_ != nullptr) {
             events_->rank_said(session->rank(), message);
+        } else if (message.type == CKPT_MSG_ASK) {
+            send({session->rank(), CKPT_MSG_ANSWER, true, message.arg[0],
+                  "there is no coordinating agent"},
+                 message.epoch);
         }
     }
 }
@@ -469,6 +473,9 @@ void LocalNode::committed(std::uint64_t number)
     protector_.committed();
     for (auto &tracker : increments_.committed(number)) {
         worker_.run([tracker] { tracker->committed(); });
+    }
+    for (auto &[rank, session] : ranks_) {
+        session->set_committed(number);
     }
     fold();
 }

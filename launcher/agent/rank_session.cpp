@@ -267,4 +267,9 @@ void RankSession::set_expected(const std::vector<std::uint64_t> &expected)
     }
 }
 
+void RankSession::set_committed(std::uint64_t number)
+{
+    store(page_->committed, number);
+}
+
 } // namespace ckpt

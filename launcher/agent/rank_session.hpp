@@ -71,6 +71,8 @@ class RankSession
     void set_expected(const std::vector<std::uint64_t> &expected);
     /* Whether pages of it are write-protected; it looks before it gives some back. */
     void set_protected(bool is_protected);
+    /* The newest checkpoint of the job. */
+    void set_committed(std::uint64_t number);
 
   private:
     void map_page();

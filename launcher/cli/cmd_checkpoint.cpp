@@ -61,6 +61,10 @@ class CheckpointCommand : public Command
   private:
     static std::string text(const control::Progress &progress, double seconds)
     {
+        if (!progress.waits_for.empty()) {
+            return fmt::format("it waits: {}, {}", progress.waits_for,
+                               format_seconds(seconds));
+        }
         return fmt::format("{}: {} of {} ranks, {} written, {}",
                            progress.phase, progress.ranks_done,
                            progress.rank_count,

@@ -86,6 +86,9 @@ std::string to_text(const RunningJob &job)
         "{}: {}, {} of {}\n  {} on {}, directory {}\n",
         status.job, status.phase, ranks_text(status), status.application,
         launcher_text(status), status.host, status.directory);
+    if (!status.waits_for.empty()) {
+        text += fmt::format("  a checkpoint waits: {}\n", status.waits_for);
+    }
     text += fmt::format("  checkpoints: {} committed, {} failed",
                         status.committed, status.failed);
     if (status.last.number != 0) {

@@ -202,6 +202,7 @@ Json view_of_rank(const RankImage &image)
             {"executable", image.text(snapshot.executable)},
             {"memory_bytes", memory},
             {"stored_bytes", stored},
+            {"excluded_bytes", length_of(excluded_pages(image))},
             {"region_count", image.regions.size()},
             {"thread_count", image.threads.size() + 1},
             {"file_count", image.files.size()},

@@ -32,7 +32,7 @@ WatchedChanges::WatchedChanges(pid_t pid, PageWatch watch)
 
 /* A device that could write into the memory when the process was marked may have done
  * so until now. */
-void WatchedChanges::mark(const PageRanges &ranges)
+void WatchedChanges::mark(const PageRanges &ranges, const PageRanges &excluded)
 {
     PageRanges found;
     for (const ckpt_range &range : ranges) {
@@ -45,6 +45,7 @@ void WatchedChanges::mark(const PageRanges &ranges)
         }
     }
     written_ = unite(written_, found);
+    excluded_ = excluded;
     all_ = all_ || !obstacle_.empty();
     obstacle_ = PageWatch::obstacle(pid_);
 }
@@ -56,7 +57,7 @@ PageRanges WatchedChanges::changed(const RemoteMemory &, const PageRanges &data)
 
 void WatchedChanges::committed()
 {
-    written_.clear();
+    written_ = excluded_;
     all_ = false;
 }
 

@@ -28,8 +28,9 @@ class ChangeTracker
 
     /* The process stands still, to be saved: `ranges`, whole mappings of private
      * anonymous memory, as they are now. Never throws for what it cannot tell: then all
-     * has changed. */
-    virtual void mark(const PageRanges &ranges) = 0;
+     * has changed. `excluded`: pages that are not in the checkpoint, whatever they are;
+     * for the next one they have changed. */
+    virtual void mark(const PageRanges &ranges, const PageRanges &excluded) = 0;
 
     /* Once for each mark(): those of `data` that have changed since the last committed
      * checkpoint. `memory`: of the process, or of a copy of it that was made then; `data`:
@@ -53,7 +54,7 @@ class WatchedChanges : public ChangeTracker
   public:
     WatchedChanges(pid_t pid, PageWatch watch);
 
-    void mark(const PageRanges &ranges) override;
+    void mark(const PageRanges &ranges, const PageRanges &excluded) override;
     PageRanges changed(const RemoteMemory &memory, const PageRanges &data) override;
     void committed() override;
     std::string obstacle() const override { return obstacle_; }
@@ -62,6 +63,7 @@ class WatchedChanges : public ChangeTracker
     pid_t pid_;
     PageWatch watch_;
     PageRanges written_;        /* since the last committed checkpoint */
+    PageRanges excluded_;       /* when it was marked last */
     bool all_ = false;          /* anything may have been written to, since then */
     std::string obstacle_;      /* when it was marked last */
 };
@@ -72,7 +74,7 @@ class ContentChanges : public ChangeTracker
   public:
     explicit ContentChanges(unsigned threads) : threads_(threads) {}
 
-    void mark(const PageRanges &) override {}
+    void mark(const PageRanges &, const PageRanges &) override {}
     bool compares() const override { return true; }
     PageRanges changed(const RemoteMemory &memory, const PageRanges &data) override;
     void committed() override;

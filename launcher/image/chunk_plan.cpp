@@ -42,12 +42,13 @@ bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
 }
 
 /* The parts of a region that must be read. */
-std::vector<ckpt_range> runs_of(const RemoteMemory &memory,
-                                const ckpt_region &region)
+std::vector<ckpt_range> runs_of(const RemoteMemory &memory, const ckpt_region &region,
+                                const PageRanges &excluded)
 {
     std::vector<ckpt_range> runs;
     if (may_be_partial(region)) {
         memory.scan({region.start, region.end}, PageSelection::data, runs);
+        runs = subtract(runs, excluded);
     } else {
         /* The page map of one process does not tell what is in memory that
          * others may have written, or in a file. */
@@ -150,13 +151,14 @@ PageRanges data_of_partial(const RemoteMemory &memory, const RankImage &image)
             memory.scan({region.start, region.end}, PageSelection::data, data);
         }
     }
-    return data;
+    return subtract(data, excluded_pages(image));
 }
 
 ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
                       std::uint64_t chunk_size, PlanPart part, ChangeTracker *changes)
 {
     ChunkPlan plan;
+    const PageRanges excluded = excluded_pages(image);
     if (changes != nullptr && part != PlanPart::common) {
         plan_changes(plan, memory, image, chunk_size, *changes);
     }
@@ -169,7 +171,7 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
             leads_to_mapped_file(region, image.text(region.path))) {
             plan.by_reference.push_back(i);
         } else if (region.kind != CKPT_REGION_SHARED_ELSEWHERE) {
-            add_jobs(plan, i, region, runs_of(memory, region), chunk_size);
+            add_jobs(plan, i, region, runs_of(memory, region, excluded), chunk_size);
         }
     }
     return plan;

@@ -121,7 +121,8 @@ template <> Hdf5Id make_record_type<ckpt_snapshot>()
     type.MEMBER(ckpt_snapshot, umask);
     type.MEMBER(ckpt_snapshot, working_directory);
     type.MEMBER(ckpt_snapshot, executable);
-    type.MEMBER(ckpt_snapshot, reserved);
+    /* So it was called when nothing could be excluded: such images can be read. */
+    type.add<ckpt_string_t>("reserved", offsetof(ckpt_snapshot, excluded));
     type.MEMBER(ckpt_snapshot, cpu_features);
     return type.take();
 }

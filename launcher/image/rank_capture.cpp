@@ -122,7 +122,7 @@ void RankCapture::mark_changes()
             ranges.push_back({region.start, region.end});
         }
     }
-    process_.changes->mark(ranges);
+    process_.changes->mark(ranges, excluded_pages(image_));
 }
 
 void RankCapture::begin(std::uint64_t chunk_size, const PipelineOptions &options,

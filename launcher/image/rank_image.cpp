@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace ckpt
@@ -132,6 +133,7 @@ void require_sane_image(const RankImage &image, const std::string &whose)
     require_string(image, snapshot.working_directory, whose,
                    "working directory");
     require_string(image, snapshot.executable, whose, "executable");
+    require_string(image, snapshot.excluded, whose, "list of excluded memory");
     require_saved(image, snapshot.resume_entry, 1, whose, "resume routine");
     require_saved(image, snapshot.layout.auxv, snapshot.layout.auxv_size, whose,
                   "auxiliary vector");
@@ -148,6 +150,29 @@ void require_sane_image(const RankImage &image, const std::string &whose)
                           "payload of a file");
         }
     }
+}
+
+PageRanges excluded_pages(const RankImage &image)
+{
+    PageRanges ranges;
+    std::uint64_t last_end = 0;
+    const char *next = image.text(image.snapshot.excluded);
+    const char *end = next + std::strlen(next);
+    while (next != end) {
+        ckpt_range range = {};
+        auto start = std::from_chars(next, end, range.start, 16);
+        bool good = start.ec == std::errc() && start.ptr != end && *start.ptr == '-';
+        auto stop = good ? std::from_chars(start.ptr + 1, end, range.end, 16) : start;
+        good = good && stop.ec == std::errc() && (stop.ptr == end || *stop.ptr == ' ');
+        if (!good || range.start < last_end || range.end <= range.start ||
+            (range.start | range.end) % page_size != 0) {
+            fail("excluded memory is not told as it should be: '{}'", next);
+        }
+        append_range(ranges, range);
+        last_end = range.end;
+        next = stop.ptr == end ? end : stop.ptr + 1;
+    }
+    return ranges;
 }
 
 bool may_be_partial(const ckpt_region &region)

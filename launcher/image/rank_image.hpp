@@ -81,6 +81,10 @@ struct RankImage {
     const FileReference *reference(std::size_t region) const;
 };
 
+/* Pages of private memory that the program does not want to be saved. Throws Error if
+ * the snapshot does not say it as it should. */
+PageRanges excluded_pages(const RankImage &image);
+
 /* Private memory, of which an image may have no more than what has changed. */
 bool may_be_partial(const ckpt_region &region);
 

@@ -281,7 +281,7 @@ class Trackers : public testing::TestWithParam<const char *>
     {
         RemoteMemory reader(::getpid());
         PageRanges data;
-        tracker->mark({memory.range()});
+        tracker->mark({memory.range()}, {});
         reader.scan(memory.range(), PageSelection::data, data);
         return memory.numbers(tracker->changed(reader, data));
     }

@@ -37,6 +37,8 @@
 static const int interval_kinds[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 #define INTERVAL_KINDS 3
 
+#define SEVERAL_TICKS INT64_C(30000000) /* nanoseconds, at 100 ticks a second */
+
 struct timer {
     int32_t id;
     int32_t clock;
@@ -203,6 +205,35 @@ static size_t count_entries(const char *text)
     return entries;
 }
 
+static int is_zero(const struct timeval *time)
+{
+    return time->tv_sec == 0 && time->tv_usec == 0;
+}
+
+static int64_t processor_time(void)
+{
+    struct timespec time = {0, 0};
+
+    (void)ckpt_syscall3(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&time, 0);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/*
+ * A timer of processor time that is just due has no time left, like one that is
+ * switched off but keeps its interval. Some clock ticks later only the latter is still
+ * so: we use up processor time until then.
+ */
+static void wait_until_told(int kind, struct itimerval *timer)
+{
+    const int64_t end = processor_time() + SEVERAL_TICKS;
+
+    while (is_zero(&timer->it_value) && processor_time() < end) {
+        for (volatile int i = 0; i < 10000; i++) { /* as the program, not as the kernel */
+        }
+        (void)ckpt_syscall3(SYS_getitimer, kind, (long)timer, 0);
+    }
+}
+
 /* The kernel restarts ITIMER_REAL only when its signal is taken: that waits,
  * and with it a whole interval. */
 static void read_intervals(void)
@@ -211,9 +242,13 @@ static void read_intervals(void)
         struct itimerval *timer = &saved.interval[i];
 
         (void)ckpt_syscall3(SYS_getitimer, interval_kinds[i], (long)timer, 0);
-        if (interval_kinds[i] == ITIMER_REAL && timer->it_value.tv_sec == 0 &&
-            timer->it_value.tv_usec == 0) {
+        if (!is_zero(&timer->it_value) || is_zero(&timer->it_interval)) {
+            continue;
+        }
+        if (interval_kinds[i] == ITIMER_REAL) {
             timer->it_value = timer->it_interval;
+        } else {
+            wait_until_told(interval_kinds[i], timer);
         }
     }
 }

@@ -7,6 +7,7 @@ extern "C" {
 #include "task/timers.h"
 }
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
@@ -19,6 +20,7 @@ extern "C" {
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace
@@ -122,6 +124,66 @@ TEST(Timers, KeepIdsTimesAndIntervals)
     for (int id : ids) {
         syscall(SYS_timer_delete, id);
     }
+    ckpt_arena_close(&arena);
+}
+
+/* Now and then one is just due when it is looked at: then it has no time left. */
+TEST(Timers, IntervalsOfProcessorTimeGoOn)
+{
+    static volatile sig_atomic_t ticks[2];
+    const std::pair<int, int> kinds[] = {{ITIMER_VIRTUAL, SIGVTALRM},
+                                         {ITIMER_PROF, SIGPROF}};
+    const itimerval off{}, fast{{0, 1000}, {0, 1000}};
+    ckpt_arena arena{};
+    ckpt_failure failure{};
+
+    ASSERT_EQ(ckpt_arena_open(&arena), 0);
+    for (auto [kind, signal] : kinds) {
+        ::signal(signal, [](int which) {
+            ticks[which == SIGPROF] = ticks[which == SIGPROF] + 1;
+        });
+        ASSERT_EQ(setitimer(static_cast<__itimer_which>(kind), &fast, nullptr), 0);
+    }
+    for (int round = 0; round < 300; round++) {
+        ckpt_arena_reset(&arena);
+        ASSERT_EQ(ckpt_timers_save(&arena, &failure), 0) << failure.text;
+        for (auto [kind, signal] : kinds) {
+            setitimer(static_cast<__itimer_which>(kind), &off, nullptr);
+        }
+        ASSERT_EQ(ckpt_timers_restore(&failure), 0) << failure.text;
+        for (int i = 0; i < 2; i++) {
+            const int before = ticks[i];
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+            while (ticks[i] == before) {
+                ASSERT_LT(std::chrono::steady_clock::now(), end)
+                    << "timer " << i << " in round " << round;
+            }
+        }
+    }
+    for (auto [kind, signal] : kinds) {
+        setitimer(static_cast<__itimer_which>(kind), &off, nullptr);
+        ::signal(signal, SIG_DFL);
+    }
+    ckpt_arena_close(&arena);
+}
+
+/* One that is switched off may have an interval still. */
+TEST(Timers, IntervalsThatAreOffStayOff)
+{
+    const itimerval off{{0, 1000}, {0, 0}};
+    itimerval now{};
+    ckpt_arena arena{};
+    ckpt_failure failure{};
+
+    ASSERT_EQ(ckpt_arena_open(&arena), 0);
+    ASSERT_EQ(setitimer(ITIMER_PROF, &off, nullptr), 0);
+    ASSERT_EQ(ckpt_timers_save(&arena, &failure), 0) << failure.text;
+    ASSERT_EQ(ckpt_timers_restore(&failure), 0) << failure.text;
+    ASSERT_EQ(getitimer(ITIMER_PROF, &now), 0);
+    EXPECT_EQ(now.it_value.tv_usec, 0);
+    EXPECT_EQ(now.it_interval.tv_usec, 1000);
+    const itimerval none{};
+    setitimer(ITIMER_PROF, &none, nullptr);
     ckpt_arena_close(&arena);
 }
 

@@ -24,6 +24,8 @@
 #include "sys/syscall.h"
 #include "task/frozen_copy.h"
 #include "task/threads.h"
+#include "user/ask.h"
+#include "user/hold.h"
 
 #include <errno.h>
 
@@ -95,6 +97,8 @@ void ckpt_answer_request(const struct ckpt_message *message)
     surplus = 0;
     if (!savable(&failure)) {
         ckpt_report_refusal(&failure);
+    } else if (ckpt_hold_is_on()) {
+        ckpt_hold_refuse();
     }
 }
 
@@ -249,6 +253,11 @@ int ckpt_save_as(struct ckpt_context *context)
         ckpt_report_refusal(&failure);
         return error;
     }
+    if (ckpt_hold_is_on()) { /* no thread can change that now */
+        ckpt_threads_thaw();
+        ckpt_hold_refuse();
+        return -EBUSY;
+    }
     ckpt_nonblocking_record();
     error = describe(context, &failure);
     if (error == -EAGAIN) {
@@ -389,6 +398,12 @@ void ckpt_obey(const struct ckpt_message *message)
         break;
     case CKPT_MSG_RESUME:
         ckpt_checkpoint_over(message);
+        break;
+    case CKPT_MSG_HELD:
+        ckpt_hold_told(message);
+        break;
+    case CKPT_MSG_ANSWER:
+        ckpt_ask_answered(message);
         break;
     default:
         break; /* a newer agent's message that asks for nothing we know */

@@ -34,6 +34,13 @@ int ckpt_checkpoint_signal(void)
     return number;
 }
 
+static int attached_thread;
+
+int ckpt_attached_thread(void)
+{
+    return attached_thread;
+}
+
 /* Introduces this rank; the agent's own address goes to `address`. */
 static int hello(char *address, size_t size, uint64_t *epoch,
                  struct ckpt_failure *failure)
@@ -60,6 +67,10 @@ static int hello(char *address, size_t size, uint64_t *epoch,
                          "the agent does not welcome this rank");
     }
     *epoch = message.arg[0];
+    attached_thread = (int)ckpt_sys_gettid();
+    if (page->committed < message.arg[0]) { /* restarted from that one */
+        page->committed = message.arg[0];
+    }
     /* Let the agent read our memory where ptrace is restricted (Yama). */
     (void)ckpt_sys_prctl(PR_SET_PTRACER, (long)message.arg[1], 0, 0, 0);
     ckpt_text_copy(address, size, message.text);

@@ -19,6 +19,9 @@
  */
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure);
 
+/* The kernel's id of the thread that the agent's signals go to. Context: any. */
+int ckpt_attached_thread(void);
+
 /* The signal that a checkpoint uses. Context: normal or quiesced. */
 int ckpt_checkpoint_signal(void);
 

@@ -10,6 +10,7 @@
 #include "cut/report.h"
 #include "runtime/callback.h"
 #include "sys/syscall.h"
+#include "user/hold.h"
 
 #define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
 #define VAIN_US    16  /* so long a pause counts as one of them */
@@ -97,6 +98,7 @@ void ckpt_wait_in_vain(void)
         wait_in_vain();
         ckpt_unguard();
     }
+    ckpt_hold_waits_in_vain();
 }
 
 void ckpt_wait_over(void)
@@ -105,6 +107,7 @@ void ckpt_wait_over(void)
         ckpt_lane_wait_over();
     }
     ckpt_checkpoint.vain = 0;
+    ckpt_hold_wait_over();
     if (ckpt_checkpoint.armed && ckpt_checkpoint.waiting_told) {
         ckpt_checkpoint.waiting_told = 0;
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 0);

@@ -16,6 +16,8 @@
 #include "runtime/callback.h"
 #include "sys/syscall.h"
 #include "task/threads.h"
+#include "user/ask.h"
+#include "user/hold.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -128,6 +130,12 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_CLOSE:
         ckpt_epoch_close(1);
         break;
+    case CKPT_MSG_HELD:
+        ckpt_hold_told(message);
+        break;
+    case CKPT_MSG_ANSWER:
+        ckpt_ask_answered(message);
+        break;
     case CKPT_MSG_DRAIN: /* it has crossed the report that told of this */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);
@@ -144,6 +152,8 @@ static void serve_inside(int in_callback)
 
     ckpt_pending = 1; /* the wrapper looks again when it comes out */
     while (got == 1 && ckpt_agent_connected()) {
+        ckpt_hold_tell();
+        ckpt_ask_tell();
         got = ckpt_agent_receive(&message, 0);
         if (got == 1 && (message.type == CKPT_MSG_REQUEST ||
                          message.type == CKPT_MSG_CUT)) { /* the flags ask */

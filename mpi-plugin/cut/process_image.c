@@ -30,6 +30,7 @@
 #include "task/process_id.h"
 #include "task/signals.h"
 #include "task/timers.h"
+#include "user/excluded.h"
 
 #include <errno.h>
 
@@ -210,6 +211,7 @@ static void describe_process(void)
     ckpt_attributes_save();
     snapshot.working_directory = link_target("/proc/self/cwd");
     snapshot.executable = ckpt_arena_string(&arena, executable);
+    snapshot.excluded = ckpt_arena_string(&arena, ckpt_excluded_text());
     ckpt_cpu_read(snapshot.cpu_features);
     list_threads();
     summarise();

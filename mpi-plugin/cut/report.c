@@ -12,6 +12,8 @@
 #include "cut/synchronous_send.h"
 #include "cut/withhold.h"
 #include "sys/syscall.h"
+#include "user/ask.h"
+#include "user/hold.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +58,7 @@ static void leave_open(void)
 
 void ckpt_checkpoint_over(const struct ckpt_message *message)
 {
+    ckpt_hold_told(message);
     if (message->arg[0] == CKPT_LEFT_OPEN) {
         leave_open();
     } else {
@@ -92,6 +95,8 @@ void ckpt_agent_lost(void)
 
     ckpt_agent_disconnect();
     leave_open();
+    ckpt_hold_forget();
+    ckpt_ask_forget("the agent was lost");
     if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
         ckpt_checkpoint_leave(); /* nobody will ever know */
     }

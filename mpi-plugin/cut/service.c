@@ -26,6 +26,8 @@
 #include "sys/syscall.h"
 #include "task/signals.h"
 #include "task/threads.h"
+#include "user/ask.h"
+#include "user/hold.h"
 
 #include <stdio.h>
 
@@ -83,6 +85,8 @@ static void serve_messages(void)
     int got = 1;
 
     while (got == 1) {
+        ckpt_hold_tell();
+        ckpt_ask_tell();
         tell_outside();
         obey_due_cut();
         ckpt_withheld_report();
@@ -180,10 +184,20 @@ void ckpt_service(void)
         if (!ckpt_checkpoint.armed) {
             ckpt_synchronous_answer();
         }
-        ckpt_pending = ckpt_checkpoint.armed || ckpt_epoch_open;
+        ckpt_pending =
+            ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_hold_matters();
         end_service();
         /* A signal up to here has set kicked; from now on it serves itself. */
     } while (ckpt_checkpoint.kicked);
+}
+
+void ckpt_service_progress(void)
+{
+    if (ckpt_checkpoint.open && !ckpt_alone()) {
+        ckpt_begin();
+        ckpt_log_progress();
+        ckpt_end();
+    }
 }
 
 static int is_lower_thread(int tid)
@@ -262,6 +276,8 @@ int ckpt_service_reopen(struct ckpt_failure *failure)
     }
     ckpt_service_thread_restarted();
     ckpt_checkpoint_leave();
+    ckpt_hold_restarted();
+    ckpt_ask_forget("");
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);
 }
 

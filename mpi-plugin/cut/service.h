@@ -22,6 +22,10 @@ void ckpt_service_forget(void);
 /* After a restart: connects to the new launch's agent. Context: quiesced. */
 int ckpt_service_reopen(struct ckpt_failure *failure);
 
+/* A thread that may call MPI keeps the lower half working, and answers the agent.
+ * Context: normal, outside of calls. */
+void ckpt_service_progress(void);
+
 /* 1 for descriptors that belong to the lower half or to us. Context: any. */
 int ckpt_service_owns_descriptor(int fd);
 

@@ -226,7 +226,9 @@ struct ckpt_snapshot {
     uint32_t umask;
     ckpt_string_t working_directory;
     ckpt_string_t executable;
-    ckpt_string_t reserved;
+    ckpt_string_t excluded; /* private memory that is not saved and will be zero:
+                               hexadecimal `start-end`, whole pages, by rising
+                               address, with a space between two */
     /* CPUID words 1.ecx 1.edx 7.ebx 7.ecx 7.edx 7.1.eax d.1.eax xcr0 */
     uint32_t cpu_features[CKPT_CPU_FEATURE_WORDS];
 };

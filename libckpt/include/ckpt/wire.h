@@ -50,6 +50,13 @@
  *   WATCH    ---->          after READY
  *            <----  WATCHED brings a userfaultfd of the process
  *
+ * A rank that refuses for now, as its program wants it:
+ *
+ *            <----  REFUSED after REQUEST, SAVE or CUT
+ *   RESUME   ---->
+ *   HELD     ---->          with a signal, to all ranks: the request waits
+ *            <----  ALLOWED it can be saved; REQUEST follows when all can
+ *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
  * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
  * may come whenever the rank holds, also after DRAINED or READY: the ranks have
@@ -63,7 +70,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 8u
+#define CKPT_WIRE_VERSION 9u
 
 /* The name of a launch begins so if its only rank was started without a launcher,
  * and is not of MPI from the start. */
@@ -92,7 +99,9 @@ enum ckpt_message_type {
                              sweep 1; in CKPT_CUT_QUIET 1 if it has sent messages
                              since the last cut */
     CKPT_MSG_REFUSED = 7, /* text: why this rank cannot be saved now; after CUT
-                             arg[2] as in READY */
+                             arg[2] as in READY; arg[4]: CKPT_REFUSED_FOR_NOW if
+                             ALLOWED will follow, arg[5]: then, safe points that
+                             it has reached */
     CKPT_MSG_GOODBYE = 8, /* MPI_Finalize was called: no checkpoint from now on */
     CKPT_MSG_COMPLETE = 9, /* arg[0]: markers with a count above 0 that have come
                               from peers all of whose old messages are here; otherwise
@@ -105,6 +114,12 @@ enum ckpt_message_type {
                              why there is none */
     CKPT_MSG_WATCHED = 12, /* arg[0]: 0, and carries a userfaultfd(2), of which the
                               rank keeps nothing; or the error number */
+    CKPT_MSG_ASK = 13, /* the program asks for a checkpoint; arg[0]: number of this
+                          request; arg[1]: 1 if all ranks are to ask */
+    CKPT_MSG_ALLOWED = 14, /* a rank that has refused for now can be saved; arg[0]: safe
+                              points that it has reached */
+    CKPT_MSG_STUCK = 15, /* a rank that has refused for now waits, perhaps for one that
+                            stays at a safe point; arg[0] as in ALLOWED */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
@@ -127,6 +142,12 @@ enum ckpt_message_type {
     CKPT_MSG_FREEZE = 44, /* after READY: make a copy of the process for the agent,
                              arg[0]: whose pid that is */
     CKPT_MSG_WATCH = 45, /* after READY: make a userfaultfd, arg[0]: its flags */
+    CKPT_MSG_HELD = 46, /* a request waits for ranks that refuse for now; arg[0]: number
+                           of the safe point at which to stay for it, 0: it waits
+                           no longer */
+    CKPT_MSG_ANSWER = 47, /* to ASK and those before it; arg[0]: its number, or
+                             CKPT_ANSWER_TO_ALL; text: why there is no checkpoint, or
+                             "" */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
@@ -173,6 +194,12 @@ enum ckpt_cut {
 
 /* Some rank uses synchronous sends: others may ask this one about theirs. */
 #define CKPT_CUT_SYNCHRONOUS 256u
+
+/* ANSWER, arg[0]: whatever the rank has asked for. */
+#define CKPT_ANSWER_TO_ALL 0u
+
+/* REFUSED, arg[4]: the program does not want to be saved just now. */
+#define CKPT_REFUSED_FOR_NOW 1u
 
 /* Flags of REPORT, in arg[6]. */
 #define CKPT_REPORT_SENT 1u        /* it has sent messages since the last cut */
@@ -274,6 +301,7 @@ struct ckpt_rank_page {
     uint32_t rank_count;
     uint32_t clock_count;  /* slots in use or once used: [0, clock_count) */
     uint32_t is_protected; /* agent writes: 1 while pages are write-protected (cll) */
+    uint64_t committed; /* number of the newest checkpoint of the job; agent writes */
     struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
     struct ckpt_history history; /* rank writes before LOGGED */
     /* struct ckpt_peer peer[rank_count]; */
@@ -295,7 +323,7 @@ static_assert(sizeof(struct ckpt_seen) == 24, "layout of ckpt_seen");
 static_assert(sizeof(struct ckpt_history) == 56 + 24 * CKPT_HISTORY_EVENTS,
               "layout of ckpt_history");
 static_assert(sizeof(struct ckpt_rank_page) ==
-                  24 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
+                  32 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
               "layout of ckpt_rank_page");
 
 #endif

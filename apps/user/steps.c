@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * steps.c - a program that says much about its checkpoints: memory that need not be
+ * saved, safe points, regions, hooks, and checkpoints of its own.
+ *
+ *     steps MODE STEPS [FILE]
+ *
+ * MODE is a word of letters: `s` only at safe points, with a different way to them on
+ * each rank; `r` in no-checkpoint regions most of the time; `h` with hooks; `n` rank 0
+ * asks for a checkpoint now and then; `a` all ask together and wait; `g` in a region
+ * until FILE exists; `x` excludes its memory in every other stretch of steps only; `u`
+ * the safe points of the ranks do not belong together; `m` MPI_THREAD_MULTIPLE. Runs with ckpt and without.
+ * One of s, r and h is among them. Each step is a ring of messages and a reduction.
+ * Whatever is wrong ends the job.
+ */
+#include "ckpt.h"
+#include "selfcheck.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+#define SCRATCH (8ul << 20)
+#define STEP_US 2000
+#define ASK_EVERY 100
+
+static int rank, size;
+static const char *mode;
+
+/* No checkpoint may see it open. */
+static struct {
+    int open;
+    int restarts;
+    long closed;
+} device = {.open = 1};
+
+static unsigned char *scratch, *kept;
+
+static int has(char letter)
+{
+    return strchr(mode, letter) != NULL;
+}
+
+/* Every third time it cannot be closed. */
+static int close_device(void *data)
+{
+    CHECK(data == &device && device.open);
+    if (device.closed++ % 3 == 1) {
+        return 1;
+    }
+    device.open = 0;
+    return 0;
+}
+
+static void open_device(int answer, void *data)
+{
+    CHECK(data == &device && !device.open);
+    CHECK(answer == CKPT_TAKEN || answer == CKPT_RESTARTED || answer == CKPT_REFUSED);
+    device.open = 1;
+    device.restarts += answer == CKPT_RESTARTED;
+}
+
+/* Zero if the process was saved since they were written, else as written. */
+static void check_scratch(unsigned char value, uint64_t restarts, int excluded)
+{
+    const int is_new = ckpt_restarts() != restarts && excluded;
+
+    for (size_t i = 0; i < SCRATCH; i += PAGE) {
+        CHECK(scratch[i] == (is_new ? 0 : value));
+        CHECK(kept[i] == value);
+    }
+}
+
+static void write_scratch(unsigned char value)
+{
+    for (size_t i = 0; i < SCRATCH; i += PAGE) {
+        scratch[i] = value;
+        kept[i] = value;
+    }
+}
+
+static long exchange(long step)
+{
+    const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    long in = -1, sum = 0;
+
+    MPI_Sendrecv(&step, 1, MPI_LONG, right, 1, &in, 1, MPI_LONG, left, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    CHECK(in == step);
+    MPI_Allreduce(&in, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == step * size);
+    return sum;
+}
+
+static void ask(long step)
+{
+    int answer;
+
+    if (has('n') && rank == 0 && step % ASK_EVERY == 0) {
+        answer = ckpt_checkpoint(0);
+        CHECK(answer == (ckpt_active() ? CKPT_ASKED : CKPT_ABSENT));
+    }
+    if (has('a') && step % ASK_EVERY == 0) {
+        const uint64_t last = ckpt_last(), restarts = ckpt_restarts();
+
+        answer = ckpt_checkpoint(CKPT_WAIT | CKPT_ALL);
+        if (answer == CKPT_TAKEN) {
+            CHECK(ckpt_last() > last && ckpt_restarts() == restarts);
+        } else if (answer == CKPT_RESTARTED) {
+            CHECK(ckpt_restarts() == restarts + 1);
+        } else {
+            CHECK(answer == CKPT_ABSENT && !ckpt_active());
+        }
+        if (rank == 0) {
+            printf("asked %d\n", answer);
+        }
+    }
+}
+
+/* Between two of these all that happens with the memory is alike. */
+static int stretch(long step)
+{
+    return (int)(step / 30);
+}
+
+static int is_excluded(long step)
+{
+    return !has('x') || stretch(step) % 2 == 0;
+}
+
+static void change_excluded(long step)
+{
+    if (has('x') && stretch(step) != stretch(step - 1)) {
+        CHECK((is_excluded(step) ? ckpt_exclude : ckpt_include)(scratch, SCRATCH) == 0);
+    }
+}
+
+/* Rank 0 sends behind its safe point what the others need to come to theirs. */
+static void reach_safe_point(long step)
+{
+    long in = step;
+
+    if (has('u') && rank > 0) {
+        MPI_Recv(&in, 1, MPI_LONG, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    CHECK(in == step);
+    ckpt_safe_point();
+    for (int other = 1; has('u') && rank == 0 && other < size; other++) {
+        MPI_Send(&step, 1, MPI_LONG, other, 2, MPI_COMM_WORLD);
+    }
+}
+
+static void do_step(long step)
+{
+    const uint64_t restarts = ckpt_restarts();
+    const unsigned char value = (unsigned char)(step % 255 + 1);
+
+    change_excluded(step);
+    write_scratch(value);
+    if (has('r')) {
+        ckpt_disable();
+        ckpt_disable();
+        exchange(step);
+        ckpt_enable();
+        usleep((useconds_t)STEP_US);
+        check_scratch(value, restarts, 1); /* nobody saves it here */
+        CHECK(ckpt_restarts() == restarts);
+        ckpt_enable();
+    } else {
+        exchange(step);
+        usleep((useconds_t)(rank == step % size ? STEP_US : 0));
+    }
+    if (has('s') || has('h')) {
+        CHECK(has('r') || ckpt_restarts() == restarts);
+        reach_safe_point(step);
+    }
+    check_scratch(value, restarts, is_excluded(step));
+}
+
+static void wait_in_region(const char *file)
+{
+    ckpt_disable();
+    if (rank == 0) {
+        printf("in region\n");
+        fflush(stdout);
+    }
+    while (file != NULL && access(file, F_OK) != 0) {
+        usleep(20000);
+    }
+    CHECK(ckpt_restarts() == 0 && ckpt_last() == 0);
+    ckpt_enable();
+}
+
+int main(int argc, char **argv)
+{
+    long steps;
+    struct ckpt_hooks hooks = {close_device, open_device, &device};
+    uint64_t sum = 0;
+    int id, level;
+
+    CHECK(argc >= 3);
+    mode = argv[1];
+    steps = atol(argv[2]);
+    CHECK(posix_memalign((void **)&scratch, PAGE, SCRATCH) == 0);
+    CHECK(posix_memalign((void **)&kept, PAGE, SCRATCH) == 0);
+    CHECK(ckpt_exclude(scratch, SCRATCH) == 0); /* before MPI_Init, too */
+    MPI_Init_thread(&argc, &argv, has('m') ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    ckpt_only_at_safe_points(has('s'));
+    id = has('h') ? ckpt_hooks_add(&hooks) : 0;
+    CHECK(id >= 0);
+    if (has('g')) {
+        wait_in_region(argc > 3 ? argv[3] : NULL);
+    }
+    for (long step = 1; step <= steps; step++) {
+        do_step(step);
+        ask(step);
+        sum = sum * 31 + (uint64_t)step;
+        if (rank == 0 && step % 20 == 0) {
+            printf("step %ld\n", step);
+            fflush(stdout);
+        }
+    }
+    ckpt_hooks_remove(id);
+    if (rank == 0) {
+        printf("restarts %d, hooks %d\n", (int)ckpt_restarts(), device.restarts);
+    }
+    CHECK(!has('h') || device.restarts == (int)ckpt_restarts());
+    print_answer(sum);
+    MPI_Finalize();
+    return 0;
+}

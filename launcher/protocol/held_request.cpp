@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * held_request.cpp - safe points are counted, like collectives: ranks that stay at the
+ * same number have, in most programs, all that each needs of the others to get there.
+ */
+#include "protocol/held_request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* Between two tries: ranks that come and go must not keep everybody busy. */
+constexpr auto first_pause = std::chrono::milliseconds(5);
+constexpr auto longest_pause = std::chrono::milliseconds(500);
+
+} // namespace
+
+void HeldRequest::begin()
+{
+    refused_ = false;
+    ranks_.clear();
+    inside_.clear();
+    reached_ = 0;
+}
+
+void HeldRequest::refused(int rank, const ckpt_message &message)
+{
+    refused_ = true;
+    ranks_[rank] = message.text;
+    reached_ = std::max(reached_, message.arg[5]);
+}
+
+bool HeldRequest::allowed(int rank, const ckpt_message &message)
+{
+    reached_ = std::max(reached_, message.arg[0]);
+    return ranks_.erase(rank) > 0;
+}
+
+void HeldRequest::gone(int rank)
+{
+    ranks_.erase(rank);
+}
+
+/* All that stay leave: nobody has come to more than `reached_`. */
+bool HeldRequest::go_on(int rank, std::uint64_t reached)
+{
+    if (!ranks_.contains(rank)) {
+        return false; /* it stays itself by now, or can be saved where it is */
+    }
+    reached_ = std::max(reached_, reached);
+    safe_point_ = std::max(safe_point_, reached_) + 1;
+    return true;
+}
+
+bool HeldRequest::stuck(int rank, const ckpt_message &message)
+{
+    return go_on(rank, message.arg[0]);
+}
+
+bool HeldRequest::inside(int rank, const std::vector<ckpt_clock> &clocks, Time now)
+{
+    bool is_stuck = false;
+
+    for (const ckpt_clock &clock : clocks) {
+        if (clock.id == 0 || clock.entered == clock.left) {
+            continue;
+        }
+        Inside &inside = inside_[{rank, clock.id}];
+        if (inside.entered != clock.entered) {
+            inside = {clock.entered, now};
+        } else if (now - inside.since >= patience) {
+            inside.since = now;
+            is_stuck = true;
+        }
+    }
+    return is_stuck && go_on(rank, 0);
+}
+
+void HeldRequest::hold(Time now)
+{
+    due_ = now + pause_;
+    pause_ = std::clamp<Duration>(2 * pause_, first_pause, longest_pause);
+    safe_point_ = reached_ + 1;
+}
+
+HeldRequest::Time HeldRequest::due() const
+{
+    return ranks_.empty() ? due_ : Time::max();
+}
+
+std::string HeldRequest::text() const
+{
+    if (ranks_.empty()) {
+        return "it is tried again";
+    }
+    const auto &[rank, why] = *ranks_.begin();
+    return ranks_.size() == 1 ? fmt::format("rank {}: {}", rank, why)
+                              : fmt::format("rank {} and {} more: {}", rank,
+                                            ranks_.size() - 1, why);
+}
+
+void HeldRequest::end()
+{
+    *this = HeldRequest();
+}
+
+} // namespace ckpt

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ask.c - requests of this rank, counted: the answer to one is the answer to all
+ * before it.
+ */
+#include "user/ask.h"
+
+#include "base/text.h"
+#include "cut/agent_link.h"
+#include "cut/report.h"
+#include "user/hold.h"
+
+#define CKPT_INTERFACE_ONLY
+#include "user/ckpt.h"
+
+static uint64_t asked, asked_of_all; /* by threads of the application */
+static uint64_t told;                /* to the agent */
+static uint64_t answered;
+static char reason[sizeof(((struct ckpt_message *)0)->text)];
+
+static int is_answered(uint64_t number)
+{
+    return __atomic_load_n(&answered, __ATOMIC_ACQUIRE) >= number;
+}
+
+void ckpt_ask_tell(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_ASK};
+    const uint64_t number = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+
+    if (number != told) {
+        told = number;
+        message.arg[0] = number;
+        message.arg[1] =
+            __atomic_load_n(&asked_of_all, __ATOMIC_ACQUIRE) == number ? 1 : 0;
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+static void answer(uint64_t number, const char *text)
+{
+    ckpt_text_copy(reason, sizeof(reason), text);
+    __atomic_store_n(&answered, number, __ATOMIC_RELEASE);
+}
+
+void ckpt_ask_answered(const struct ckpt_message *message)
+{
+    if (message->arg[0] == CKPT_ANSWER_TO_ALL) {
+        ckpt_ask_forget(message->text);
+    } else {
+        answer(message->arg[0], message->text);
+    }
+}
+
+void ckpt_ask_forget(const char *text)
+{
+    told = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+    if (!is_answered(told)) {
+        answer(told, text);
+    }
+}
+
+const char *ckpt_ask_reason(void)
+{
+    return reason;
+}
+
+static int refuse(const char *text)
+{
+    ckpt_text_copy(reason, sizeof(reason), text);
+    return CKPT_REFUSED;
+}
+
+struct request {
+    struct ckpt_stay stay; /* first */
+    unsigned flags;
+    uint64_t number; /* 0: it has not been asked for */
+};
+
+static void begin(struct ckpt_stay *stay)
+{
+    struct request *request = (struct request *)stay;
+
+    request->number = __atomic_add_fetch(&asked, 1, __ATOMIC_ACQ_REL);
+    if ((request->flags & CKPT_ALL) != 0) {
+        __atomic_store_n(&asked_of_all, request->number, __ATOMIC_RELEASE);
+    }
+    ckpt_hold_kick();
+}
+
+static int is_done(const struct ckpt_stay *stay)
+{
+    return is_answered(((const struct request *)stay)->number);
+}
+
+/* It is asked for when the rank stays, so that it is not found elsewhere. */
+static int ask_and_wait(struct request *request)
+{
+    const int answer = ckpt_hold_stay(&request->stay);
+
+    if (answer == CKPT_RESTARTED) {
+        return answer;
+    }
+    if (request->number == 0) {
+        return refuse("a hook does not want it, or another thread is at a safe point");
+    }
+    if (!is_done(&request->stay)) {
+        return CKPT_ASKED;
+    }
+    return reason[0] == '\0' ? CKPT_TAKEN : CKPT_REFUSED;
+}
+
+int ckpt_ask(unsigned flags)
+{
+    struct request request = {{begin, is_done}, flags, 0};
+
+    if (!ckpt_checkpoint.open || !ckpt_agent_connected()) {
+        return refuse("checkpoints of this process cannot be taken now");
+    }
+    if ((flags & CKPT_WAIT) != 0 && ckpt_hold_in_region()) {
+        return refuse("it was asked for in a no-checkpoint region");
+    }
+    reason[0] = '\0';
+    if ((flags & CKPT_WAIT) != 0) {
+        return ask_and_wait(&request);
+    }
+    begin(&request.stay);
+    return CKPT_ASKED;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hold.c - whether this rank can be saved now, and what the agent hears of that.
+ */
+#include "user/hold.h"
+
+#include "base/text.h"
+#include "cut/agent_link.h"
+#include "cut/attach.h"
+#include "cut/report.h"
+#include "cut/service.h"
+#include "sys/syscall.h"
+#include "user/hold_state.h"
+
+#define CKPT_INTERFACE_ONLY
+#include "user/ckpt.h"
+
+#include <signal.h>
+#include <time.h>
+
+#define VAIN_MS 100 /* so long a wait may be for a rank that stays */
+
+struct ckpt_hold ckpt_hold;
+static int stuck_told;
+static int64_t vain_since; /* ms; 0: it does not wait */
+
+int64_t ckpt_hold_now_ms(void)
+{
+    struct timespec now = {0};
+
+    (void)ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int ckpt_hold_must_be_at_safe_point(void)
+{
+    return GET(ckpt_hold.only_at_safe_points) != 0 || GET(ckpt_hold.hooks) != 0;
+}
+
+int ckpt_hold_is_on(void)
+{
+    return GET(ckpt_hold.regions) != 0 ||
+           (ckpt_hold_must_be_at_safe_point() && GET(ckpt_hold.staying) == 0);
+}
+
+int ckpt_hold_is_wanted(void)
+{
+    return GET(ckpt_hold.stop_at) != 0;
+}
+
+int ckpt_hold_matters(void)
+{
+    return GET(ckpt_hold.stop_at) != 0 && ckpt_hold_is_on();
+}
+
+uint64_t ckpt_hold_restarts(void)
+{
+    return GET(ckpt_hold.restarts);
+}
+
+/* ---- To and from the agent ---------------------------------------------------- */
+
+static const char *why(void)
+{
+    if (GET(ckpt_hold.regions) != 0) {
+        return "it is in a no-checkpoint region";
+    }
+    return GET(ckpt_hold.hooks) != 0
+               ? "it has hooks to run, at its next safe point"
+               : "it has not come to a safe point";
+}
+
+/* One that a thread has come to, while another one is in a region, is not passed. */
+static uint64_t reached(void)
+{
+    const uint64_t stays = GET(ckpt_hold.stays_at);
+
+    return stays != 0 ? stays - 1 : GET(ckpt_hold.places);
+}
+
+void ckpt_hold_refuse(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_REFUSED,
+                                   .epoch = ckpt_checkpoint.epoch};
+
+    SET(ckpt_hold.refused, 1);
+    message.arg[4] = CKPT_REFUSED_FOR_NOW;
+    message.arg[5] = reached();
+    ckpt_text_copy(message.text, sizeof(message.text), why());
+    (void)ckpt_agent_send(&message, -1);
+    if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* just now */
+        SET(ckpt_hold.can_be_saved, 1);
+    }
+}
+
+void ckpt_hold_told(const struct ckpt_message *message)
+{
+    if (message->type == CKPT_MSG_HELD) {
+        SET(ckpt_hold.stop_at, message->arg[0]);
+        stuck_told = 0;
+        vain_since = 0;
+    } else if (message->arg[0] == CKPT_CAPTURED) {
+        ADD(ckpt_hold.captured, 1);
+        SET(ckpt_hold.stop_at, 0);
+        SET(ckpt_hold.refused, 0);
+    }
+}
+
+void ckpt_hold_tell(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_ALLOWED};
+
+    if (SWAP(ckpt_hold.can_be_saved, 0)) {
+        message.arg[0] = GET(ckpt_hold.places);
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+void ckpt_hold_forget(void)
+{
+    SET(ckpt_hold.stop_at, 0);
+    SET(ckpt_hold.refused, 0);
+    SET(ckpt_hold.can_be_saved, 0);
+    vain_since = 0;
+}
+
+void ckpt_hold_restarted(void)
+{
+    ckpt_hold_forget();
+    ADD(ckpt_hold.restarts, 1);
+}
+
+/* The MPI thread serves at a signal, wherever it is; the service thread too. One that
+ * tgkill(2) sends within the process would mean something else (task/threads.c). */
+void ckpt_hold_kick(void)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+
+    if (!ckpt_checkpoint.open || !ckpt_agent_connected()) {
+        return;
+    }
+    info.si_signo = ckpt_checkpoint_signal();
+    info.si_pid = (pid_t)ckpt_sys_getpid();
+    (void)ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_attached_thread(),
+                        info.si_signo, (long)&info);
+}
+
+void ckpt_hold_tell_if_over(void)
+{
+    if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) {
+        SET(ckpt_hold.can_be_saved, 1);
+        ckpt_hold_kick();
+    }
+}
+
+/* ---- Waiting for those that stay ------------------------------------------------ */
+
+void ckpt_hold_waits_in_vain(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_STUCK};
+
+    if (!ckpt_hold_matters() || stuck_told) {
+        return;
+    }
+    if (vain_since == 0) {
+        vain_since = ckpt_hold_now_ms();
+    } else if (ckpt_hold_now_ms() - vain_since >= VAIN_MS) {
+        stuck_told = 1;
+        message.arg[0] = GET(ckpt_hold.places);
+        (void)ckpt_agent_send(&message, -1);
+    }
+}
+
+void ckpt_hold_wait_over(void)
+{
+    vain_since = 0;
+}

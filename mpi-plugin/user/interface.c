@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * interface.c - what ckpt.h finds in a process that the library was loaded into.
+ */
+#include "cut/agent_link.h"
+#include "cut/rank_page.h"
+#include "cut/report.h"
+#include "user/ask.h"
+#include "user/excluded.h"
+#include "user/hold.h"
+#include "user/hooks.h"
+
+#define CKPT_INTERFACE_ONLY
+#include "user/ckpt.h"
+
+static int active(void)
+{
+    return ckpt_checkpoint.open && ckpt_agent_connected();
+}
+
+/* The agent writes it; a restart begins with the number that WELCOME told. */
+static uint64_t last(void)
+{
+    const struct ckpt_rank_page *page = ckpt_rank_page();
+
+    return page == NULL ? 0 : __atomic_load_n(&page->committed, __ATOMIC_ACQUIRE);
+}
+
+static void enable(void)
+{
+    (void)ckpt_hold_enable();
+}
+
+static int exclude(const volatile void *address, size_t size)
+{
+    return ckpt_excluded_add((uint64_t)(uintptr_t)address, size);
+}
+
+static int include(const volatile void *address, size_t size)
+{
+    return ckpt_excluded_remove((uint64_t)(uintptr_t)address, size);
+}
+
+extern const struct ckpt_interface ckpt_interface_1;
+__attribute__((visibility("default"))) const struct ckpt_interface ckpt_interface_1 = {
+    .version = 1,
+    .size = sizeof(struct ckpt_interface),
+    .active = active,
+    .restarts = ckpt_hold_restarts,
+    .last = last,
+    .wanted = ckpt_hold_is_wanted,
+    .checkpoint = ckpt_ask,
+    .reason = ckpt_ask_reason,
+    .disable = ckpt_hold_disable,
+    .enable = enable,
+    .safe_point = ckpt_hold_safe_point,
+    .only_at_safe_points = ckpt_hold_only_at_safe_points,
+    .exclude = exclude,
+    .include = include,
+    .hooks_add = ckpt_hooks_insert,
+    .hooks_remove = ckpt_hooks_erase,
+};

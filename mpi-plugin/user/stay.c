@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stay.c - no-checkpoint regions and safe points, at which threads of the application
+ * stay until they have been saved.
+ */
+#include "user/hold.h"
+
+#include "cut/agent_link.h"
+#include "cut/attach.h"
+#include "cut/rank_page.h"
+#include "cut/report.h"
+#include "cut/service.h"
+#include "runtime/crossing.h"
+#include "sys/syscall.h"
+#include "user/hold_state.h"
+#include "user/hooks.h"
+
+#define CKPT_INTERFACE_ONLY
+#include "user/ckpt.h"
+
+#define STAY_MS       1     /* between two looks */
+#define STAY_LIMIT_MS 60000 /* whatever the others do */
+
+/* The calling thread's. */
+#define OWN static __thread __attribute__((tls_model("initial-exec")))
+OWN int own_regions;
+OWN int own_stay;
+
+/* Others are inside a collective that this rank has to enter before any can be
+ * saved. */
+static int is_needed(void)
+{
+    const struct ckpt_rank_page *page = ckpt_rank_page();
+
+    if (!ckpt_checkpoint.armed || page == NULL) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < page->clock_count; i++) {
+        const struct ckpt_clock *clock = &page->clock[i];
+
+        if (clock->id != 0 && clock->entered < GET(clock->target)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What others wait for may be half on its way. Only the thread that calls MPI may
+ * look after that, unless all may. */
+static void pause_and_progress(void)
+{
+    (void)ckpt_sys_poll(NULL, 0, STAY_MS);
+    if (!ckpt_multiple && (int)ckpt_sys_gettid() != ckpt_attached_thread()) {
+        return;
+    }
+    if (ckpt_state == CKPT_STATE_IDLE || ckpt_multiple) {
+        ckpt_service_progress();
+    }
+}
+
+/* When a thread came to its safe point. */
+struct moment {
+    uint64_t captured, restarts, number;
+    int64_t at; /* ms */
+};
+
+static int is_over(const struct ckpt_stay *stay, const struct moment *begin)
+{
+    const uint64_t wanted = GET(ckpt_hold.stop_at);
+
+    if (!ckpt_checkpoint.open || !ckpt_agent_connected() || is_needed() ||
+        wanted > begin->number) {
+        return 1; /* nobody will come, or it is to go on to a later one */
+    }
+    return stay != NULL
+               ? stay->is_done(stay)
+               : wanted == 0 || ckpt_hold_now_ms() - begin->at > STAY_LIMIT_MS;
+}
+
+static int what_happened(const struct moment *before)
+{
+    return GET(ckpt_hold.restarts) != before->restarts   ? CKPT_RESTARTED
+           : GET(ckpt_hold.captured) != before->captured ? CKPT_TAKEN
+                                               : CKPT_ABSENT;
+}
+
+static void wait_here(struct ckpt_stay *stay, const struct moment *before)
+{
+    if (stay != NULL) {
+        stay->begin(stay);
+    }
+    while (GET(ckpt_hold.restarts) == before->restarts && !is_over(stay, before)) {
+        pause_and_progress();
+    }
+}
+
+static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
+{
+    int answer;
+
+    if (!ckpt_hooks_before()) {
+        return CKPT_ABSENT;
+    }
+    ADD(ckpt_hold.staying, 1);
+    ckpt_hold_tell_if_over();
+    wait_here(stay, before);
+    ADD(ckpt_hold.staying, -1);
+    answer = what_happened(before);
+    ckpt_hooks_after(answer == CKPT_ABSENT ? (int)CKPT_REFUSED : answer);
+    return answer;
+}
+
+/* number: of this safe point. */
+static int stay_at(uint64_t number, struct ckpt_stay *stay)
+{
+    const struct moment before = {GET(ckpt_hold.captured), GET(ckpt_hold.restarts), number, ckpt_hold_now_ms()};
+    uint64_t none = 0;
+    int answer;
+
+    if (own_regions > 0 || own_stay) {
+        return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
+    }
+    own_stay = 1;
+    if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+        answer = stay_with_hooks(stay, &before);
+        SET(ckpt_hold.stays_at, 0);
+    } else { /* another thread looks after the hooks */
+        wait_here(stay, &before);
+        answer = what_happened(&before);
+    }
+    own_stay = 0;
+    return answer;
+}
+
+int ckpt_hold_stay(struct ckpt_stay *stay)
+{
+    return stay_at(ADD(ckpt_hold.places, 1), stay);
+}
+
+/* A place where the rank can be saved: those that wait for it hear of it, and it
+ * stays, unless that is to be at a later one. */
+static int reach_safe_point(void)
+{
+    const uint64_t number = ADD(ckpt_hold.places, 1), wanted = GET(ckpt_hold.stop_at);
+
+    ckpt_hold_tell_if_over();
+    if (__builtin_expect(wanted == 0 || number < wanted, 1)) {
+        return CKPT_ABSENT;
+    }
+    return stay_at(number, NULL);
+}
+
+int ckpt_hold_in_region(void)
+{
+    return own_regions > 0;
+}
+
+/* ---- For the program ------------------------------------------------------------ */
+
+void ckpt_hold_disable(void)
+{
+    own_regions++;
+    ADD(ckpt_hold.regions, 1);
+}
+
+int ckpt_hold_enable(void)
+{
+    int now = GET(ckpt_hold.regions);
+
+    own_regions--;
+    do { /* one that belongs to none does nothing */
+        if (now == 0) {
+            return CKPT_ABSENT;
+        }
+    } while (!__atomic_compare_exchange_n(&ckpt_hold.regions, &now, now - 1, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    if (now != 1) {
+        return CKPT_ABSENT;
+    }
+    return reach_safe_point();
+}
+
+int ckpt_hold_safe_point(void)
+{
+    if (own_regions > 0 || !ckpt_hold_must_be_at_safe_point()) {
+        ADD(ckpt_hold.places, 1); /* as other ranks do */
+        return CKPT_ABSENT;
+    }
+    return reach_safe_point();
+}
+
+void ckpt_hold_only_at_safe_points(int only)
+{
+    SET(ckpt_hold.only_at_safe_points, only != 0);
+    ckpt_hold_tell_if_over();
+}
+
+void ckpt_hold_count_hooks(int change)
+{
+    ADD(ckpt_hold.hooks, change);
+    ckpt_hold_tell_if_over();
+}
