@@ -37,7 +37,7 @@ void NodeImage::cancel()
 void NodeImage::give_up() noexcept
 {
     cancel();
-    finisher_.reset();
+    finishers_.clear();
     std::lock_guard lock(mutex_);
     writer_.reset();
 }
@@ -65,38 +65,52 @@ void NodeImage::open()
 /* Up to where the rank may go on. */
 void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured)
 {
-    std::string remark = writer_->begin(rank.process, captured).remark;
+    std::string remark;
+    try {
+        remark = writer_->begin(rank.process, captured).remark;
+    } catch (...) {
+        rethrow_failure(); /* by which this one was cancelled */
+        throw;
+    }
     if (!remark.empty()) {
         standing_++;
         spdlog::warn("rank {} stood still while it was saved: {}", rank.rank, remark);
     }
 }
 
+void NodeImage::finish(int rank)
+{
+    try {
+        CaptureStats saved = writer_->finish(rank);
+        std::lock_guard lock(finished_);
+        memory_ += saved.bytes_mapped;
+        faults_.add(saved.faults);
+    } catch (...) {
+        std::lock_guard lock(finished_);
+        if (failure_ == nullptr) {
+            failure_ = std::current_exception();
+            writer_->cancel(); /* the others are for nothing */
+        }
+    }
+}
+
 void NodeImage::finish_later(int rank)
 {
-    if (!finisher_) {
-        finisher_.emplace();
+    finishers_.emplace_back([this, rank] { finish(rank); });
+}
+
+void NodeImage::rethrow_failure()
+{
+    std::lock_guard lock(finished_);
+    if (failure_ != nullptr) {
+        std::rethrow_exception(std::exchange(failure_, nullptr));
     }
-    finisher_->run([this, rank] {
-        if (failure_ != nullptr) {
-            return;
-        }
-        try {
-            CaptureStats saved = writer_->finish(rank);
-            memory_ += saved.bytes_mapped;
-            faults_.add(saved.faults);
-        } catch (...) {
-            failure_ = std::current_exception();
-        }
-    });
 }
 
 void NodeImage::finish_all()
 {
-    finisher_.reset(); /* when it has done all */
-    if (failure_ != nullptr) {
-        std::rethrow_exception(std::exchange(failure_, nullptr));
-    }
+    finishers_.clear(); /* when they have done all */
+    rethrow_failure();
 }
 
 WrittenPiece NodeImage::commit()

@@ -2,13 +2,12 @@
 /*
  * node_image.hpp - writes this node's piece of one checkpoint on the worker
  * thread, all ranks at once or rank by rank, and can be told to stop. Ranks that
- * go on already are finished by a thread of its own, so that those that stand still
- * do not wait for them.
+ * go on already are finished beside it, so that those that stand still do not wait for
+ * them: all at once, as what any of them waits for is to be read next.
  */
 #pragma once
 
 #include "agent/node.hpp"
-#include "agent/worker_thread.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/stopped_process.hpp"
 
@@ -19,8 +18,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace ckpt
@@ -79,21 +78,25 @@ class NodeImage
   private:
     void begin(const StoppedRank &rank, const std::function<void()> &captured);
     void finish_later(int rank);
+    void finish(int rank);
     void finish_all();
+    void rethrow_failure();
     WrittenPiece commit();
 
     const std::string host_;
     const WriterOptions options_;
     const std::filesystem::path directory_;
     std::vector<int> logging_;
-    std::uint64_t memory_ = 0;
-    FaultTimes faults_;
     int standing_ = 0;
     std::atomic<bool> cancelled_{false};
     std::mutex mutex_; /* of the pointer to the writer */
     std::unique_ptr<NodeFileWriter> writer_;
-    std::exception_ptr failure_; /* of the thread that finishes ranks */
-    std::optional<WorkerThread> finisher_;
+
+    std::mutex finished_; /* of what follows */
+    std::uint64_t memory_ = 0;
+    FaultTimes faults_;
+    std::exception_ptr failure_; /* the first one */
+    std::vector<std::jthread> finishers_; /* last: they use what is above */
 };
 
 } // namespace ckpt

@@ -2,6 +2,9 @@
 /*
  * chunk_pipeline.hpp - a few threads that read memory in chunks, drop chunks of
  * zeros, compress and checksum the others.
+ *
+ * They serve several ranks at once, so that what a rank waits for is read next, whoever's
+ * turn it is.
  */
 #pragma once
 
@@ -10,11 +13,20 @@
 #include "image/codec.hpp"
 #include "image/encoded_chunk.hpp"
 
+#include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <thread>
+#include <vector>
 
 namespace ckpt
 {
@@ -29,18 +41,71 @@ struct PipelineOptions {
     Codec codec;
     CodecChoice *choice; /* of the codec auto, else null */
     unsigned threads;
+    std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
 };
 
-/*
- * Does all jobs of the plan. On the calling thread, `store` is called for each
- * chunk to be stored, in any order, and `captured` once, as soon as the last
- * byte has been read. Memory used is bounded by the number of threads. Throws
- * what a reader or `store` threw, after the threads have ended.
- */
-void run_chunk_pipeline(ChunkSource &source, const ChunkPlan &plan,
-                        const PipelineOptions &options,
-                        const std::function<void(const StoredChunk &)> &store,
-                        const std::function<void()> &captured);
+class ChunkPipeline
+{
+  public:
+    using Store = std::function<void(const StoredChunk &)>;
+
+    /* Whether a process stands still until its memory has been read. */
+    enum class Turn { standing, running };
+
+    /* What the options point to outlives this. */
+    explicit ChunkPipeline(const PipelineOptions &options);
+    ~ChunkPipeline(); /* when no run() is under way */
+    ChunkPipeline(const ChunkPipeline &) = delete;
+    ChunkPipeline &operator=(const ChunkPipeline &) = delete;
+
+    const PipelineOptions &options() const { return options_; }
+
+    /*
+     * Does all jobs of the plan: those that somebody waits for first, then those of
+     * processes that stand still, then of who has come first. On the calling thread,
+     * `store` is called for each chunk to be stored, in any order, and `captured` once,
+     * as soon as the last byte has been read. Memory used is bounded by the number of
+     * threads. Throws what a reader or `store` threw, when no thread uses the source any
+     * more. Thread-safe.
+     */
+    void run(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store,
+             const std::function<void()> &captured);
+
+    /* How many run() are under way. Thread-safe. */
+    std::size_t runs() const;
+
+  private:
+    struct Slot;
+    struct Stream;
+    struct Work {
+        Stream *stream;
+        Slot *slot;
+    };
+
+    void start();
+    void work();
+    std::optional<Work> take_work();
+    std::optional<Work> next_work();
+    std::optional<Work> take(Stream &stream, std::size_t job);
+    void do_work(const Work &work, std::optional<Compressor> &compressor);
+    void read_chunk(const Work &work) const;
+    void store_all(Stream &stream, const Store &store,
+                   const std::function<void()> &captured);
+    void free_slot(Stream &stream, Slot *slot);
+    void leave(Stream &stream);
+
+    const PipelineOptions options_;
+    const std::size_t budget_; /* bytes */
+
+    mutable std::mutex mutex_; /* of what follows */
+    std::condition_variable wakeup_; /* of the workers */
+    std::list<Stream *> streams_; /* standing first; in the order in which they came */
+    std::deque<Slot> slots_;
+    std::vector<Slot *> free_; /* last in, first out: stays in the cache */
+    std::array<std::size_t, 2> in_flight_{}; /* bytes, by turn */
+    bool stopped_ = false;
+    std::vector<std::jthread> workers_;
+};
 
 } // namespace ckpt

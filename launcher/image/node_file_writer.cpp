@@ -113,11 +113,6 @@ struct NodeFileWriter::Impl {
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
                            const std::function<std::uint64_t()> &messages);
     void copy_message_log(const NodeFileReader &reader, int rank, const MessageLog &log);
-    PipelineOptions pipeline()
-    {
-        return {options.codec, choice ? &*choice : nullptr, options.threads,
-                &cancelled};
-    }
     void publish(std::uint64_t bytes);
     void abandon() noexcept;
 
@@ -137,6 +132,8 @@ struct NodeFileWriter::Impl {
     std::mutex mutex; /* of what follows */
     std::vector<int> ranks;
     std::map<int, std::unique_ptr<Begun>> begun;
+
+    std::optional<ChunkPipeline> pipeline; /* last: its threads use what is above */
 };
 
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
@@ -168,6 +165,8 @@ void NodeFileWriter::Impl::create()
     if (options.codec.kind == Codec::Kind::automatic) {
         prepare_choice();
     }
+    pipeline.emplace(PipelineOptions{options.codec, choice ? &*choice : nullptr,
+                                     options.threads, options.chunk_size, &cancelled});
     file.open([this](hid_t root) { describe(root); });
 }
 
@@ -293,7 +292,7 @@ void NodeFileWriter::Impl::store_message_log(
 {
     std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
-    Compressor compressor(options.codec, pipeline().choice);
+    Compressor compressor(options.codec, choice ? &*choice : nullptr);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
     file.with_hdf5([&] {
@@ -394,7 +393,7 @@ Beginning NodeFileWriter::begin(const StoppedProcess &process,
     impl_->connections.distribute(image, rank);
     impl_->add(rank, std::move(owner));
     begun.capture.begin(
-        impl_->options.chunk_size, impl_->pipeline(),
+        *impl_->pipeline,
         [&](const StoredChunk &chunk) { impl_->store(begun.place, chunk); },
         [&] {
             begun.stats.captured_seconds = begun.watch.seconds();
@@ -409,9 +408,9 @@ CaptureStats NodeFileWriter::finish(int rank)
 {
     std::unique_ptr<Begun> begun = impl_->take(rank);
 
-    begun->capture.finish(
-        impl_->options.chunk_size, impl_->pipeline(),
-        [&](const StoredChunk &chunk) { impl_->store(begun->place, chunk); });
+    begun->capture.finish(*impl_->pipeline, [&](const StoredChunk &chunk) {
+        impl_->store(begun->place, chunk);
+    });
     RankImage &image = begun->capture.image();
     image.references = describe_files(image, begun->capture.by_reference(),
                                       *impl_->options.identities);
@@ -453,8 +452,9 @@ void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
     ImageSource source(reader, rank);
     impl_->note_rank(rank, "the file to be copied");
     impl_->open(rank, place);
-    run_chunk_pipeline(source, plan, impl_->pipeline(),
-                       [&](const StoredChunk &chunk) { impl_->store(place, chunk); }, [] {});
+    impl_->pipeline->run(
+        source, plan, ChunkPipeline::Turn::running,
+        [&](const StoredChunk &chunk) { impl_->store(place, chunk); }, [] {});
     impl_->close(place);
     impl_->file.note(image.chunks);
     if (log.bytes > 0) {

@@ -3,8 +3,8 @@
  * node_file_writer.hpp - saves the ranks of one node into one HDF5 file.
  *
  * The file has a temporary name until commit(); what goes wrong before that
- * leaves nothing behind. Not thread-safe, except cancel(); and one thread may
- * finish() ranks while another one begins the next.
+ * leaves nothing behind. Not thread-safe, except cancel(); and while one thread begins
+ * ranks others may each finish() one.
  */
 #pragma once
 

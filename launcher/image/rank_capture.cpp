@@ -85,10 +85,9 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
     return plan_;
 }
 
-void RankCapture::copy_to_memory(std::uint64_t chunk_size,
-                                 const PipelineOptions &options)
+void RankCapture::copy_to_memory(const PipelineOptions &options)
 {
-    make_plan(chunk_size, PlanPart::all);
+    make_plan(options.chunk_size, PlanPart::all);
     if (MemorySource::has_room(plan_)) {
         source_ = std::make_unique<MemorySource>(memory_, plan_, options.threads,
                                                  *options.cancelled);
@@ -99,9 +98,9 @@ void RankCapture::copy_to_memory(std::uint64_t chunk_size,
 }
 
 /* All of it, or nothing: then it is saved while it stands still. */
-void RankCapture::protect(std::uint64_t chunk_size, const PipelineOptions &options)
+void RankCapture::protect(const PipelineOptions &options)
 {
-    make_plan(chunk_size, PlanPart::own);
+    make_plan(options.chunk_size, PlanPart::own);
     try {
         protected_ = std::make_unique<ProtectedSource>(
             process_.protection, memory_, plan_, mappings_of(plan_, image_), *pool_,
@@ -125,20 +124,22 @@ void RankCapture::mark_changes()
     process_.changes->mark(ranges, excluded_pages(image_));
 }
 
-void RankCapture::begin(std::uint64_t chunk_size, const PipelineOptions &options,
-                        const Store &store, const std::function<void()> &captured)
+void RankCapture::begin(ChunkPipeline &pipeline, const Store &store,
+                        const std::function<void()> &captured)
 {
+    const PipelineOptions &options = pipeline.options();
     if (process_.changes != nullptr) {
         mark_changes();
     }
     if (method_ == SnapshotMethod::memory) {
-        copy_to_memory(chunk_size, options);
+        copy_to_memory(options);
     } else {
         if (method_ == SnapshotMethod::cll) {
-            protect(chunk_size, options);
+            protect(options);
         }
-        make_plan(chunk_size, method_ == SnapshotMethod::stop ? PlanPart::all
-                                                              : PlanPart::common);
+        make_plan(options.chunk_size, method_ == SnapshotMethod::stop
+                                          ? PlanPart::all
+                                          : PlanPart::common);
     }
     auto all_read = [&] {
         require_standing();
@@ -149,23 +150,24 @@ void RankCapture::begin(std::uint64_t chunk_size, const PipelineOptions &options
         return;
     }
     ProcessSource process(memory_, nullptr);
-    run_chunk_pipeline(process, plan_, options, store, all_read);
+    pipeline.run(process, plan_, ChunkPipeline::Turn::standing, store, all_read);
 }
 
-void RankCapture::finish(std::uint64_t chunk_size, const PipelineOptions &options,
-                         const Store &store)
+void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
 {
+    const auto run = [&](ChunkSource &source, const ChunkPlan &plan) {
+        pipeline.run(source, plan, ChunkPipeline::Turn::running, store, [] {});
+    };
     if (source_ != nullptr) {
-        run_chunk_pipeline(*source_, plan_, options, store, [] {});
+        run(*source_, plan_);
         source_.reset();
     } else if (protected_ != nullptr) {
-        run_chunk_pipeline(*protected_, protected_->plan(), options, store, [] {});
+        run(*protected_, protected_->plan());
         faults_ = protected_->faults();
         protected_.reset();
     } else if (method_ == SnapshotMethod::cow) {
         ProcessSource copy(memory_, process_.copy.get());
-        run_chunk_pipeline(copy, make_plan(chunk_size, PlanPart::own), options, store,
-                           [] {});
+        run(copy, make_plan(pipeline.options().chunk_size, PlanPart::own));
         process_.copy.reset();
     }
 }

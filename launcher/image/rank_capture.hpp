@@ -35,7 +35,7 @@ namespace ckpt
 class RankCapture
 {
   public:
-    using Store = std::function<void(const StoredChunk &)>;
+    using Store = ChunkPipeline::Store;
 
     /* Reads how the process describes itself. It is saved by the method that was
      * asked for, or, if that is not possible, with stop; remark() then says why. With cll
@@ -54,10 +54,9 @@ class RankCapture
      * may run on another thread. Both on the calling thread; both throw Error: process
      * gone, memory unreadable, cancelled, and what the callbacks throw.
      */
-    void begin(std::uint64_t chunk_size, const PipelineOptions &options,
-               const Store &store, const std::function<void()> &captured);
-    void finish(std::uint64_t chunk_size, const PipelineOptions &options,
-                const Store &store);
+    void begin(ChunkPipeline &pipeline, const Store &store,
+               const std::function<void()> &captured);
+    void finish(ChunkPipeline &pipeline, const Store &store);
 
     /* After finish(): regions saved by reference, rising; bytes that were read. */
     const std::vector<std::uint32_t> &by_reference() const { return by_reference_; }
@@ -68,8 +67,8 @@ class RankCapture
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
     void mark_changes();
-    void copy_to_memory(std::uint64_t chunk_size, const PipelineOptions &options);
-    void protect(std::uint64_t chunk_size, const PipelineOptions &options);
+    void copy_to_memory(const PipelineOptions &options);
+    void protect(const PipelineOptions &options);
 
     StoppedProcess process_;
     SnapshotMethod method_;
