@@ -18,7 +18,7 @@ SMALL = 1  # MiB of a rank; what a restart takes that is not its memory
 
 
 def floor(directory, mebibytes, rounds):
-    """{"copy": [seconds, ...], "write", "read"}"""
+    """{"copy": [seconds, ...], "write", "read"}, and "direct" (O_DIRECT) if there is that"""
     program = BUILD / "benchmarks/stream_floor"
     return named_seconds(program, directory / "stream", mebibytes, rounds)
 
@@ -71,7 +71,7 @@ def rows(results, options):
     for place, result in results.items():
         plain = {name: statistics.median(v) for name, v in result["floor"].items()}
         base = statistics.median(result["small"]["restarts"])
-        for name in ("copy", "write", "read"):
+        for name in sorted(plain):
             yield row(place, name, result["floor"][name], size, None)
         saved = result["large"]["saved"]
         yield row(

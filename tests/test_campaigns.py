@@ -18,9 +18,9 @@ def test_cuts(tmp_path, protocol):
     assert totals["moved cuts found wrong"] > 0
 
 
-@pytest.mark.parametrize("ranks, count", [(2, 3), (3, 1)])
-def test_cycles(tmp_path, ranks, count):
-    program = programs.ring(15000, ranks)
+@pytest.mark.parametrize("ranks, count, steps", [(2, 3, 15000), (3, 1, 4000)])
+def test_cycles(tmp_path, ranks, count, steps):
+    program = programs.ring(steps, ranks)
     totals = cycles.run_cycles(
         tmp_path, count, SEED, program, cycles.WAYS["each"]
     )

@@ -72,7 +72,7 @@ def test_free_gives_memory_back(lab, native):
 
 def test_without_userfaultfd(lab, native):
     """As in many containers: said once for each rank, and taken by a copy."""
-    program = programs.memory(8, 3000)
+    program = programs.memory(8, 1500)
     confined = replace(program, argv=[APPS / "confined", *program.argv])
     for result in save_and_restart(lab, native, confined, 2, **SLOW):
         assert result["standing"] == 0 and result["cost"]["faults"]["count"] == 0
@@ -85,7 +85,7 @@ def test_agent_dies_while_pages_are_protected(lab, native, fault):
     lose_agent_in_a_checkpoint(
         lab,
         native,
-        program=programs.memory(8, 2000),
+        program=programs.memory(8, 1000),
         CKPT_FAULT=fault,
         CKPT_SNAPSHOT="cll",
     )

@@ -24,6 +24,7 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Hooks hooks)
     : loop_(loop), worker_(worker), settings_(settings),
       hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks()),
+      sharing_(settings.share_pages),
       increments_(settings.increments),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
 {
@@ -245,6 +246,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.identities = &identities_;
     options.write_rate = &write_rate_;
     options.pool = protector_.pool();
+    options.sharing = &sharing_;
     options.write_limit = settings_.write_limit;
     increments_.prepare(options);
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);

@@ -132,6 +132,7 @@ class LocalNode : public Node
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
+    SharingChoice sharing_;
     Image image_; /* of the checkpoint under way or the last one; or null */
     Increments increments_;
     PieceFolder folder_;

@@ -7,6 +7,7 @@
 
 #include "image/codec.hpp"
 #include "image/page_pool.hpp"
+#include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
 #include "protocol/checkpoint_interval.hpp"
 
@@ -35,6 +36,7 @@ struct Settings {
     SnapshotMethod snapshot = SnapshotMethod::stop;
     std::size_t pool = default_pool; /* bytes, for cll */
     std::size_t granule = default_granule;
+    SharingChoice::Mode share_pages = SharingChoice::Mode::off;
     std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */

@@ -7,6 +7,7 @@
 #include "common/durations.hpp"
 #include "image/codec.hpp"
 #include "image/page_pool.hpp"
+#include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/store.hpp"
 #include "protocol/checkpoint_interval.hpp"
@@ -94,6 +95,9 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--granule", granule_, "Bytes that are copied at once (cll)")
         ->transform(CLI::AsSizeValue(false))
         ->type_name("BYTES");
+    add_option(app, "--share-pages", share_pages_,
+               "Store pages that are alike on a node once: auto, on or off")
+        ->type_name("WHEN");
     add_option(app, "--write-rate", write_rate_,
                "Write at most so many bytes per second on a node: 200M, 1G")
         ->transform(CLI::AsSizeValue(false))
@@ -155,6 +159,10 @@ Environment JobSettings::environment() const
     if (!granule_.empty()) {
         require_valid("--granule", [&] { require_granule(std::stoull(granule_)); });
         variables["CKPT_GRANULE"] = granule_;
+    }
+    if (!share_pages_.empty()) {
+        require_valid("--share-pages", [&] { SharingChoice::parse(share_pages_); });
+        variables["CKPT_SHARE_PAGES"] = share_pages_;
     }
     if (!write_rate_.empty()) {
         variables["CKPT_WRITE_RATE"] = write_rate_;

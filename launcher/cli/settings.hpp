@@ -36,6 +36,7 @@ class JobSettings
     std::string mtbf_;
     std::string pool_;
     std::string granule_;
+    std::string share_pages_;
     std::string write_rate_;
     std::string incremental_;
     std::string name_;

@@ -217,6 +217,17 @@ template <> Hdf5Id make_record_type<PageRun>()
     return type.take();
 }
 
+template <> Hdf5Id make_record_type<SharedRun>()
+{
+    RecordType type(sizeof(SharedRun));
+    type.MEMBER(SharedRun, start);
+    type.MEMBER(SharedRun, end);
+    type.MEMBER(SharedRun, there);
+    type.MEMBER(SharedRun, rank);
+    type.MEMBER(SharedRun, reserved);
+    return type.take();
+}
+
 #undef MEMBER
 #undef LAYOUT_MEMBER
 

@@ -23,7 +23,8 @@ inline constexpr unsigned first_node_file_version = 1;
 inline constexpr unsigned message_log_version = 2; /* message logs */
 inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
 inline constexpr unsigned partial_version = 4;     /* ranks with page runs */
-inline constexpr unsigned node_file_version = partial_version;
+inline constexpr unsigned shared_version = 5;      /* shared pages */
+inline constexpr unsigned node_file_version = shared_version;
 
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;
@@ -85,6 +86,7 @@ inline constexpr const char *chunks = "chunks";
 inline constexpr const char *memory = "memory";
 inline constexpr const char *page_runs = "page_runs";
 inline constexpr const char *pages = "pages";
+inline constexpr const char *shared_runs = "shared_runs";
 inline constexpr const char *message_log = "message_log";
 /* Follows the name of a stream of bytes: the table of its chunks. */
 inline constexpr const char *stream_chunks = "_chunks";

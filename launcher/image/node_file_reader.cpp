@@ -18,6 +18,7 @@
 #include "image/message_log_content.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/page_lookup.hpp"
+#include "image/shared_pages.hpp"
 #include "image/stream_dataset.hpp"
 
 #include <fcntl.h>
@@ -112,6 +113,9 @@ struct NodeFileReader::Impl {
     RankImage read_rank(hid_t group, const std::string &whose) const;
     void read_references(hid_t file);
     void require_bases() const;
+    void require_shared() const;
+    void read_shared(const RankImage &image, const PageRanges &wanted,
+                     std::uint64_t start, std::span<std::byte> destination) const;
     void describe_pages(hid_t group, RankImage &image, const std::string &whose) const;
     std::string text_of(int rank, const ChunkRecord &chunk) const;
     bool is_of_pages(int rank, const ChunkRecord &chunk) const;
@@ -264,6 +268,7 @@ void NodeFileReader::Impl::read_tables()
             }
             message_log(rank); /* it is possible */
         }
+        require_shared();
     } catch (const Error &error) {
         fail("{} is damaged: {}", path, error.what());
     }
@@ -297,6 +302,8 @@ RankImage NodeFileReader::Impl::read_rank(hid_t group,
     require_sane_references(image, whose);
     require_sane_chunks(image, chunk_size, header.bytes, whose);
     describe_pages(group, image, whose);
+    image.shared_runs = read_records<SharedRun>(group, names::shared_runs, SIZE_MAX);
+    require_sane_shared_runs(image, whose);
     return image;
 }
 
@@ -332,6 +339,13 @@ void NodeFileReader::Impl::require_bases() const
     }
     for (const auto &[rank, image] : images) {
         require_base(image, base->rank(rank), fmt::format("{}: rank {}", path, rank));
+    }
+}
+
+void NodeFileReader::Impl::require_shared() const
+{
+    for (const auto &[rank, image] : images) {
+        require_shared_places(image, images, fmt::format("rank {}", rank));
     }
 }
 
@@ -399,6 +413,32 @@ void NodeFileReader::Impl::require_no_stray_bytes() const
     }
 }
 
+/* Those of the wanted pages whose content is elsewhere in the file. */
+void NodeFileReader::Impl::read_shared(const RankImage &image, const PageRanges &wanted,
+                                       std::uint64_t start,
+                                       std::span<std::byte> destination) const
+{
+    for (const auto &[rank, pages] : shared_pages(image, wanted)) {
+        const std::vector<ChunkCopies> found =
+            find_pages(this->image(rank), chunk_size, places_of(pages));
+        parallel_for(found.size(), threads, [&](std::size_t i) {
+            thread_local ChunkBuffers buffers;
+            std::span content = load_chunk(rank, *found[i].chunk, buffers);
+            for (const PageCopy &copy : found[i].copies) {
+                auto page = std::ranges::lower_bound(pages, copy.address, {},
+                                                     &SharedPage::there);
+                for (; page != pages.end() && page->there < copy.address + copy.length;
+                     ++page) {
+                    copy_data_pages(
+                        content.subspan(copy.offset + (page->there - copy.address),
+                                        page_size),
+                        destination.subspan(page->here - start, page_size));
+                }
+            }
+        });
+    }
+}
+
 NodeFileReader::NodeFileReader(const fs::path &path,
                                const ReaderOptions &options)
     : impl_(std::make_unique<Impl>(path, options))
@@ -456,6 +496,7 @@ void NodeFileReader::read_pages(int rank, const PageRanges &wanted, std::uint64_
                             destination.subspan(copy.address - start, copy.length));
         }
     });
+    impl_->read_shared(image, wanted, start, destination);
     PageRanges inherited = pages_of(image, PageRun::inherited, wanted);
     if (inherited.empty()) {
         return;
@@ -497,6 +538,8 @@ void NodeFileReader::read_region(int rank, std::size_t region,
         copy_data_pages(content.first(std::min(content.size(), place.size())),
                         place);
     });
+    const std::uint64_t start = image.regions[region].start;
+    impl_->read_shared(image, {{start, image.regions[region].end}}, start, destination);
 }
 
 std::uint64_t NodeFileReader::content_of(int rank, std::size_t region) const

@@ -61,6 +61,7 @@ void write_tables(hid_t group, const RankImage &image)
     write_records(group, names::references, image.references);
     write_records(group, names::chunks, image.chunks);
     write_records(group, names::page_runs, image.page_runs);
+    write_records(group, names::shared_runs, image.shared_runs);
     write_text(group, names::strings,
                {image.strings.begin(), image.strings.end()});
     write_text(group, names::summary, image.summary);
@@ -78,9 +79,11 @@ struct RankGroup {
 
 /* A rank that has begun to be saved. */
 struct Begun {
-    Begun(const StoppedProcess &process, const WriterOptions &options)
+    Begun(const StoppedProcess &process, const WriterOptions &options,
+          PageSharing *sharing)
         : pid(process.pid),
-          capture(process, options.snapshot, options.base.checkpoint != 0, options.pool),
+          capture(process, options.snapshot, options.base.checkpoint != 0, options.pool,
+                  sharing),
           place(capture.image())
     {
     }
@@ -126,6 +129,7 @@ struct NodeFileWriter::Impl {
     NewNodeFile file;
     std::optional<CodecChoice> choice; /* of the codec auto */
     std::optional<Stopwatch> writing;  /* since the first chunk */
+    std::optional<PageSharing> sharing;
     SharedObjects shared;
     Connections connections;
 
@@ -162,6 +166,9 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
 void NodeFileWriter::Impl::create()
 {
     file.create();
+    if (auto extent = options.sharing != nullptr ? options.sharing->next() : std::nullopt) {
+        sharing.emplace(*extent);
+    }
     if (options.codec.kind == Codec::Kind::automatic) {
         prepare_choice();
     }
@@ -276,6 +283,9 @@ void NodeFileWriter::Impl::close(RankGroup &place)
 void NodeFileWriter::Impl::count(Begun &begun)
 {
     const RankImage &image = begun.capture.image();
+    if (!image.shared_runs.empty()) {
+        file.require_version(shared_version);
+    }
     begun.stats.bytes_stored = file.note(image.chunks) + file.note(image.pages.chunks);
     for (const ckpt_region &region : image.regions) {
         begun.stats.bytes_mapped += region.end - region.start;
@@ -384,7 +394,8 @@ bool NodeFileWriter::shares(int rank) const
 Beginning NodeFileWriter::begin(const StoppedProcess &process,
                                 const std::function<void()> &captured)
 {
-    auto owner = std::make_unique<Begun>(process, impl_->options);
+    auto owner = std::make_unique<Begun>(process, impl_->options,
+                                         impl_->sharing ? &*impl_->sharing : nullptr);
     Begun &begun = *owner;
     RankImage &image = begun.capture.image();
     int rank = std::max(0, image.snapshot.rank);
@@ -445,6 +456,7 @@ void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
     const MessageLog log = std::exchange(image.message_log, {});
     image.chunks.clear();
     image.page_runs.clear();
+    image.shared_runs.clear();
     image.pages = {};
     image.is_partial = false;
 
@@ -466,6 +478,9 @@ Piece NodeFileWriter::commit()
 {
     NodeFileHeader header = impl_->file.seal(impl_->ranks);
     impl_->publish(header.bytes);
+    if (impl_->sharing) {
+        impl_->options.sharing->learn(impl_->sharing->found());
+    }
     return {impl_->file.path().filename().string(),
             impl_->host,
             header.bytes,

@@ -12,6 +12,7 @@
 #include "image/file_identity.hpp"
 #include "image/manifest.hpp"
 #include "image/page_pool.hpp"
+#include "image/page_sharing.hpp"
 #include "image/protected_source.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/stopped_process.hpp"
@@ -45,6 +46,7 @@ struct WriterOptions {
     /* Likewise, for the codec auto: else it is measured for each file. */
     WriteRate *write_rate = nullptr;
     PagePool *pool = nullptr; /* likewise, for cll */
+    SharingChoice *sharing = nullptr; /* likewise; null: no pages are shared */
     std::uint64_t write_limit = 0; /* bytes per second; 0: none */
     /* Of ranks whose changes are known, only what has changed since then is saved. */
     BaseFile base;

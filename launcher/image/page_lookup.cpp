@@ -18,18 +18,6 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-/* Regions of which an image may have no more than what has changed. */
-PageRanges partial_regions(const RankImage &image)
-{
-    PageRanges ranges;
-    for (const ckpt_region &region : image.regions) {
-        if (may_be_partial(region)) {
-            append_range(ranges, {region.start, region.end});
-        }
-    }
-    return ranges;
-}
-
 /* From the first of them to the last. */
 ckpt_range span_of(const PageRanges &ranges)
 {
@@ -137,6 +125,17 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
         find_in_pages(image, chunk_size, wanted, found);
     }
     return found;
+}
+
+PageRanges partial_regions(const RankImage &image)
+{
+    PageRanges ranges;
+    for (const ckpt_region &region : image.regions) {
+        if (may_be_partial(region)) {
+            append_range(ranges, {region.start, region.end});
+        }
+    }
+    return ranges;
 }
 
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted)

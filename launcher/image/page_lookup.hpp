@@ -33,6 +33,9 @@ struct ChunkCopies {
 std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_size,
                                     const PageRanges &wanted);
 
+/* Regions of which an image may have no more than what has changed. */
+PageRanges partial_regions(const RankImage &image);
+
 /* Those of the wanted pages that are in runs of that kind. */
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted);
 

@@ -6,7 +6,9 @@
 #include "image/rank_capture.hpp"
 
 #include "common/error.hpp"
+#include "image/sharing_source.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ckpt
@@ -32,10 +34,11 @@ PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
 } // namespace
 
 RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
-                         bool is_partial, PagePool *pool)
+                         bool is_partial, PagePool *pool, PageSharing *sharing)
     : process_(process), method_(method), whose_(fmt::format("process {}", process.pid)),
       memory_(process.pid),
-      image_(read_description(memory_, process.snapshot, whose_)), pool_(pool)
+      image_(read_description(memory_, process.snapshot, whose_)), pool_(pool),
+      sharing_(sharing)
 {
     image_.is_partial = is_partial && process_.changes != nullptr;
     if (method_ == SnapshotMethod::cll) {
@@ -124,6 +127,22 @@ void RankCapture::mark_changes()
     process_.changes->mark(ranges, excluded_pages(image_));
 }
 
+/* What is stored already is left out. */
+void RankCapture::run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkPlan &plan,
+                      ChunkPipeline::Turn turn, const Store &store,
+                      const std::function<void()> &captured)
+{
+    if (sharing_ == nullptr) {
+        pipeline.run(source, plan, turn, store, captured);
+        return;
+    }
+    SharingSource sharing(source, *sharing_, image_.regions,
+                          std::max(0, image_.snapshot.rank));
+    pipeline.run(sharing, plan, turn, store, captured);
+    const std::vector<SharedRun> shared = sharing.take_shared();
+    image_.shared_runs.insert(image_.shared_runs.end(), shared.begin(), shared.end());
+}
+
 void RankCapture::begin(ChunkPipeline &pipeline, const Store &store,
                         const std::function<void()> &captured)
 {
@@ -150,24 +169,24 @@ void RankCapture::begin(ChunkPipeline &pipeline, const Store &store,
         return;
     }
     ProcessSource process(memory_, nullptr);
-    pipeline.run(process, plan_, ChunkPipeline::Turn::standing, store, all_read);
+    run(pipeline, process, plan_, ChunkPipeline::Turn::standing, store, all_read);
 }
 
 void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
 {
-    const auto run = [&](ChunkSource &source, const ChunkPlan &plan) {
-        pipeline.run(source, plan, ChunkPipeline::Turn::running, store, [] {});
+    const auto run_all = [&](ChunkSource &source, const ChunkPlan &plan) {
+        run(pipeline, source, plan, ChunkPipeline::Turn::running, store, [] {});
     };
     if (source_ != nullptr) {
-        run(*source_, plan_);
+        run_all(*source_, plan_);
         source_.reset();
     } else if (protected_ != nullptr) {
-        run(*protected_, protected_->plan());
+        run_all(*protected_, protected_->plan());
         faults_ = protected_->faults();
         protected_.reset();
     } else if (method_ == SnapshotMethod::cow) {
         ProcessSource copy(memory_, process_.copy.get());
-        run(copy, make_plan(pipeline.options().chunk_size, PlanPart::own));
+        run_all(copy, make_plan(pipeline.options().chunk_size, PlanPart::own));
         process_.copy.reset();
     }
 }

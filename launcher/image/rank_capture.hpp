@@ -17,6 +17,7 @@
 #include "image/chunk_plan.hpp"
 #include "image/chunk_source.hpp"
 #include "image/page_pool.hpp"
+#include "image/page_sharing.hpp"
 #include "image/protected_source.hpp"
 #include "image/rank_image.hpp"
 #include "image/remote_memory.hpp"
@@ -41,9 +42,11 @@ class RankCapture
      * asked for, or, if that is not possible, with stop; remark() then says why. With cll
      * a process that has a copy and no protection is saved with cow.
      * is_partial: only what has changed is saved, if that is known. The pool, for cll,
-     * outlives this. Throws Error. */
+     * and what finds pages that are there twice, if that is wanted, outlive this. Throws
+     * Error. */
     RankCapture(const StoppedProcess &process, SnapshotMethod method,
-                bool is_partial = false, PagePool *pool = nullptr);
+                bool is_partial = false, PagePool *pool = nullptr,
+                PageSharing *sharing = nullptr);
 
     RankImage &image() { return image_; }
     const std::string &remark() const { return remark_; }
@@ -67,6 +70,9 @@ class RankCapture
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
     void mark_changes();
+    void run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkPlan &plan,
+             ChunkPipeline::Turn turn, const Store &store,
+             const std::function<void()> &captured);
     void copy_to_memory(const PipelineOptions &options);
     void protect(const PipelineOptions &options);
 
@@ -79,6 +85,7 @@ class RankCapture
     ChunkPlan plan_; /* of what is being read */
     std::unique_ptr<MemorySource> source_;
     PagePool *pool_;
+    PageSharing *sharing_;
     std::unique_ptr<ProtectedSource> protected_;
     FaultTimes faults_;
     std::vector<std::uint32_t> by_reference_;

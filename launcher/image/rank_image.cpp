@@ -208,7 +208,7 @@ std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range
 PageRanges content_of(const RankImage &image, std::uint32_t region,
                       std::uint64_t chunk_size)
 {
-    PageRanges content;
+    PageRanges content, shared;
     for (const ChunkRecord &chunk :
          std::ranges::equal_range(image.chunks, region, {}, &ChunkRecord::region)) {
         append_range(content, range_of_chunk(image, chunk, chunk_size));
@@ -217,7 +217,10 @@ PageRanges content_of(const RankImage &image, std::uint32_t region,
     for (const PageRun &run : runs_in(image, {whole.start, whole.end})) {
         append_range(content, {run.start, run.end});
     }
-    return content;
+    for (const SharedRun &run : image.shared_runs) {
+        append_range(shared, {run.start, run.end});
+    }
+    return unite(content, intersect(shared, {{whole.start, whole.end}}));
 }
 
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,

@@ -52,6 +52,16 @@ struct PageRun {
     std::uint32_t reserved; /* 0 */
 };
 
+/* Pages whose content is stored with those of another rank of the file, or with others of
+ * this one. Where they are stored themselves there are zeros. */
+struct SharedRun {
+    std::uint64_t start; /* as in ckpt_range; page-aligned */
+    std::uint64_t end;
+    std::uint64_t there; /* address of the first page that has the content */
+    std::uint32_t rank;  /* whose */
+    std::uint32_t reserved; /* 0 */
+};
+
 /* Pages of data runs, one behind the other, as the `pages` dataset has them. */
 struct PageStream {
     std::uint64_t bytes = 0;
@@ -70,6 +80,7 @@ struct RankImage {
     bool is_partial = false;               /* has what follows */
     std::vector<PageRun> page_runs;        /* by rising address */
     PageStream pages;
+    std::vector<SharedRun> shared_runs; /* by rising address */
     MessageLog message_log;
 
     const char *text(ckpt_string_t string) const { return &strings[string]; }

@@ -59,7 +59,8 @@ class Chain : public testing::TestWithParam<const char *>
         manifest.codec = GetParam();
         fs::path directory = store.begin_checkpoint("job", manifest.number);
         WriterOptions options;
-        options.codec = Codec::parse(GetParam());
+        options.codec = codec();
+        options.sharing = shares_pages() ? &sharing : nullptr;
         options.identity = identity;
         options.base = {base, base == 0 ? 0 : identities.at(base)};
         NodeFileWriter writer(directory, "n1", options);
@@ -76,6 +77,10 @@ class Chain : public testing::TestWithParam<const char *>
         }
         saved[manifest.number] = content;
     }
+
+    static Codec codec() { return Codec::parse(shares_pages() ? "none" : GetParam()); }
+    /* Pages that are alike are stored once, and many are. */
+    static bool shares_pages() { return GetParam() == std::string("shared"); }
 
     NodeFileReader open(std::uint64_t number) const
     {
@@ -133,7 +138,7 @@ class Chain : public testing::TestWithParam<const char *>
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                               place.data());
                 } else {
-                    fill_random(place, chance());
+                    fill_random(place, shares_pages() ? chance() % 8 : chance());
                 }
             }
         }
@@ -141,6 +146,7 @@ class Chain : public testing::TestWithParam<const char *>
 
     ScratchDirectory scratch;
     Store store;
+    SharingChoice sharing{SharingChoice::Mode::on};
     Description own;
     std::vector<std::span<std::byte>> memory;
     std::uint64_t snapshot = 0;
@@ -149,7 +155,7 @@ class Chain : public testing::TestWithParam<const char *>
     std::map<std::uint64_t, std::vector<std::vector<std::byte>>> saved;
 };
 
-INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto"),
+INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto", "shared"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace
@@ -240,7 +246,7 @@ TEST_P(Chain, AFoldedPieceStandsAlone)
         change(chance);
     }
     WriterOptions options;
-    options.codec = Codec::parse(GetParam());
+    options.codec = codec();
     fs::path third = store.directory_of("job", 3);
     replace_piece(third, PieceFold(third, identities[3], options).run());
     EXPECT_FALSE(fs::exists(third / "node-n1.h5"));

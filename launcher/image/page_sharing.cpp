@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * page_sharing.cpp - finds pages with the same content in the ranks of a node.
+ */
+#include "config.h"
+#include "image/page_sharing.hpp"
+
+#include "common/error.hpp"
+
+#include <algorithm>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* By which a page is chosen: the same content is chosen everywhere. */
+constexpr std::size_t label_bytes = 64;
+constexpr std::uint64_t one_of = 16;
+
+/* The part of pages that has to be there twice, so that it is worth while to hash all. */
+constexpr double worthwhile = 1.0 / 16;
+
+bool is_in_sample(std::span<const std::byte> page)
+{
+    return XXH3_64bits(page.data(), label_bytes) % one_of == 0;
+}
+
+} // namespace
+
+std::optional<PageSharing::Place> PageSharing::find(std::span<const std::byte> page,
+                                                    const Place &here)
+{
+    if (extent_ == Extent::sample && !is_in_sample(page)) {
+        return std::nullopt;
+    }
+    const XXH128_hash_t hash = XXH3_128bits(page.data(), page.size());
+    Part &part = parts_[hash.high64 % parts_.size()];
+    std::lock_guard lock(part.mutex);
+    part.found.pages++;
+    auto [place, is_new] = part.places.emplace(hash, here);
+    if (is_new) {
+        return std::nullopt;
+    }
+    part.found.twice++;
+    return extent_ == Extent::all ? std::optional(place->second) : std::nullopt;
+}
+
+SharingFound PageSharing::found() const
+{
+    SharingFound sum;
+    for (Part &part : parts_) {
+        std::lock_guard lock(part.mutex);
+        sum.pages += part.found.pages;
+        sum.twice += part.found.twice;
+    }
+    return sum;
+}
+
+SharingChoice::Mode SharingChoice::parse(std::string_view text)
+{
+    if (text == "auto") {
+        return Mode::automatic;
+    }
+    if (text != "on" && text != "off") {
+        fail("'{}' is none of auto, on, off", text);
+    }
+    return text == "on" ? Mode::on : Mode::off;
+}
+
+std::optional<PageSharing::Extent> SharingChoice::next() const
+{
+    if (mode_ == Mode::off) {
+        return std::nullopt;
+    }
+    std::lock_guard lock(mutex_);
+    return mode_ == Mode::on || is_worthwhile_ ? PageSharing::Extent::all
+                                               : PageSharing::Extent::sample;
+}
+
+void SharingChoice::learn(const SharingFound &found)
+{
+    std::lock_guard lock(mutex_);
+    is_worthwhile_ = static_cast<double>(found.twice) >=
+                     worthwhile * static_cast<double>(std::max<std::uint64_t>(1, found.pages));
+}
+
+} // namespace ckpt

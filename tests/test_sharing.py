@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages that ranks of a node have in common are stored once, and each rank gets them back."""
+
+import pytest
+
+from ckpttest import programs
+
+
+def shared(lab, name=None):
+    """Bytes of the ranks in a checkpoint whose content is stored elsewhere in it."""
+    words = [name] if name else []
+    return sum(rank["shared_bytes"] for rank in lab.ckpt_json("inspect", *words)["ranks"])
+
+
+def run_through(lab, program, saves, **settings):
+    """Saved so often, killed, restarted; the parts of the job."""
+    job = lab.start(program, **settings)
+    for _ in range(saves):
+        job.wait_for(program.progress)
+        lab.checkpoint(job)
+    job.kill()
+    assert lab.ckpt("verify").returncode == 0
+    again = lab.restart()
+    again.succeed()
+    return job, again
+
+
+@pytest.mark.parametrize(
+    "method, codec", [("stop", "none"), ("memory", "zstd"), ("cow", "lz4"), ("cll", "auto")]
+)
+def test_each_rank_gets_its_memory_back(lab, native, method, codec):
+    program = programs.lammps(600)
+    settings = {"CKPT_SNAPSHOT": method, "CKPT_CODEC": codec, "CKPT_SHARE_PAGES": "on"}
+    parts = run_through(lab, program, 2, **settings)
+    assert lab.answer(program, *parts) == native(program).answer
+    assert shared(lab) > 0
+
+
+def test_in_a_chain(lab, native):
+    """Of what is in the chain's files each refers to itself only; a fold has all."""
+    program = programs.memory(24, 400)
+    settings = {"CKPT_INCREMENTAL": "4", "CKPT_KEEP": "9", "CKPT_SHARE_PAGES": "on"}
+    parts = run_through(lab, program, 6, **settings)
+    assert lab.answer(program, *parts) == native(program).answer
+
+
+def test_only_if_there_is_enough(lab):
+    """Automatically: when a sample of the checkpoint before had shown it."""
+    job = lab.start(programs.lammps(400), CKPT_KEEP="9", CKPT_SHARE_PAGES="auto")
+    job.wait_for("^Step")
+    lab.checkpoint(job)
+    assert shared(lab) == 0
+    job.kill()
