@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace ckpt
 {
@@ -28,6 +29,10 @@ namespace
 
 /* File space is handed out to small objects in blocks of this size. */
 constexpr hsize_t small_block = 64u << 10;
+
+/* The disk gets its work in parts of this size while the capture goes on, so
+ * that little is left for the fsync at the end. */
+constexpr std::uint64_t writeback_part = 8u << 20;
 
 } // namespace
 
@@ -57,6 +62,29 @@ void NewNodeFile::with_hdf5(const std::function<void()> &action)
         fail("cannot write {}: {}", temporary_path_.string(), error.what());
     }
     check(driver_.error);
+}
+
+void NewNodeFile::start_writeback(std::uint64_t written_to)
+{
+    std::uint64_t from = 0;
+    {
+        std::lock_guard lock(mutex_);
+        if (written_to < started_writeback_ + writeback_part) {
+            return;
+        }
+        from = std::exchange(started_writeback_, written_to);
+    }
+    /* Only a hint: errors come back from fsync. */
+    ::sync_file_range(fd_.get(), static_cast<off_t>(from),
+                      static_cast<off_t>(written_to - from), SYNC_FILE_RANGE_WRITE);
+}
+
+void NewNodeFile::write(const ChunkRecord &place, std::span<const std::byte> chunk)
+{
+    check(fault_strikes("image-write-enospc")
+              ? ENOSPC
+              : write_exactly(fd_.get(), chunk.data(), chunk.size(), place.offset));
+    start_writeback(place.offset + chunk.size());
 }
 
 void NewNodeFile::create()

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,13 @@ class NewNodeFile
     int descriptor() const { return fd_.get(); }
     /* For those who write datasets, under with_hdf5(). */
     hid_t root() const { return file_.get(); }
-    const DriverFile &driver() const { return driver_; }
+    DriverFile &driver() { return driver_; }
 
     /* Runs HDF5 calls under its lock; a failed write, which HDF5 does not see, fails
      * here. */
     void with_hdf5(const std::function<void()> &action);
+    /* Writes a chunk where it has its place. Thread-safe, not under with_hdf5(). */
+    void write(const ChunkRecord &place, std::span<const std::byte> chunk);
     /* Throws unless the error number is 0. */
     void check(int error) const;
 
@@ -59,6 +62,7 @@ class NewNodeFile
     void abandon() noexcept;
 
   private:
+    void start_writeback(std::uint64_t written_to);
     void open_hdf5();
     void close_hdf5(std::vector<int> &ranks);
 
@@ -70,6 +74,7 @@ class NewNodeFile
     std::mutex mutex_; /* of what follows */
     unsigned version_ = first_node_file_version;
     std::vector<Extent> extents_; /* of all chunks */
+    std::uint64_t started_writeback_ = 0; /* bytes before it were handed to the disk */
 };
 
 } // namespace ckpt
