@@ -14,6 +14,7 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "image/direct_io.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -38,8 +39,8 @@ std::size_t need_of(const ChunkJob &job)
 
 struct ChunkPipeline::Slot {
     std::size_t capacity = 0; /* of each buffer */
-    std::unique_ptr<std::byte[]> input;
-    std::unique_ptr<std::byte[]> output;
+    AlignedBuffer input;
+    AlignedBuffer output;
     const ChunkJob *job = nullptr;
     EncodedChunk encoded;
 };
@@ -192,8 +193,8 @@ void ChunkPipeline::read_chunk(const Work &work) const
     const ChunkJob &job = *slot.job;
     Stream &stream = *work.stream;
     if (slot.capacity < job.size) {
-        slot.input = std::make_unique_for_overwrite<std::byte[]>(job.size);
-        slot.output = std::make_unique_for_overwrite<std::byte[]>(job.size);
+        slot.input = make_aligned_buffer(job.size);
+        slot.output = make_aligned_buffer(job.size);
         slot.capacity = job.size;
     }
     stream.source.read(stream.plan, job, {slot.input.get(), job.size});

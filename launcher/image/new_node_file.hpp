@@ -25,7 +25,9 @@ namespace ckpt
 class NewNodeFile
 {
   public:
-    NewNodeFile(const std::filesystem::path &directory, const std::string &name);
+    /* is_direct: chunks are written past the page cache, where that is possible. */
+    NewNodeFile(const std::filesystem::path &directory, const std::string &name,
+                bool is_direct = false);
     ~NewNodeFile() { abandon(); }
 
     /* Creates NAME.tmp, mode 0600. What a crash has left there goes. */
@@ -62,13 +64,16 @@ class NewNodeFile
     void abandon() noexcept;
 
   private:
+    void write_direct(std::span<const std::byte> part, std::uint64_t offset);
     void start_writeback(std::uint64_t written_to);
     void open_hdf5();
     void close_hdf5(std::vector<int> &ranks);
 
     const std::filesystem::path path_;
     const std::filesystem::path temporary_path_;
+    const bool is_direct_;
     Fd fd_; /* open as long as the temporary file exists */
+    Fd direct_; /* the same, for direct writes */
     DriverFile driver_;
     Hdf5Id file_;
     std::mutex mutex_; /* of what follows */

@@ -143,7 +143,8 @@ struct NodeFileWriter::Impl {
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : host(host), options(options), write_limit(options.write_limit),
-      file(directory, options.file.empty() ? node_file_name(host) : options.file)
+      file(directory, options.file.empty() ? node_file_name(host) : options.file,
+           options.is_direct)
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
