@@ -50,6 +50,7 @@ struct Options {
     std::size_t pool = default_pool;
     std::size_t granule = default_granule;
     std::string share_pages = "auto";
+    std::string direct_io = "auto";
     std::uint64_t write_rate = 0;
     std::string restart_job;
     std::uint64_t restart_number = 0;
@@ -108,6 +109,9 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--share-pages", options.share_pages,
                    "Store pages that are alike once: auto, on or off")
         ->envname("CKPT_SHARE_PAGES");
+    app.add_option("--direct-io", options.direct_io,
+                   "Write past the page cache: auto, on or off")
+        ->envname("CKPT_DIRECT_IO");
     app.add_option("--write-rate", options.write_rate,
                    "At most so many bytes per second: 200M, 1G (0: no limit)")
         ->envname("CKPT_WRITE_RATE")
@@ -172,6 +176,7 @@ Settings settings_from(const Options &options)
     settings.pool = options.pool;
     settings.granule = require_granule(options.granule);
     settings.share_pages = SharingChoice::parse(options.share_pages);
+    settings.direct_io = direct_io_from(options.direct_io);
     settings.write_limit = options.write_rate;
     settings.increments = options.increments;
     settings.keep = options.keep;

@@ -187,17 +187,19 @@ void LocalNode::drop(RankSession *session)
     }
 }
 
-/* The codec auto needs to know how fast the file system is before a rank stands still. What
- * goes wrong here will be told when there is something to be saved. */
+/* How fast the file system is, and in which way, has to be known before a rank stands still.
+ * What goes wrong here will be told when there is something to be saved. */
 void LocalNode::prepare_to_write()
 {
-    if (settings_.codec.kind != Codec::Kind::automatic) {
+    const bool may_be_direct = settings_.direct_io == DirectIo::automatic &&
+                               file_system().kind == FileSystem::Kind::local;
+    if (settings_.codec.kind != Codec::Kind::automatic && !may_be_direct) {
         return;
     }
-    worker_.run([this] {
+    worker_.run([this, may_be_direct] {
         try {
             make_private_directory(settings_.directory);
-            (void)write_rate_.probe_in(settings_.directory);
+            (void)write_rate_.probe_in(settings_.directory, may_be_direct);
         } catch (const Error &error) {
             spdlog::debug("{}", error.what());
         }
@@ -247,6 +249,9 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.write_rate = &write_rate_;
     options.pool = protector_.pool();
     options.sharing = &sharing_;
+    options.is_direct = settings_.direct_io == DirectIo::on ||
+                        (settings_.direct_io == DirectIo::automatic &&
+                         write_rate_.is_direct_faster());
     options.write_limit = settings_.write_limit;
     increments_.prepare(options);
     image_ = std::make_shared<NodeImage>(settings_.host, options, directory, logging);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "image/codec.hpp"
+#include "image/direct_io.hpp"
 #include "image/page_pool.hpp"
 #include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
@@ -37,6 +38,7 @@ struct Settings {
     std::size_t pool = default_pool; /* bytes, for cll */
     std::size_t granule = default_granule;
     SharingChoice::Mode share_pages = SharingChoice::Mode::off;
+    DirectIo direct_io = DirectIo::off;
     std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */

@@ -6,6 +6,7 @@
 
 #include "common/durations.hpp"
 #include "image/codec.hpp"
+#include "image/direct_io.hpp"
 #include "image/page_pool.hpp"
 #include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
@@ -98,6 +99,9 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--share-pages", share_pages_,
                "Store pages that are alike on a node once: auto, on or off")
         ->type_name("WHEN");
+    add_option(app, "--direct-io", direct_io_,
+               "Write past the page cache: auto, on or off")
+        ->type_name("WHEN");
     add_option(app, "--write-rate", write_rate_,
                "Write at most so many bytes per second on a node: 200M, 1G")
         ->transform(CLI::AsSizeValue(false))
@@ -163,6 +167,10 @@ Environment JobSettings::environment() const
     if (!share_pages_.empty()) {
         require_valid("--share-pages", [&] { SharingChoice::parse(share_pages_); });
         variables["CKPT_SHARE_PAGES"] = share_pages_;
+    }
+    if (!direct_io_.empty()) {
+        require_valid("--direct-io", [&] { direct_io_from(direct_io_); });
+        variables["CKPT_DIRECT_IO"] = direct_io_;
     }
     if (!write_rate_.empty()) {
         variables["CKPT_WRITE_RATE"] = write_rate_;

@@ -37,6 +37,7 @@ class JobSettings
     std::string pool_;
     std::string granule_;
     std::string share_pages_;
+    std::string direct_io_;
     std::string write_rate_;
     std::string incremental_;
     std::string name_;

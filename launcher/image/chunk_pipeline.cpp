@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chunk_pipeline.cpp - threads that turn memory into chunks for the file.
+ * chunk_pipeline.cpp - threads that turn memory into chunks of the file.
  *
- * A worker takes a slot with two buffers and the next job, fills the slot and
- * puts it on the done list of its stream; the thread that runs the stream stores it and
- * frees the slot. The bytes in flight are limited, not the number of slots: the many
- * small regions of a process are all read at once, so that it can go on. What stands
- * still has a limit of its own, and so does not wait until others' chunks are stored.
+ * A worker takes a slot with two buffers and the next job, fills the slot and puts it on the
+ * list of what is to be stored; the next worker that has nothing better to do, mostly itself,
+ * stores it and frees the slot. What stands still is read before anything is stored: the many
+ * small regions of a process are all read at once, so that it can go on. The bytes in flight
+ * are limited, and what stands still has a limit of its own. One worker more than there are
+ * processors is never storing, as that may have to wait.
  */
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "image/direct_io.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -38,17 +39,18 @@ std::size_t need_of(const ChunkJob &job)
 
 struct ChunkPipeline::Slot {
     std::size_t capacity = 0; /* of each buffer */
-    std::unique_ptr<std::byte[]> input;
-    std::unique_ptr<std::byte[]> output;
+    AlignedBuffer input;
+    AlignedBuffer output;
     const ChunkJob *job = nullptr;
     EncodedChunk encoded;
 };
 
 /* The jobs of one run(). */
 struct ChunkPipeline::Stream {
-    Stream(ChunkSource &source, const ChunkPlan &plan, Turn turn)
-        : source(source), plan(plan), turn(turn), is_taken(plan.jobs.size(), false),
-          unread(plan.jobs.size())
+    Stream(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store)
+        : source(source), plan(plan), turn(turn), store(store),
+          is_taken(plan.jobs.size(), false), unread(plan.jobs.size()),
+          left(plan.jobs.size())
     {
     }
 
@@ -59,11 +61,13 @@ struct ChunkPipeline::Stream {
     ChunkSource &source;
     const ChunkPlan &plan;
     const Turn turn;
-    std::condition_variable wakeup; /* of the thread that stores */
-    std::deque<Slot *> done;
+    const Store &store;
+    std::condition_variable wakeup; /* of the thread that waits for it */
+    std::vector<Slot *> read; /* to be stored: the last one first, it is in the cache */
     std::size_t first_left = 0; /* all jobs before it are taken */
     std::vector<bool> is_taken; /* by job */
     std::size_t unread;
+    std::size_t left; /* not yet stored */
     std::size_t at_work = 0; /* jobs that a worker has */
     std::exception_ptr failure;
 };
@@ -103,7 +107,7 @@ ChunkPipeline::~ChunkPipeline()
 
 void ChunkPipeline::start()
 {
-    for (unsigned i = 0; workers_.empty() || i < options_.threads; i++) {
+    for (unsigned i = 0; i <= options_.threads; i++) {
         workers_.emplace_back([this] { work(); });
     }
 }
@@ -125,24 +129,53 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::take(Stream &stream, std::size
     Slot *slot = free_.back();
     free_.pop_back();
     slot->job = &wanted;
-    return Work{&stream, slot};
+    return Work{&stream, slot, false};
+}
+
+/* Of the streams of that many turns. */
+std::optional<ChunkPipeline::Work>
+ChunkPipeline::next_read(std::optional<std::size_t> (Stream::*which)(), std::size_t turns)
+{
+    for (Stream *stream : streams_) {
+        if (stream->failure || static_cast<std::size_t>(stream->turn) >= turns) {
+            continue;
+        }
+        std::optional<std::size_t> job = (stream->*which)();
+        std::optional<Work> work;
+        if (job && (work = take(*stream, *job))) {
+            return work;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<ChunkPipeline::Work> ChunkPipeline::next_store()
+{
+    if (storing_ >= std::max(1u, options_.threads)) {
+        return std::nullopt;
+    }
+    for (Stream *stream : streams_) {
+        if (!stream->failure && !stream->read.empty()) {
+            Slot *slot = stream->read.back();
+            stream->read.pop_back();
+            stream->at_work++;
+            storing_++;
+            return Work{stream, slot, true};
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<ChunkPipeline::Work> ChunkPipeline::next_work()
 {
-    for (auto which : {&Stream::urgent, &Stream::next}) {
-        for (Stream *stream : streams_) {
-            if (stream->failure) {
-                continue;
-            }
-            std::optional<std::size_t> job = (stream->*which)();
-            std::optional<Work> work;
-            if (job && (work = take(*stream, *job))) {
-                return work;
-            }
-        }
+    std::optional<Work> work = next_read(&Stream::urgent, in_flight_.size());
+    if (!work) {
+        work = next_read(&Stream::next, 1);
     }
-    return std::nullopt;
+    if (!work) {
+        work = next_store();
+    }
+    return work ? work : next_read(&Stream::next, in_flight_.size());
 }
 
 /* Waits for the next; none when all is over. */
@@ -160,8 +193,8 @@ void ChunkPipeline::read_chunk(const Work &work) const
     const ChunkJob &job = *slot.job;
     Stream &stream = *work.stream;
     if (slot.capacity < job.size) {
-        slot.input = std::make_unique_for_overwrite<std::byte[]>(job.size);
-        slot.output = std::make_unique_for_overwrite<std::byte[]>(job.size);
+        slot.input = make_aligned_buffer(job.size);
+        slot.output = make_aligned_buffer(job.size);
         slot.capacity = job.size;
     }
     stream.source.read(stream.plan, job, {slot.input.get(), job.size});
@@ -173,6 +206,10 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
     Slot &slot = *work.slot;
     if (options_.cancelled->load(std::memory_order_relaxed)) {
         fail("the checkpoint was cancelled");
+    }
+    if (work.is_read) {
+        work.stream->store({*slot.job, slot.encoded});
+        return;
     }
     if (!compressor) {
         compressor.emplace(options_.codec, options_.choice);
@@ -189,6 +226,33 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
                                 {slot.output.get(), slot.capacity}, *compressor);
 }
 
+/* The mutex is held. */
+void ChunkPipeline::free_slot(Stream &stream, Slot *slot)
+{
+    in_flight_[static_cast<std::size_t>(stream.turn)] -= need_of(*slot->job);
+    free_.push_back(slot);
+    wakeup_.notify_all();
+}
+
+void ChunkPipeline::note_done(const Work &work, const std::exception_ptr &failure)
+{
+    std::lock_guard lock(mutex_);
+    Stream &stream = *work.stream;
+    stream.at_work--;
+    storing_ -= work.is_read ? 1 : 0;
+    if (failure && !stream.failure) {
+        stream.failure = failure;
+    }
+    if (!failure && !work.is_read && !work.slot->encoded.bytes.empty()) {
+        stream.read.push_back(work.slot);
+        wakeup_.notify_one();
+    } else {
+        stream.left--;
+        free_slot(stream, work.slot);
+    }
+    stream.wakeup.notify_one();
+}
+
 void ChunkPipeline::work()
 {
     std::optional<Compressor> compressor;
@@ -199,55 +263,24 @@ void ChunkPipeline::work()
         } catch (...) {
             failure = std::current_exception();
         }
-        std::lock_guard lock(mutex_);
-        Stream &stream = *work->stream;
-        if (failure && !stream.failure) {
-            stream.failure = failure;
-        }
-        stream.at_work--;
-        stream.done.push_back(work->slot);
-        stream.wakeup.notify_one();
+        note_done(*work, failure);
     }
 }
 
-/* ---- Those who run them ---------------------------------------------------------- */
+/* ---- Those who wait for them ------------------------------------------------------ */
 
-void ChunkPipeline::free_slot(Stream &stream, Slot *slot)
+void ChunkPipeline::wait_for(Stream &stream, const std::function<void()> &captured)
 {
-    std::lock_guard lock(mutex_);
-    in_flight_[static_cast<std::size_t>(stream.turn)] -= need_of(*slot->job);
-    free_.push_back(slot);
-    wakeup_.notify_all();
-}
-
-void ChunkPipeline::store_all(Stream &stream, const Store &store,
-                              const std::function<void()> &captured)
-{
-    bool told = false;
-    for (std::size_t stored = 0; stored < stream.plan.jobs.size();) {
-        std::unique_lock lock(mutex_);
-        stream.wakeup.wait(lock, [&] {
-            return stream.failure || !stream.done.empty() ||
-                   (stream.unread == 0 && !told);
-        });
-        if (stream.failure) {
-            std::rethrow_exception(stream.failure);
-        }
-        if (stream.unread == 0 && !std::exchange(told, true)) {
-            lock.unlock();
-            captured();
-            continue;
-        }
-        Slot *slot = stream.done.front();
+    std::unique_lock lock(mutex_);
+    stream.wakeup.wait(lock, [&] { return stream.failure || stream.unread == 0; });
+    if (!stream.failure) {
         lock.unlock();
-        if (!slot->encoded.bytes.empty()) {
-            store({*slot->job, slot->encoded});
-        }
+        captured();
         lock.lock();
-        stream.done.pop_front();
-        lock.unlock();
-        stored++;
-        free_slot(stream, slot);
+    }
+    stream.wakeup.wait(lock, [&] { return stream.failure || stream.left == 0; });
+    if (stream.failure) {
+        std::rethrow_exception(stream.failure);
     }
 }
 
@@ -263,11 +296,9 @@ void ChunkPipeline::leave(Stream &stream)
     std::unique_lock lock(mutex_);
     streams_.remove(&stream);
     stream.wakeup.wait(lock, [&] { return stream.at_work == 0; });
-    for (Slot *slot : stream.done) {
-        in_flight_[static_cast<std::size_t>(stream.turn)] -= need_of(*slot->job);
-        free_.push_back(slot);
+    for (Slot *slot : stream.read) {
+        free_slot(stream, slot);
     }
-    wakeup_.notify_all();
 }
 
 void ChunkPipeline::run(ChunkSource &source, const ChunkPlan &plan, Turn turn,
@@ -277,7 +308,7 @@ void ChunkPipeline::run(ChunkSource &source, const ChunkPlan &plan, Turn turn,
         captured();
         return;
     }
-    Stream stream(source, plan, turn);
+    Stream stream(source, plan, turn, store);
     std::unique_ptr<Stream, std::function<void(Stream *)>> leaver(
         &stream, [this](Stream *leaving) { leave(*leaving); });
     {
@@ -291,7 +322,7 @@ void ChunkPipeline::run(ChunkSource &source, const ChunkPlan &plan, Turn turn,
         streams_.insert(place, &stream);
         wakeup_.notify_all();
     }
-    store_all(stream, store, captured);
+    wait_for(stream, captured);
 }
 
 } // namespace ckpt

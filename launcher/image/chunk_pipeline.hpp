@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chunk_pipeline.hpp - a few threads that read memory in chunks, drop chunks of
- * zeros, compress and checksum the others.
+ * zeros, compress and checksum the others, and store them.
  *
  * They serve several ranks at once, so that what a rank waits for is read next, whoever's
  * turn it is.
@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -40,7 +41,7 @@ struct StoredChunk {
 struct PipelineOptions {
     Codec codec;
     CodecChoice *choice; /* of the codec auto, else null */
-    unsigned threads;
+    unsigned threads; /* and one more that never stores */
     std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
 };
@@ -63,11 +64,11 @@ class ChunkPipeline
 
     /*
      * Does all jobs of the plan: those that somebody waits for first, then those of
-     * processes that stand still, then of who has come first. On the calling thread,
-     * `store` is called for each chunk to be stored, in any order, and `captured` once,
-     * as soon as the last byte has been read. Memory used is bounded by the number of
-     * threads. Throws what a reader or `store` threw, when no thread uses the source any
-     * more. Thread-safe.
+     * processes that stand still, then of who has come first. `store` is called for each
+     * chunk to be stored, in any order, by several threads at a time; and `captured` once,
+     * on the calling thread, as soon as the last byte has been read. Memory used is bounded
+     * by the number of threads. Throws what a reader or `store` threw, when no thread uses
+     * the source any more. Thread-safe.
      */
     void run(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store,
              const std::function<void()> &captured);
@@ -81,18 +82,22 @@ class ChunkPipeline
     struct Work {
         Stream *stream;
         Slot *slot;
+        bool is_read; /* and is to be stored */
     };
 
     void start();
     void work();
     std::optional<Work> take_work();
     std::optional<Work> next_work();
+    std::optional<Work> next_read(std::optional<std::size_t> (Stream::*which)(),
+                                  std::size_t turns);
+    std::optional<Work> next_store();
     std::optional<Work> take(Stream &stream, std::size_t job);
     void do_work(const Work &work, std::optional<Compressor> &compressor);
     void read_chunk(const Work &work) const;
-    void store_all(Stream &stream, const Store &store,
-                   const std::function<void()> &captured);
+    void note_done(const Work &work, const std::exception_ptr &failure);
     void free_slot(Stream &stream, Slot *slot);
+    void wait_for(Stream &stream, const std::function<void()> &captured);
     void leave(Stream &stream);
 
     const PipelineOptions options_;
@@ -104,6 +109,7 @@ class ChunkPipeline
     std::deque<Slot> slots_;
     std::vector<Slot *> free_; /* last in, first out: stays in the cache */
     std::array<std::size_t, 2> in_flight_{}; /* bytes, by turn */
+    unsigned storing_ = 0; /* workers */
     bool stopped_ = false;
     std::vector<std::jthread> workers_;
 };

@@ -81,21 +81,21 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
                      what));
 }
 
-ChunkRecord write_chunk(const Hdf5Id &dataset, std::uint64_t index,
+ChunkRecord place_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         std::uint64_t chunk_size, const EncodedChunk &chunk,
-                        Codec codec, const DriverFile &driver,
-                        const std::string &what)
+                        Codec codec, DriverFile &driver, const std::string &what)
 {
     hsize_t offset = index * chunk_size;
     std::uint32_t mask = filter_mask(codec, chunk.coding);
+    driver.to_place = chunk.bytes.data();
     require_hdf5(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, mask, &offset,
                                 chunk.bytes.size(), chunk.bytes.data()),
                  fmt::format("cannot write {}", what));
-    if (driver.last_buffer != chunk.bytes.data()) {
-        fail("HDF5 did not write {} as it was given", what);
+    if (driver.to_place != nullptr) {
+        fail("HDF5 did not take {} as it was given", what);
     }
     return {index,
-            driver.last_offset,
+            driver.placed_at,
             chunk.checksum,
             0,
             static_cast<std::uint32_t>(chunk.bytes.size()),

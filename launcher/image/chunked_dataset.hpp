@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chunked_dataset.hpp - datasets of bytes whose chunks go straight to the file
- * as they are (direct chunk write); those never written read as zeros.
+ * as they are (direct chunk write), HDF5 knowing only where; those never written read as
+ * zeros.
  *
  * All throw Error; the caller holds a Hdf5Lock.
  */
@@ -24,11 +25,10 @@ Hdf5Id create_chunked_dataset(hid_t parent, const std::string &name,
                               std::uint64_t length, std::uint64_t chunk_size,
                               Codec codec);
 
-/* Writes a chunk that is not all zero. Returns its record, of region 0; `what`
- * names the chunk in an error. */
-ChunkRecord write_chunk(const Hdf5Id &dataset, std::uint64_t index,
+/* Finds a place for a chunk that is not all zero: the caller has to write it there.
+ * Returns its record, of region 0; `what` names the chunk in an error. */
+ChunkRecord place_chunk(const Hdf5Id &dataset, std::uint64_t index,
                         std::uint64_t chunk_size, const EncodedChunk &chunk,
-                        Codec codec, const DriverFile &driver,
-                        const std::string &what);
+                        Codec codec, DriverFile &driver, const std::string &what);
 
 } // namespace ckpt

@@ -24,10 +24,6 @@ namespace ckpt
 namespace
 {
 
-/* The disk gets its work in parts of this size while the capture goes on, so
- * that little is left for the fsync at the end. */
-constexpr std::uint64_t writeback_part = 8u << 20;
-
 /* What HDF5 holds; it knows the first member only. */
 struct DriverHandle {
     H5FD_t base;
@@ -120,35 +116,23 @@ herr_t driver_read(H5FD_t *base, H5FD_mem_t, hid_t, haddr_t address,
     return read_exactly(handle->file->fd, buffer, there, address) == 0 ? 0 : -1;
 }
 
-void start_writeback(DriverFile *file, std::uint64_t written_to)
-{
-    if (written_to < file->started_writeback + writeback_part) {
-        return;
-    }
-    /* Only a hint: errors come back from fsync. */
-    ::sync_file_range(file->fd, static_cast<off_t>(file->started_writeback),
-                      static_cast<off_t>(written_to - file->started_writeback),
-                      SYNC_FILE_RANGE_WRITE);
-    file->started_writeback = written_to;
-}
-
 herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t, haddr_t address,
                     std::size_t size, const void *buffer)
 {
     DriverHandle *handle = handle_of(base);
     DriverFile *file = handle->file;
+    handle->end_of_file = std::max(handle->end_of_file, address + size);
+    if (type == H5FD_MEM_DRAW && buffer == file->to_place) {
+        file->to_place = nullptr;
+        file->placed_at = address;
+        return 0;
+    }
     bool strikes = fault_strikes("image-write-enospc") ||
                    (file->closing && fault_strikes("image-close-enospc"));
     int error = strikes ? ENOSPC
                         : write_exactly(file->fd, buffer, size, address);
     if (error != 0) {
         note_error(file, error);
-    }
-    handle->end_of_file = std::max(handle->end_of_file, address + size);
-    if (type == H5FD_MEM_DRAW) {
-        file->last_buffer = buffer;
-        file->last_offset = address;
-        start_writeback(file, address + size);
     }
     return 0;
 }

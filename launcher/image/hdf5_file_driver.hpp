@@ -21,11 +21,10 @@ struct DriverFile {
     int fd = -1;
     int error = 0; /* errno of the first failed write or truncation */
     bool closing = false; /* set by the user before H5Fclose (fault point) */
-    /* The last write of raw data: where HDF5 put a chunk. */
-    const void *last_buffer = nullptr;
-    std::uint64_t last_offset = 0;
-    /* Bytes before this offset were handed to the disk. */
-    std::uint64_t started_writeback = 0;
+    /* Raw data that HDF5 only finds a place for; who gave it to HDF5 writes it there, when
+     * the lock is free again. Null: the place has been found. */
+    const void *to_place = nullptr;
+    std::uint64_t placed_at = 0;
 };
 
 /* A file access property list for this driver. Caller holds a Hdf5Lock. */

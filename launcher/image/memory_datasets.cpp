@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_datasets.cpp - writes chunks into the datasets of their regions.
+ * memory_datasets.cpp - places chunks in the datasets of their regions.
  */
 #include "config.h"
 #include "image/memory_datasets.hpp"
@@ -22,7 +22,7 @@ constexpr std::size_t most_open = 64;
 
 MemoryDatasets::MemoryDatasets(hid_t rank_group,
                                const std::vector<ckpt_region> &regions,
-                               Codec codec, const DriverFile &driver)
+                               Codec codec, DriverFile &driver)
     : regions_(regions), codec_(codec), driver_(driver),
       group_(make_group(rank_group, node_file_names::memory)),
       exists_(regions.size())
@@ -54,10 +54,10 @@ const Hdf5Id &MemoryDatasets::dataset_of(const ChunkJob &job)
     return open_.emplace(job.region, std::move(dataset)).first->second;
 }
 
-ChunkRecord MemoryDatasets::store(const StoredChunk &chunk)
+ChunkRecord MemoryDatasets::place(const StoredChunk &chunk)
 {
     const ChunkJob &job = chunk.job;
-    ChunkRecord record = write_chunk(
+    ChunkRecord record = place_chunk(
         dataset_of(job), job.index, job.size, chunk.encoded, codec_, driver_,
         fmt::format("chunk {} of region {:x}", job.index,
                     regions_[job.region].start));

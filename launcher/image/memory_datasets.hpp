@@ -20,17 +20,17 @@ class MemoryDatasets
   public:
     /* Makes the group `memory`; caller holds a Hdf5Lock, here and below. */
     MemoryDatasets(hid_t rank_group, const std::vector<ckpt_region> &regions,
-                   Codec codec, const DriverFile &driver);
+                   Codec codec, DriverFile &driver);
 
-    /* Writes the chunk; returns its record. */
-    ChunkRecord store(const StoredChunk &chunk);
+    /* Finds a place for the chunk, where the caller writes it; returns its record. */
+    ChunkRecord place(const StoredChunk &chunk);
 
   private:
     const Hdf5Id &dataset_of(const ChunkJob &job);
 
     const std::vector<ckpt_region> &regions_;
     const Codec codec_;
-    const DriverFile &driver_;
+    DriverFile &driver_;
     Hdf5Id group_;
     std::vector<bool> exists_;             /* by region */
     std::map<std::uint32_t, Hdf5Id> open_; /* by region */

@@ -15,15 +15,16 @@ namespace names = node_file_names;
 
 MessageLogDataset::MessageLogDataset(hid_t rank_group, std::uint64_t bytes,
                                      std::uint64_t chunk_size, Codec codec,
-                                     const DriverFile &driver)
+                                     DriverFile &driver)
     : stream_(rank_group, names::message_log, bytes, chunk_size, codec, driver),
       bytes_(bytes)
 {
 }
 
-void MessageLogDataset::store(std::uint64_t index, const EncodedChunk &chunk)
+std::optional<ChunkRecord> MessageLogDataset::place(std::uint64_t index,
+                                                    const EncodedChunk &chunk)
 {
-    stream_.store(index, chunk);
+    return stream_.place(index, chunk);
 }
 
 MessageLog MessageLogDataset::finish(std::uint64_t messages)

@@ -11,6 +11,7 @@
 #include "image/stream_dataset.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace ckpt
 {
@@ -21,10 +22,10 @@ class MessageLogDataset
   public:
     MessageLogDataset(hid_t rank_group, std::uint64_t bytes,
                       std::uint64_t chunk_size, Codec codec,
-                      const DriverFile &driver);
+                      DriverFile &driver);
 
-    /* Writes a chunk unless it is all zero, in order of `index`. */
-    void store(std::uint64_t index, const EncodedChunk &chunk);
+    /* Finds a place for a chunk, where the caller writes it. None: it is all zero. */
+    std::optional<ChunkRecord> place(std::uint64_t index, const EncodedChunk &chunk);
 
     /* After the last chunk: what the reader finds. */
     MessageLog finish(std::uint64_t messages);

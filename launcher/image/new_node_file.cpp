@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "image/direct_io.hpp"
 #include "image/hdf5_objects.hpp"
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace ckpt
 {
@@ -29,10 +31,16 @@ namespace
 /* File space is handed out to small objects in blocks of this size. */
 constexpr hsize_t small_block = 64u << 10;
 
+/* The disk gets its work in parts of this size while the capture goes on, so
+ * that little is left for the fsync at the end. */
+constexpr std::uint64_t writeback_part = 8u << 20;
+
 } // namespace
 
-NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name)
-    : path_(directory / name), temporary_path_(path_.string() + ".tmp")
+NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name,
+                         bool is_direct)
+    : path_(directory / name), temporary_path_(path_.string() + ".tmp"),
+      is_direct_(is_direct)
 {
 }
 
@@ -59,6 +67,45 @@ void NewNodeFile::with_hdf5(const std::function<void()> &action)
     check(driver_.error);
 }
 
+void NewNodeFile::start_writeback(std::uint64_t written_to)
+{
+    std::uint64_t from = 0;
+    {
+        std::lock_guard lock(mutex_);
+        if (written_to < started_writeback_ + writeback_part) {
+            return;
+        }
+        from = std::exchange(started_writeback_, written_to);
+    }
+    /* Only a hint: errors come back from fsync. */
+    ::sync_file_range(fd_.get(), static_cast<off_t>(from),
+                      static_cast<off_t>(written_to - from), SYNC_FILE_RANGE_WRITE);
+}
+
+/* Some file systems open a file so, and refuse to write: then as ever. */
+void NewNodeFile::write_direct(std::span<const std::byte> part, std::uint64_t offset)
+{
+    int error = write_exactly(direct_.get(), part.data(), part.size(), offset);
+    if (error == EINVAL) {
+        error = write_exactly(fd_.get(), part.data(), part.size(), offset);
+    }
+    check(error);
+}
+
+void NewNodeFile::write(const ChunkRecord &place, std::span<const std::byte> chunk)
+{
+    check(fault_strikes("image-write-enospc") ? ENOSPC : 0);
+    const std::size_t direct = direct_ ? direct_part(chunk, place.offset) : 0;
+    if (direct > 0) {
+        write_direct(chunk.first(direct), place.offset);
+    }
+    const std::span rest = chunk.subspan(direct);
+    check(write_exactly(fd_.get(), rest.data(), rest.size(), place.offset + direct));
+    if (direct == 0) {
+        start_writeback(place.offset + chunk.size());
+    }
+}
+
 void NewNodeFile::create()
 {
     require_known_fault();
@@ -68,6 +115,9 @@ void NewNodeFile::create()
         check(errno);
     }
     driver_.fd = fd_.get();
+    if (is_direct_) {
+        direct_ = open_direct(temporary_path_);
+    }
 }
 
 void NewNodeFile::open(const std::function<void(hid_t)> &describe)
@@ -87,6 +137,9 @@ void NewNodeFile::open_hdf5()
                  what);
     require_hdf5(H5Pset_meta_block_size(access.get(), small_block), what);
     require_hdf5(H5Pset_small_data_block_size(access.get(), small_block), what);
+    if (direct_) {
+        require_hdf5(H5Pset_alignment(access.get(), least_direct, direct_alignment), what);
+    }
 
     /* Metadata stays in memory until the end: what is read back could be
      * missing after a failed write. */
@@ -100,7 +153,9 @@ void NewNodeFile::open_hdf5()
     require_hdf5(H5Pset_mdc_config(access.get(), &cache), what);
 
     Hdf5Id creation(require_hdf5(H5Pcreate(H5P_FILE_CREATE), what));
-    require_hdf5(H5Pset_userblock(creation.get(), header_size), what);
+    /* HDF5 wants it to be larger than what objects are aligned to. */
+    const hsize_t user_block = direct_ ? 2 * direct_alignment : header_size;
+    require_hdf5(H5Pset_userblock(creation.get(), user_block), what);
     file_ = Hdf5Id(require_hdf5(H5Fcreate(temporary_path_.c_str(), H5F_ACC_TRUNC,
                                          creation.get(), access.get()),
                                what));
@@ -165,6 +220,7 @@ void NewNodeFile::publish()
     fault_kill("image-before-rename");
     check(::rename(temporary_path_.c_str(), path_.c_str()) < 0 ? errno : 0);
     fd_.reset();
+    direct_.reset();
     sync_directory(path_.parent_path());
     fault_kill("image-after-rename");
 }
@@ -174,6 +230,7 @@ void NewNodeFile::abandon() noexcept
     file_.reset();
     if (fd_) {
         fd_.reset();
+        direct_.reset();
         ::unlink(temporary_path_.c_str());
     }
 }

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ namespace ckpt
 class NewNodeFile
 {
   public:
-    NewNodeFile(const std::filesystem::path &directory, const std::string &name);
+    /* is_direct: chunks are written past the page cache, where that is possible. */
+    NewNodeFile(const std::filesystem::path &directory, const std::string &name,
+                bool is_direct = false);
     ~NewNodeFile() { abandon(); }
 
     /* Creates NAME.tmp, mode 0600. What a crash has left there goes. */
@@ -36,11 +39,13 @@ class NewNodeFile
     int descriptor() const { return fd_.get(); }
     /* For those who write datasets, under with_hdf5(). */
     hid_t root() const { return file_.get(); }
-    const DriverFile &driver() const { return driver_; }
+    DriverFile &driver() { return driver_; }
 
     /* Runs HDF5 calls under its lock; a failed write, which HDF5 does not see, fails
      * here. */
     void with_hdf5(const std::function<void()> &action);
+    /* Writes a chunk where it has its place. Thread-safe, not under with_hdf5(). */
+    void write(const ChunkRecord &place, std::span<const std::byte> chunk);
     /* Throws unless the error number is 0. */
     void check(int error) const;
 
@@ -59,17 +64,22 @@ class NewNodeFile
     void abandon() noexcept;
 
   private:
+    void write_direct(std::span<const std::byte> part, std::uint64_t offset);
+    void start_writeback(std::uint64_t written_to);
     void open_hdf5();
     void close_hdf5(std::vector<int> &ranks);
 
     const std::filesystem::path path_;
     const std::filesystem::path temporary_path_;
+    const bool is_direct_;
     Fd fd_; /* open as long as the temporary file exists */
+    Fd direct_; /* the same, for direct writes */
     DriverFile driver_;
     Hdf5Id file_;
     std::mutex mutex_; /* of what follows */
     unsigned version_ = first_node_file_version;
     std::vector<Extent> extents_; /* of all chunks */
+    std::uint64_t started_writeback_ = 0; /* bytes before it were handed to the disk */
 };
 
 } // namespace ckpt

@@ -108,8 +108,8 @@ struct NodeFileWriter::Impl {
     std::unique_ptr<Begun> take(int rank);
     void note_rank(int rank, const std::string &whose);
     void open(int rank, RankGroup &place);
-    void store(RankGroup &place, const StoredChunk &chunk);
-    void store_pages(RankGroup &place, const StoredChunk &chunk);
+    void store(RankGroup &place, const StoredChunk &chunk); /* several at a time */
+    ChunkRecord place_pages(RankGroup &place, const StoredChunk &chunk);
     void close(RankGroup &place);
     void count(Begun &begun);
     using ReadChunk = std::function<void(std::span<std::byte>)>;
@@ -143,7 +143,8 @@ struct NodeFileWriter::Impl {
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : host(host), options(options), write_limit(options.write_limit),
-      file(directory, options.file.empty() ? node_file_name(host) : options.file)
+      file(directory, options.file.empty() ? node_file_name(host) : options.file,
+           options.is_direct)
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
@@ -243,25 +244,28 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
 void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &chunk)
 {
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
+    ChunkRecord record{};
     file.with_hdf5([&] {
         if (!writing) {
             writing.emplace();
         }
         if (chunk.job.is_packed) {
-            store_pages(place, chunk);
+            record = place_pages(place, chunk);
         } else {
-            place.image.chunks.push_back(place.datasets->store(chunk));
+            record = place.datasets->place(chunk);
+            place.image.chunks.push_back(record);
         }
     });
+    file.write(record, chunk.encoded.bytes);
 }
 
-void NodeFileWriter::Impl::store_pages(RankGroup &place, const StoredChunk &chunk)
+ChunkRecord NodeFileWriter::Impl::place_pages(RankGroup &place, const StoredChunk &chunk)
 {
     if (!place.pages) {
         place.pages.emplace(place.group.get(), names::pages, place.image.pages.bytes,
                             options.chunk_size, options.codec, file.driver());
     }
-    place.pages->store(chunk.job.index, chunk.encoded);
+    return place.pages->place(chunk.job.index, chunk.encoded).value();
 }
 
 /* All chunks have been stored. */
@@ -316,7 +320,11 @@ void NodeFileWriter::Impl::store_message_log(
         read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
         write_limit.wait(chunk.bytes.size(), cancelled);
-        file.with_hdf5([&] { dataset->store(i, chunk); });
+        std::optional<ChunkRecord> record;
+        file.with_hdf5([&] { record = dataset->place(i, chunk); });
+        if (record) {
+            file.write(*record, chunk.bytes);
+        }
     }
     std::uint64_t count = messages();
     MessageLog log;

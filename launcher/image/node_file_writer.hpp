@@ -47,6 +47,7 @@ struct WriterOptions {
     WriteRate *write_rate = nullptr;
     PagePool *pool = nullptr; /* likewise, for cll */
     SharingChoice *sharing = nullptr; /* likewise; null: no pages are shared */
+    bool is_direct = false; /* chunks do not go through the page cache */
     std::uint64_t write_limit = 0; /* bytes per second; 0: none */
     /* Of ranks whose changes are known, only what has changed since then is saved. */
     BaseFile base;

@@ -18,19 +18,22 @@ namespace names = node_file_names;
 
 StreamDataset::StreamDataset(hid_t rank_group, std::string name, std::uint64_t bytes,
                              std::uint64_t chunk_size, Codec codec,
-                             const DriverFile &driver)
+                             DriverFile &driver)
     : rank_group_(rank_group), name_(std::move(name)),
       chunk_size_(stream_chunk_size(bytes, chunk_size)), codec_(codec), driver_(driver),
       dataset_(create_chunked_dataset(rank_group, name_, bytes, chunk_size_, codec))
 {
 }
 
-void StreamDataset::store(std::uint64_t index, const EncodedChunk &chunk)
+std::optional<ChunkRecord> StreamDataset::place(std::uint64_t index,
+                                                const EncodedChunk &chunk)
 {
-    if (!chunk.bytes.empty()) {
-        chunks_.push_back(write_chunk(dataset_, index, chunk_size_, chunk, codec_, driver_,
-                                      fmt::format("chunk {} of {}", index, name_)));
+    if (chunk.bytes.empty()) {
+        return std::nullopt;
     }
+    return chunks_.emplace_back(place_chunk(dataset_, index, chunk_size_, chunk, codec_,
+                                            driver_,
+                                            fmt::format("chunk {} of {}", index, name_)));
 }
 
 std::vector<ChunkRecord> StreamDataset::finish()

@@ -11,6 +11,7 @@
 #include "image/rank_image.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,13 @@ class StreamDataset
 {
   public:
     StreamDataset(hid_t rank_group, std::string name, std::uint64_t bytes,
-                  std::uint64_t chunk_size, Codec codec, const DriverFile &driver);
+                  std::uint64_t chunk_size, Codec codec, DriverFile &driver);
 
     const Hdf5Id &dataset() const { return dataset_; }
 
-    /* Writes a chunk unless it is all zero, in any order. */
-    void store(std::uint64_t index, const EncodedChunk &chunk);
+    /* Finds a place for a chunk, in any order, where the caller writes it. None: it is all
+     * zero. */
+    std::optional<ChunkRecord> place(std::uint64_t index, const EncodedChunk &chunk);
 
     /* After the last chunk: their table, by index. */
     std::vector<ChunkRecord> finish();
@@ -37,7 +39,7 @@ class StreamDataset
     const std::string name_;
     const std::uint64_t chunk_size_;
     const Codec codec_;
-    const DriverFile &driver_;
+    DriverFile &driver_;
     Hdf5Id dataset_;
     std::vector<ChunkRecord> chunks_;
 };

@@ -8,16 +8,18 @@
 #include "common/durations.hpp"
 #include "common/fd.hpp"
 #include "common/files.hpp"
+#include "image/direct_io.hpp"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace ckpt
 {
@@ -26,7 +28,7 @@ namespace
 {
 
 /* Long enough for more than the latency of a disk, soon written to a slow one. */
-constexpr std::size_t probe_size = 8u << 20;
+constexpr std::size_t probe_size = 16u << 20;
 
 /* What files below this size take tells little of larger ones. */
 constexpr std::uint64_t least_noted = 16u << 20;
@@ -35,12 +37,34 @@ constexpr std::uint64_t least_noted = 16u << 20;
  * else it may be faster than what it was given. */
 constexpr double waiting_part = 0.125;
 
+/* Nobody is to miss what is written for a measurement. */
+constexpr std::uint64_t least_room = 64 * probe_size;
+
+/* So much faster are direct writes to be, as a measurement has its errors, and what was
+ * not written so may be read again sooner. */
+constexpr double clearly = 1.5;
+
 /* Bytes that no file system makes smaller. */
-std::vector<std::uint64_t> random_words(std::size_t bytes)
+AlignedBuffer random_bytes(std::size_t bytes)
 {
-    std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
-    std::ranges::generate(words, std::mt19937_64(bytes));
-    return words;
+    AlignedBuffer buffer = make_aligned_buffer(bytes);
+    std::mt19937_64 chance(bytes);
+    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+        const std::uint64_t word = chance();
+        std::memcpy(&buffer[at], &word, sizeof(word));
+    }
+    return buffer;
+}
+
+/* Seconds until all of it is on the disk, unless there is an error. */
+double seconds_to_write(int fd, const AlignedBuffer &bytes, int &error)
+{
+    Stopwatch watch;
+    error = write_exactly(fd, bytes.get(), probe_size, 0);
+    if (error == 0 && ::fdatasync(fd) < 0) {
+        error = errno;
+    }
+    return watch.seconds();
 }
 
 } // namespace
@@ -53,13 +77,8 @@ double WriteRate::value() const
 
 int WriteRate::probe(int fd)
 {
-    const std::vector<std::uint64_t> words = random_words(probe_size);
-    Stopwatch watch;
-    int error = write_exactly(fd, words.data(), probe_size, 0);
-    if (error == 0 && ::fdatasync(fd) < 0) {
-        error = errno;
-    }
-    double seconds = watch.seconds();
+    int error = 0;
+    const double seconds = seconds_to_write(fd, random_bytes(probe_size), error);
     if (error == 0 && ::ftruncate(fd, 0) < 0) {
         error = errno;
     }
@@ -70,14 +89,42 @@ int WriteRate::probe(int fd)
     return error;
 }
 
-int WriteRate::probe_in(const std::filesystem::path &directory)
+int WriteRate::probe_in(const std::filesystem::path &directory, bool also_direct)
 {
-    std::string path = directory / ".rate-XXXXXX";
-    Fd file(::mkostemp(path.data(), O_CLOEXEC));
-    if (!file || ::unlink(path.c_str()) < 0) {
+    struct statvfs status;
+    if (::statvfs(directory.c_str(), &status) < 0) {
         return errno;
     }
-    return probe(file.get());
+    if (status.f_bavail * status.f_frsize < least_room) {
+        return ENOSPC;
+    }
+    std::string path = directory / ".rate-XXXXXX";
+    Fd file(::mkostemp(path.data(), O_CLOEXEC));
+    if (!file) {
+        return errno;
+    }
+    const Fd direct = also_direct ? open_direct(path) : Fd();
+    if (::unlink(path.c_str()) < 0) {
+        return errno;
+    }
+    int error = probe(file.get());
+    if (error != 0 || !direct) {
+        return error;
+    }
+    const double seconds =
+        seconds_to_write(direct.get(), random_bytes(probe_size), error);
+    std::lock_guard lock(mutex_);
+    if (error == 0 && probe_size / seconds > clearly * rate_) {
+        is_direct_faster_ = true;
+        rate_ = probe_size / seconds;
+    }
+    return 0;
+}
+
+bool WriteRate::is_direct_faster() const
+{
+    std::lock_guard lock(mutex_);
+    return is_direct_faster_;
 }
 
 void WriteRate::note(std::uint64_t bytes, double seconds, double syncing)

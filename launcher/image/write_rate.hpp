@@ -23,8 +23,12 @@ class WriteRate
     /* Measures by some bytes that it writes to an empty file, and takes away again.
      * Returns errno. */
     int probe(int fd);
-    /* The same with a file of its own, which never has a name that stays. */
-    int probe_in(const std::filesystem::path &directory);
+    /* The same with a file of its own, whose name does not stay; and, if it is wanted and
+     * there are any, by direct writes. Not if there is little room. */
+    int probe_in(const std::filesystem::path &directory, bool also_direct);
+
+    /* Whether these were clearly faster. */
+    bool is_direct_faster() const;
 
     /* A file of `bytes` took `seconds` from its first byte, of which `syncing` were
      * spent in the fsync at its end. */
@@ -33,6 +37,7 @@ class WriteRate
   private:
     mutable std::mutex mutex_;
     double rate_ = 0;
+    bool is_direct_faster_ = false;
 };
 
 } // namespace ckpt

@@ -119,7 +119,7 @@ class OneWorker : public testing::Test
     Order order;
     std::promise<void> gate;
     Source first{"a", order, 3}, second{"b", order, 3}, third{"c", order, 2};
-    ChunkPipeline pipeline{{{Codec::Kind::none}, nullptr, 1, chunk_size, &cancelled}};
+    ChunkPipeline pipeline{{{Codec::Kind::none}, nullptr, 0, chunk_size, &cancelled}};
     std::vector<std::future<int>> results;
 };
 
