@@ -108,6 +108,27 @@ static void move_block(struct block *b)
     CHECK(b->memory == place);
 }
 
+/* To where the next one is, which goes; or was. */
+static void move_onto(struct block *b, struct block *next)
+{
+    const size_t size = BLOCK_PAGES * PAGE;
+    void *place = next->memory;
+
+    if (next == b || next->state == ABSENT) {
+        return;
+    }
+    b->memory = mremap(b->memory, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    CHECK(b->memory == place);
+    next->state = ABSENT;
+}
+
+static void map_anew(struct block *b)
+{
+    CHECK(mmap(b->memory, BLOCK_PAGES * PAGE, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == b->memory);
+    b->state = ZERO;
+}
+
 static void change_block(int i, long step)
 {
     const size_t size = BLOCK_PAGES * PAGE;
@@ -118,7 +139,7 @@ static void change_block(int i, long step)
         map_block(b);
         return;
     }
-    switch (mix4((uint64_t)rank, (uint64_t)i, (uint64_t)step, 13) % 5) {
+    switch (mix4((uint64_t)rank, (uint64_t)i, (uint64_t)step, 13) % 8) {
     case 0:
         CHECK(munmap(b->memory, size) == 0);
         b->state = ABSENT;
@@ -134,6 +155,12 @@ static void change_block(int i, long step)
         CHECK(mprotect(b->memory, size, PROT_READ) == 0);
         check_block(i);
         CHECK(mprotect(b->memory, size, PROT_READ | PROT_WRITE) == 0);
+        break;
+    case 4:
+        map_anew(b);
+        break;
+    case 5:
+        move_onto(b, &block[(i + 1) % BLOCKS]);
         break;
     default:
         b->version = step;

@@ -4,6 +4,8 @@
 import pytest
 
 from ckpttest import programs
+from ckpttest.programs import Program
+from ckpttest.settings import APPS
 
 
 def shared(lab, name=None):
@@ -34,6 +36,14 @@ def test_each_rank_gets_its_memory_back(lab, native, method, codec):
     parts = run_through(lab, program, 2, **settings)
     assert lab.answer(program, *parts) == native(program).answer
     assert shared(lab) > 0
+
+
+def test_all_of_a_region_is_elsewhere(lab, native):
+    """Memory of which a rank has nothing of its own: one value all over it."""
+    program = Program("steps", [APPS / "user/steps", "s", 120], 2)
+    settings = {"CKPT_CODEC": "none", "CKPT_SHARE_PAGES": "on"}
+    parts = run_through(lab, program, 2, **settings)
+    assert lab.answer(program, *parts) == native(program).answer
 
 
 def test_in_a_chain(lab, native):

@@ -54,7 +54,8 @@ def test_saved_where_it_wants(lab, native, mode, protocol):
     """At safe points, outside of regions, between hooks; uncompressed, so that what is
     excluded shows."""
     program = steps(mode, 120)
-    parts = run_through(lab, program, CKPT_PROTOCOL=protocol, CKPT_CODEC="none")
+    settings = {"CKPT_CODEC": "none", "CKPT_SHARE_PAGES": "off"}
+    parts = run_through(lab, program, CKPT_PROTOCOL=protocol, **settings)
     assert lab.answer(program, *parts) == native(program).answer
     hooks = 1 if "h" in mode else 0
     assert f"restarts 1, hooks {hooks}" in parts[-1].lines

@@ -187,23 +187,31 @@ void LocalNode::drop(RankSession *session)
     }
 }
 
-/* How fast the file system is, and in which way, has to be known before a rank stands still.
- * What goes wrong here will be told when there is something to be saved. */
+/* The codec auto needs to know how fast the file system is before a rank stands still. What
+ * goes wrong here will be told when there is something to be saved. */
 void LocalNode::prepare_to_write()
 {
-    const bool may_be_direct = settings_.direct_io == DirectIo::automatic &&
-                               file_system().kind == FileSystem::Kind::local;
-    if (settings_.codec.kind != Codec::Kind::automatic && !may_be_direct) {
+    if (settings_.codec.kind != Codec::Kind::automatic) {
         return;
     }
-    worker_.run([this, may_be_direct] {
+    worker_.run([this] {
         try {
             make_private_directory(settings_.directory);
-            (void)write_rate_.probe_in(settings_.directory, may_be_direct);
+            (void)write_rate_.probe_in(settings_.directory);
         } catch (const Error &error) {
             spdlog::debug("{}", error.what());
         }
     });
+}
+
+/* Once, for a job that takes checkpoints. Nodes do not measure what they share. */
+void LocalNode::try_direct_io()
+{
+    if (settings_.direct_io == DirectIo::automatic && !direct_io_tried_ &&
+        file_system().kind == FileSystem::Kind::local) {
+        worker_.run([this] { write_rate_.try_direct_in(settings_.directory); });
+    }
+    direct_io_tried_ = true;
 }
 
 RankSession *LocalNode::find(int rank) const
@@ -484,6 +492,7 @@ void LocalNode::committed(std::uint64_t number)
     for (auto &[rank, session] : ranks_) {
         session->set_committed(number);
     }
+    try_direct_io();
     fold();
 }
 

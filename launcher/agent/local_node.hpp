@@ -99,6 +99,7 @@ class LocalNode : public Node
     void hello(RankSession *session, const ckpt_message &message);
     void note_memory(const RankSession &session);
     void prepare_to_write();
+    void try_direct_io();
     void drop(RankSession *session);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();
@@ -132,6 +133,7 @@ class LocalNode : public Node
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
+    bool direct_io_tried_ = false;
     SharingChoice sharing_;
     Image image_; /* of the checkpoint under way or the last one; or null */
     Increments increments_;

@@ -217,8 +217,10 @@ PageRanges content_of(const RankImage &image, std::uint32_t region,
     for (const PageRun &run : runs_in(image, {whole.start, whole.end})) {
         append_range(content, {run.start, run.end});
     }
-    for (const SharedRun &run : image.shared_runs) {
-        append_range(shared, {run.start, run.end});
+    auto run = std::ranges::upper_bound(image.shared_runs, whole.start, {},
+                                        &SharedRun::end);
+    for (; run != image.shared_runs.end() && run->start < whole.end; ++run) {
+        append_range(shared, {run->start, run->end});
     }
     return unite(content, intersect(shared, {{whole.start, whole.end}}));
 }

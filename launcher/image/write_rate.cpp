@@ -28,7 +28,7 @@ namespace
 {
 
 /* Long enough for more than the latency of a disk, soon written to a slow one. */
-constexpr std::size_t probe_size = 16u << 20;
+constexpr std::size_t probe_size = 8u << 20;
 
 /* What files below this size take tells little of larger ones. */
 constexpr std::uint64_t least_noted = 16u << 20;
@@ -67,6 +67,36 @@ double seconds_to_write(int fd, const AlignedBuffer &bytes, int &error)
     return watch.seconds();
 }
 
+/* A file whose name does not stay. */
+struct ProbeFile {
+    Fd file;
+    Fd direct;
+    int error = 0; /* errno: there is none */
+};
+
+ProbeFile make_probe_file(const std::filesystem::path &directory)
+{
+    ProbeFile probe;
+    struct statvfs status;
+    if (::statvfs(directory.c_str(), &status) < 0) {
+        probe.error = errno;
+        return probe;
+    }
+    if (status.f_bavail * status.f_frsize < least_room) {
+        probe.error = ENOSPC;
+        return probe;
+    }
+    std::string path = directory / ".rate-XXXXXX";
+    probe.file = Fd(::mkostemp(path.data(), O_CLOEXEC));
+    if (!probe.file) {
+        probe.error = errno;
+        return probe;
+    }
+    probe.direct = open_direct(path);
+    probe.error = ::unlink(path.c_str()) < 0 ? errno : 0;
+    return probe;
+}
+
 } // namespace
 
 double WriteRate::value() const
@@ -89,36 +119,27 @@ int WriteRate::probe(int fd)
     return error;
 }
 
-int WriteRate::probe_in(const std::filesystem::path &directory, bool also_direct)
+int WriteRate::probe_in(const std::filesystem::path &directory)
 {
-    struct statvfs status;
-    if (::statvfs(directory.c_str(), &status) < 0) {
-        return errno;
+    const ProbeFile file = make_probe_file(directory);
+    return file.error != 0 ? file.error : probe(file.file.get());
+}
+
+void WriteRate::try_direct_in(const std::filesystem::path &directory)
+{
+    const ProbeFile file = make_probe_file(directory);
+    if (file.error != 0 || !file.direct) {
+        return;
     }
-    if (status.f_bavail * status.f_frsize < least_room) {
-        return ENOSPC;
-    }
-    std::string path = directory / ".rate-XXXXXX";
-    Fd file(::mkostemp(path.data(), O_CLOEXEC));
-    if (!file) {
-        return errno;
-    }
-    const Fd direct = also_direct ? open_direct(path) : Fd();
-    if (::unlink(path.c_str()) < 0) {
-        return errno;
-    }
-    int error = probe(file.get());
-    if (error != 0 || !direct) {
-        return error;
-    }
-    const double seconds =
-        seconds_to_write(direct.get(), random_bytes(probe_size), error);
+    const AlignedBuffer bytes = random_bytes(probe_size);
+    int error = 0, direct_error = 0;
+    const double cached = seconds_to_write(file.file.get(), bytes, error);
+    const double direct = seconds_to_write(file.direct.get(), bytes, direct_error);
     std::lock_guard lock(mutex_);
-    if (error == 0 && probe_size / seconds > clearly * rate_) {
+    if (error == 0 && direct_error == 0 && direct * clearly < cached) {
         is_direct_faster_ = true;
-        rate_ = probe_size / seconds;
+        rate_ = probe_size / direct;
     }
-    return 0;
 }
 
 bool WriteRate::is_direct_faster() const

@@ -23,11 +23,13 @@ class WriteRate
     /* Measures by some bytes that it writes to an empty file, and takes away again.
      * Returns errno. */
     int probe(int fd);
-    /* The same with a file of its own, whose name does not stay; and, if it is wanted and
-     * there are any, by direct writes. Not if there is little room. */
-    int probe_in(const std::filesystem::path &directory, bool also_direct);
+    /* The same with a file of its own, whose name does not stay. Not if there is little
+     * room. */
+    int probe_in(const std::filesystem::path &directory);
 
-    /* Whether these were clearly faster. */
+    /* Compares with direct writes, if there are any, in a file of that kind. */
+    void try_direct_in(const std::filesystem::path &directory);
+    /* Whether they were clearly faster. */
     bool is_direct_faster() const;
 
     /* A file of `bytes` took `seconds` from its first byte, of which `syncing` were

@@ -51,18 +51,6 @@ bool is_shared_file(const ckpt_region &region)
            (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
-/* Whether any of a region may be other than zero. */
-bool has_content(const RankImage &image, std::size_t region)
-{
-    const auto &[start, end] =
-        std::pair(image.regions[region].start, image.regions[region].end);
-    if (!runs_in(image, {start, end}).empty()) {
-        return true;
-    }
-    return std::ranges::binary_search(image.chunks, region, {},
-                                      &ChunkRecord::region);
-}
-
 /* Memory beyond the end of the file has no content. descriptor: one that leads
  * to the file, or -1. */
 void cut_to_file(const ckpt_region &region, int descriptor,
@@ -151,7 +139,8 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             }
             continue;
         }
-        if (!is_file(region) && !has_content(image_, i)) {
+        const std::uint64_t content = reader.content_of(rank, i);
+        if (!is_file(region) && content == 0) {
             continue; /* all zero */
         }
         void *address = nullptr;
@@ -161,7 +150,7 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             failure);
         staged_[i] = {static_cast<std::byte *>(address),
                       region.end - region.start};
-        if (is_dense(region, reader.content_of(rank, i))) {
+        if (is_dense(region, content)) {
             (void)::madvise(address, staged_[i].size(), MADV_HUGEPAGE);
         }
         reader.read_region(rank, i, staged_[i]);

@@ -162,10 +162,10 @@ TEST(WriteRate, IsProbedInADirectory)
 {
     ScratchDirectory scratch;
     WriteRate rate;
-    EXPECT_EQ(rate.probe_in(scratch.path(), true), 0);
+    EXPECT_EQ(rate.probe_in(scratch.path()), 0);
     EXPECT_GT(rate.value(), 0);
     EXPECT_TRUE(scratch.names().empty());
-    EXPECT_EQ(WriteRate().probe_in(scratch / "none", false), ENOENT);
+    EXPECT_EQ(WriteRate().probe_in(scratch / "none"), ENOENT);
 }
 
 TEST(WriteRate, FollowsWhatWasWritten)

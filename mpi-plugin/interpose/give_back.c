@@ -14,10 +14,14 @@
 #include "interpose/give_back.h"
 #include "interpose/next.h"
 #include "memory/protection.h"
+#include "sys/syscall.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/mman.h>
+
+#define MOST_ERRNO 4095
 
 void ckpt_before_giving_back(const void *start, size_t size)
 {
@@ -46,5 +50,29 @@ CKPT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags
         va_end(arguments);
     }
     ckpt_before_giving_back(start, size);
+    if ((flags & MREMAP_FIXED) != 0) {
+        ckpt_before_giving_back(place, new_size);
+    }
     return CKPT_NEXT(mremap)(start, size, new_size, flags, place);
 }
+
+/* With MAP_FIXED what was there goes. Not by way of libc, as allocators call this before
+ * anything can be looked up. */
+CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, int file,
+                          off_t offset)
+{
+    long result;
+
+    if ((flags & MAP_FIXED) != 0) {
+        ckpt_before_giving_back(start, size);
+    }
+    result = ckpt_sys_mmap(start, size, protection, flags, file, offset);
+    if (result < 0 && result >= -MOST_ERRNO) {
+        errno = (int)-result;
+        return MAP_FAILED;
+    }
+    return (void *)result;
+}
+
+/* The same, as off_t has 64 bits. */
+CKPT_INTERPOSE extern __typeof__(mmap) mmap64 __attribute__((alias("mmap")));
