@@ -120,16 +120,32 @@ def test_waits_for_the_end_of_a_region(lab, protocol):
     saving.communicate()
 
 
-def test_who_asks_for_it_may_give_up(lab):
-    """The program does not stay for a request that nobody waits for."""
+def wait_for_phase(lab, job, phase):
+    """Of the running job; its status then."""
+
+    def there():
+        (status,) = lab.ckpt_json("status", job.pid)
+        return status if status["phase"] == phase else None
+
+    return alone.wait_until(job, there)
+
+
+def held(lab, count):
+    """A job in a region, which it leaves when the gate is there; who asks; the gate."""
     gate = lab.directory / "gate"
-    job = lab.start(steps("rg", 50, gate))
+    job = lab.start(steps("rg", count, gate))
     job.wait_for("^in region")
     saving = lab.ckpt_in_background("checkpoint", job.pid)
-    alone.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] == "held")
+    return job, saving, gate
+
+
+def test_who_asks_for_it_may_give_up(lab):
+    """The program does not stay for a request that nobody waits for."""
+    job, saving, gate = held(lab, 50)
+    wait_for_phase(lab, job, "held")
     saving.kill()
     saving.communicate()
-    alone.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] == "running")
+    wait_for_phase(lab, job, "running")
     gate.touch()
     job.succeed()
     assert not lab.checkpoints()
@@ -137,13 +153,8 @@ def test_who_asks_for_it_may_give_up(lab):
 
 def test_the_agent_is_lost_meanwhile(lab):
     """With the request; the next one is heeded as ever."""
-    gate = lab.directory / "gate"
-    job = lab.start(steps("rg", 200, gate))
-    job.wait_for("^in region")
-    saving = lab.ckpt_in_background("checkpoint", job.pid)
-    alone.wait_until(job, lambda: lab.ckpt_json("status", job.pid)[0]["phase"] == "held")
-    (status,) = lab.ckpt_json("status", job.pid)
-    processes.kill(status["agent_pid"])
+    job, saving, gate = held(lab, 200)
+    processes.kill(wait_for_phase(lab, job, "held")["agent_pid"])
     saving.communicate(timeout=PATIENCE)
     assert saving.returncode != 0
     gate.touch()

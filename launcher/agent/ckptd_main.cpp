@@ -175,8 +175,8 @@ Settings settings_from(const Options &options)
     }
     settings.pool = options.pool;
     settings.granule = require_granule(options.granule);
-    settings.share_pages = SharingChoice::parse(options.share_pages);
-    settings.direct_io = direct_io_from(options.direct_io);
+    settings.share_pages = switch_from(options.share_pages);
+    settings.direct_io = switch_from(options.direct_io);
     settings.write_limit = options.write_rate;
     settings.increments = options.increments;
     settings.keep = options.keep;

@@ -207,7 +207,7 @@ void LocalNode::prepare_to_write()
 /* Once, for a job that takes checkpoints. Nodes do not measure what they share. */
 void LocalNode::try_direct_io()
 {
-    if (settings_.direct_io == DirectIo::automatic && !direct_io_tried_ &&
+    if (settings_.direct_io == Switch::automatic && !direct_io_tried_ &&
         file_system().kind == FileSystem::Kind::local) {
         worker_.run([this] { write_rate_.try_direct_in(settings_.directory); });
     }
@@ -257,8 +257,8 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     options.write_rate = &write_rate_;
     options.pool = protector_.pool();
     options.sharing = &sharing_;
-    options.is_direct = settings_.direct_io == DirectIo::on ||
-                        (settings_.direct_io == DirectIo::automatic &&
+    options.is_direct = settings_.direct_io == Switch::on ||
+                        (settings_.direct_io == Switch::automatic &&
                          write_rate_.is_direct_faster());
     options.write_limit = settings_.write_limit;
     increments_.prepare(options);

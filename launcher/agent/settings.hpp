@@ -5,10 +5,9 @@
  */
 #pragma once
 
+#include "common/switch.hpp"
 #include "image/codec.hpp"
-#include "image/direct_io.hpp"
 #include "image/page_pool.hpp"
-#include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
 #include "protocol/checkpoint_interval.hpp"
 
@@ -37,8 +36,8 @@ struct Settings {
     SnapshotMethod snapshot = SnapshotMethod::stop;
     std::size_t pool = default_pool; /* bytes, for cll */
     std::size_t granule = default_granule;
-    SharingChoice::Mode share_pages = SharingChoice::Mode::off;
-    DirectIo direct_io = DirectIo::off;
+    Switch share_pages = Switch::off;
+    Switch direct_io = Switch::off;
     std::uint64_t write_limit = 0; /* of this node: bytes per second; 0: none */
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */

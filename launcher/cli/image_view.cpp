@@ -196,10 +196,6 @@ Json view_of_rank(const RankImage &image)
     for (const ChunkRecord &chunk : image.message_log.chunks) {
         stored += chunk.size;
     }
-    std::uint64_t shared = 0;
-    for (const SharedRun &run : image.shared_runs) {
-        shared += run.end - run.start;
-    }
     const ckpt_snapshot &snapshot = image.snapshot;
     return {{"rank", snapshot.rank},
             {"pid", snapshot.pid},
@@ -207,7 +203,7 @@ Json view_of_rank(const RankImage &image)
             {"memory_bytes", memory},
             {"stored_bytes", stored},
             {"excluded_bytes", length_of(excluded_pages(image))},
-            {"shared_bytes", shared},
+            {"shared_bytes", length_of(shared_ranges(image))},
             {"region_count", image.regions.size()},
             {"thread_count", image.threads.size() + 1},
             {"file_count", image.files.size()},

@@ -5,10 +5,9 @@
 #include "cli/settings.hpp"
 
 #include "common/durations.hpp"
+#include "common/switch.hpp"
 #include "image/codec.hpp"
-#include "image/direct_io.hpp"
 #include "image/page_pool.hpp"
-#include "image/page_sharing.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/store.hpp"
 #include "protocol/checkpoint_interval.hpp"
@@ -165,11 +164,11 @@ Environment JobSettings::environment() const
         variables["CKPT_GRANULE"] = granule_;
     }
     if (!share_pages_.empty()) {
-        require_valid("--share-pages", [&] { SharingChoice::parse(share_pages_); });
+        require_valid("--share-pages", [&] { switch_from(share_pages_); });
         variables["CKPT_SHARE_PAGES"] = share_pages_;
     }
     if (!direct_io_.empty()) {
-        require_valid("--direct-io", [&] { direct_io_from(direct_io_); });
+        require_valid("--direct-io", [&] { switch_from(direct_io_); });
         variables["CKPT_DIRECT_IO"] = direct_io_;
     }
     if (!write_rate_.empty()) {

@@ -132,12 +132,12 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::take(Stream &stream, std::size
     return Work{&stream, slot, false};
 }
 
-/* Of the streams of that many turns. */
+/* Of the streams up to the last that have this turn. */
 std::optional<ChunkPipeline::Work>
-ChunkPipeline::next_read(std::optional<std::size_t> (Stream::*which)(), std::size_t turns)
+ChunkPipeline::next_read(std::optional<std::size_t> (Stream::*which)(), Turn last)
 {
     for (Stream *stream : streams_) {
-        if (stream->failure || static_cast<std::size_t>(stream->turn) >= turns) {
+        if (stream->failure || stream->turn > last) {
             continue;
         }
         std::optional<std::size_t> job = (stream->*which)();
@@ -168,14 +168,14 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::next_store()
 
 std::optional<ChunkPipeline::Work> ChunkPipeline::next_work()
 {
-    std::optional<Work> work = next_read(&Stream::urgent, in_flight_.size());
+    std::optional<Work> work = next_read(&Stream::urgent, Turn::running);
     if (!work) {
-        work = next_read(&Stream::next, 1);
+        work = next_read(&Stream::next, Turn::standing);
     }
     if (!work) {
         work = next_store();
     }
-    return work ? work : next_read(&Stream::next, in_flight_.size());
+    return work ? work : next_read(&Stream::next, Turn::running);
 }
 
 /* Waits for the next; none when all is over. */

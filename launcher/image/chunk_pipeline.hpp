@@ -90,7 +90,7 @@ class ChunkPipeline
     std::optional<Work> take_work();
     std::optional<Work> next_work();
     std::optional<Work> next_read(std::optional<std::size_t> (Stream::*which)(),
-                                  std::size_t turns);
+                                  Turn last);
     std::optional<Work> next_store();
     std::optional<Work> take(Stream &stream, std::size_t job);
     void do_work(const Work &work, std::optional<Compressor> &compressor);

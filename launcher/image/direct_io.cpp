@@ -5,25 +5,12 @@
 #include "config.h"
 #include "image/direct_io.hpp"
 
-#include "common/error.hpp"
-
 #include <fcntl.h>
 
 #include <new>
 
 namespace ckpt
 {
-
-DirectIo direct_io_from(std::string_view text)
-{
-    if (text == "auto") {
-        return DirectIo::automatic;
-    }
-    if (text != "on" && text != "off") {
-        fail("'{}' is none of auto, on, off", text);
-    }
-    return text == "on" ? DirectIo::on : DirectIo::off;
-}
 
 AlignedBuffer make_aligned_buffer(std::size_t size)
 {

@@ -13,15 +13,9 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace ckpt
 {
-
-enum class DirectIo { off, on, automatic };
-
-/* "auto", "on" or "off"; throws Error on anything else. */
-DirectIo direct_io_from(std::string_view text);
 
 /* Of address, length and place in the file: what any disk is content with. */
 inline constexpr std::size_t direct_alignment = 4096;

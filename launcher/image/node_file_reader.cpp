@@ -113,7 +113,6 @@ struct NodeFileReader::Impl {
     RankImage read_rank(hid_t group, const std::string &whose) const;
     void read_references(hid_t file);
     void require_bases() const;
-    void require_shared() const;
     void read_shared(const RankImage &image, const PageRanges &wanted,
                      std::uint64_t start, std::span<std::byte> destination) const;
     void describe_pages(hid_t group, RankImage &image, const std::string &whose) const;
@@ -268,7 +267,7 @@ void NodeFileReader::Impl::read_tables()
             }
             message_log(rank); /* it is possible */
         }
-        require_shared();
+        require_shared_places(images);
     } catch (const Error &error) {
         fail("{} is damaged: {}", path, error.what());
     }
@@ -339,13 +338,6 @@ void NodeFileReader::Impl::require_bases() const
     }
     for (const auto &[rank, image] : images) {
         require_base(image, base->rank(rank), fmt::format("{}: rank {}", path, rank));
-    }
-}
-
-void NodeFileReader::Impl::require_shared() const
-{
-    for (const auto &[rank, image] : images) {
-        require_shared_places(image, images, fmt::format("rank {}", rank));
     }
 }
 

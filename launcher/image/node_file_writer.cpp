@@ -306,7 +306,7 @@ void NodeFileWriter::Impl::store_message_log(
 {
     std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
     std::vector<std::byte> plain(size), output(size);
-    Compressor compressor(options.codec, choice ? &*choice : nullptr);
+    Compressor compressor(options.codec, pipeline->options().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
     file.with_hdf5([&] {

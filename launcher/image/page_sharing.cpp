@@ -5,8 +5,6 @@
 #include "config.h"
 #include "image/page_sharing.hpp"
 
-#include "common/error.hpp"
-
 #include <algorithm>
 
 namespace ckpt
@@ -58,24 +56,13 @@ SharingFound PageSharing::found() const
     return sum;
 }
 
-SharingChoice::Mode SharingChoice::parse(std::string_view text)
-{
-    if (text == "auto") {
-        return Mode::automatic;
-    }
-    if (text != "on" && text != "off") {
-        fail("'{}' is none of auto, on, off", text);
-    }
-    return text == "on" ? Mode::on : Mode::off;
-}
-
 std::optional<PageSharing::Extent> SharingChoice::next() const
 {
-    if (mode_ == Mode::off) {
+    if (mode_ == Switch::off) {
         return std::nullopt;
     }
     std::lock_guard lock(mutex_);
-    return mode_ == Mode::on || is_worthwhile_ ? PageSharing::Extent::all
+    return mode_ == Switch::on || is_worthwhile_ ? PageSharing::Extent::all
                                                : PageSharing::Extent::sample;
 }
 

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "common/switch.hpp"
 #include "image/rank_image.hpp"
 
 #include <xxhash.h>
@@ -18,7 +19,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -81,19 +81,14 @@ class PageSharing
 class SharingChoice
 {
   public:
-    enum class Mode { off, on, automatic };
-
-    explicit SharingChoice(Mode mode) : mode_(mode) {}
-
-    /* "auto", "on" or "off"; throws Error on anything else. */
-    static Mode parse(std::string_view text);
+    explicit SharingChoice(Switch mode) : mode_(mode) {}
 
     /* Of the next file; none: nothing is looked at. */
     std::optional<PageSharing::Extent> next() const;
     void learn(const SharingFound &found);
 
   private:
-    const Mode mode_;
+    const Switch mode_;
     mutable std::mutex mutex_; /* of what follows */
     bool is_worthwhile_ = false;
 };

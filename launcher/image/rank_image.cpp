@@ -20,6 +20,24 @@ namespace
 constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t end_of_user_memory = 1ull << 56;
 
+/* Of runs by rising address, those that reach into the range. */
+template <typename Run>
+std::span<const Run> overlapping(const std::vector<Run> &runs, const ckpt_range &range)
+{
+    auto first = std::ranges::upper_bound(runs, range.start, {}, &Run::end);
+    auto last = std::ranges::lower_bound(first, runs.end(), range.end, {}, &Run::start);
+    return {first, last};
+}
+
+template <typename Run> PageRanges ranges_of(std::span<const Run> runs)
+{
+    PageRanges ranges;
+    for (const Run &run : runs) {
+        append_range(ranges, {run.start, run.end});
+    }
+    return ranges;
+}
+
 void require_string(const RankImage &image, ckpt_string_t string,
                     const std::string &whose, const char *what)
 {
@@ -198,17 +216,23 @@ ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
 
 std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range)
 {
-    auto first =
-        std::ranges::upper_bound(image.page_runs, range.start, {}, &PageRun::end);
-    auto last = std::ranges::lower_bound(first, image.page_runs.end(), range.end, {},
-                                         &PageRun::start);
-    return {first, last};
+    return overlapping(image.page_runs, range);
+}
+
+std::span<const SharedRun> shared_runs_in(const RankImage &image, const ckpt_range &range)
+{
+    return overlapping(image.shared_runs, range);
+}
+
+PageRanges shared_ranges(const RankImage &image)
+{
+    return ranges_of(std::span<const SharedRun>(image.shared_runs));
 }
 
 PageRanges content_of(const RankImage &image, std::uint32_t region,
                       std::uint64_t chunk_size)
 {
-    PageRanges content, shared;
+    PageRanges content;
     for (const ChunkRecord &chunk :
          std::ranges::equal_range(image.chunks, region, {}, &ChunkRecord::region)) {
         append_range(content, range_of_chunk(image, chunk, chunk_size));
@@ -217,12 +241,7 @@ PageRanges content_of(const RankImage &image, std::uint32_t region,
     for (const PageRun &run : runs_in(image, {whole.start, whole.end})) {
         append_range(content, {run.start, run.end});
     }
-    auto run = std::ranges::upper_bound(image.shared_runs, whole.start, {},
-                                        &SharedRun::end);
-    for (; run != image.shared_runs.end() && run->start < whole.end; ++run) {
-        append_range(shared, {run->start, run->end});
-    }
-    return unite(content, intersect(shared, {{whole.start, whole.end}}));
+    return unite(content, ranges_of(shared_runs_in(image, {whole.start, whole.end})));
 }
 
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,

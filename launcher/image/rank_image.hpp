@@ -125,6 +125,12 @@ ckpt_range range_of_chunk(const RankImage &image, const ChunkRecord &chunk,
 /* The image's page runs that reach into a range, and perhaps beyond its ends. */
 std::span<const PageRun> runs_in(const RankImage &image, const ckpt_range &range);
 
+/* Likewise, its shared runs. */
+std::span<const SharedRun> shared_runs_in(const RankImage &image, const ckpt_range &range);
+
+/* The pages of the image that are stored elsewhere. */
+PageRanges shared_ranges(const RankImage &image);
+
 /* Where a region has content, or something under the image has; in whole chunks and
  * runs. */
 PageRanges content_of(const RankImage &image, std::uint32_t region,

@@ -20,20 +20,22 @@ namespace
 
 constexpr std::uint64_t page_size = 4096;
 
-PageRanges ranges_of(const std::vector<SharedRun> &runs)
-{
-    PageRanges ranges;
-    for (const SharedRun &run : runs) {
-        append_range(ranges, {run.start, run.end});
-    }
-    return ranges;
-}
-
-/* Pages that an image has in its own chunks. */
+/* Pages that an image has in its own chunks, or could have there. */
 PageRanges stored_pages(const RankImage &image)
 {
     const PageRanges all = partial_regions(image);
     return image.is_partial ? pages_of(image, PageRun::data, all) : all;
+}
+
+/* Those of the places of each rank that somebody refers to, in any order. */
+std::map<int, PageRanges> referred_places(const RankImage &image)
+{
+    std::map<int, PageRanges> places;
+    for (const SharedRun &run : image.shared_runs) {
+        places[static_cast<int>(run.rank)].push_back(
+            {run.there, run.there + (run.end - run.start)});
+    }
+    return places;
 }
 
 } // namespace
@@ -42,14 +44,14 @@ std::map<int, std::vector<SharedPage>> shared_pages(const RankImage &image,
                                                     const PageRanges &wanted)
 {
     std::map<int, std::vector<SharedPage>> found;
-    auto run = image.shared_runs.begin();
-    for (const ckpt_range &range : intersect(ranges_of(image.shared_runs), wanted)) {
-        for (std::uint64_t here = range.start; here < range.end; here += page_size) {
-            while (run->end <= here) {
-                ++run;
+    for (const ckpt_range &range : wanted) {
+        for (const SharedRun &run : shared_runs_in(image, range)) {
+            const std::uint64_t end = std::min(run.end, range.end);
+            for (std::uint64_t here = std::max(run.start, range.start); here < end;
+                 here += page_size) {
+                found[static_cast<int>(run.rank)].push_back(
+                    {run.there + (here - run.start), here});
             }
-            found[static_cast<int>(run->rank)].push_back(
-                {run->there + (here - run->start), here});
         }
     }
     for (auto &[rank, pages] : found) {
@@ -80,32 +82,33 @@ void require_sane_shared_runs(const RankImage &image, const std::string &whose)
         }
         last_end = run.end;
     }
-    const PageRanges stray = subtract(ranges_of(image.shared_runs), stored_pages(image));
+    const PageRanges stray = subtract(shared_ranges(image), stored_pages(image));
     if (!stray.empty()) {
         fail("{}: the page at {:x} cannot be shared", whose, stray.front().start);
     }
 }
 
-void require_shared_places(const RankImage &image, const std::map<int, RankImage> &ranks,
-                           const std::string &whose)
+void require_shared_places(const std::map<int, RankImage> &ranks)
 {
-    std::map<int, PageRanges> wanted;
-    for (const SharedRun &run : image.shared_runs) {
-        wanted[static_cast<int>(run.rank)].push_back(
-            {run.there, run.there + (run.end - run.start)});
-    }
-    for (auto &[rank, places] : wanted) {
-        auto owner = ranks.find(rank);
-        if (owner == ranks.end()) {
-            fail("{}: pages are shared with rank {}, which is not there", whose, rank);
-        }
-        std::ranges::sort(places, {}, &ckpt_range::start);
-        const PageRanges stored = subtract(stored_pages(owner->second),
-                                           ranges_of(owner->second.shared_runs));
-        const PageRanges missing = subtract(unite(places, {}), stored);
-        if (!missing.empty()) {
-            fail("{}: rank {} does not have the shared page at {:x}", whose, rank,
-                 missing.front().start);
+    std::map<int, PageRanges> stored; /* of those that are referred to */
+    for (const auto &[rank, image] : ranks) {
+        for (auto &[owner, places] : referred_places(image)) {
+            auto found = ranks.find(owner);
+            if (found == ranks.end()) {
+                fail("rank {}: pages are shared with rank {}, which is not there", rank,
+                     owner);
+            }
+            auto [there, is_new] = stored.try_emplace(owner);
+            if (is_new) {
+                there->second =
+                    subtract(stored_pages(found->second), shared_ranges(found->second));
+            }
+            std::ranges::sort(places, {}, &ckpt_range::start);
+            const PageRanges missing = subtract(unite(places, {}), there->second);
+            if (!missing.empty()) {
+                fail("rank {}: rank {} does not have the shared page at {:x}", rank, owner,
+                     missing.front().start);
+            }
         }
     }
 }

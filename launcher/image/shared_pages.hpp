@@ -34,9 +34,8 @@ PageRanges places_of(const std::vector<SharedPage> &pages);
  * pages are in the image. */
 void require_sane_shared_runs(const RankImage &image, const std::string &whose);
 
-/* Likewise, unless all that they refer to is stored with the ranks of this file, and is
- * elsewhere in its turn nowhere. */
-void require_shared_places(const RankImage &image, const std::map<int, RankImage> &ranks,
-                           const std::string &whose);
+/* Throws Error, naming the rank, unless all that the ranks of a file refer to is stored
+ * with one of them, and is elsewhere in its turn nowhere. */
+void require_shared_places(const std::map<int, RankImage> &ranks);
 
 } // namespace ckpt

@@ -146,7 +146,7 @@ class Chain : public testing::TestWithParam<const char *>
 
     ScratchDirectory scratch;
     Store store;
-    SharingChoice sharing{SharingChoice::Mode::on};
+    SharingChoice sharing{Switch::on};
     Description own;
     std::vector<std::span<std::byte>> memory;
     std::uint64_t snapshot = 0;

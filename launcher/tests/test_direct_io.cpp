@@ -5,7 +5,7 @@
 #include "config.h"
 #include "image/direct_io.hpp"
 
-#include "common/error.hpp"
+#include "common/switch.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/remote_memory.hpp"
@@ -43,7 +43,7 @@ TEST(DirectIo, TakesWholeBlocksOfLargeChunks)
     EXPECT_EQ(direct_part(chunk, page + 1), 0u);
     EXPECT_EQ(direct_part(chunk.subspan(1), 0), 0u);
     EXPECT_EQ(direct_part(chunk.first(least_direct - 1), 0), 0u);
-    EXPECT_THROW(direct_io_from("perhaps"), Error);
+    EXPECT_THROW(switch_from("perhaps"), Error);
 }
 
 /* Text compresses, to sizes that are no whole blocks. */

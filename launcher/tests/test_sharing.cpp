@@ -25,7 +25,6 @@ namespace
 {
 
 using Extent = PageSharing::Extent;
-using Mode = SharingChoice::Mode;
 
 constexpr std::size_t common = 2 * mebibyte, own = mebibyte;
 constexpr std::size_t shift = 3 * page; /* not where the other one has it */
@@ -79,11 +78,7 @@ class Sharing : public testing::TestWithParam<std::tuple<const char *, SnapshotM
 
     static std::uint64_t shared_of(const NodeFileReader &reader, int rank)
     {
-        std::uint64_t sum = 0;
-        for (const SharedRun &run : reader.rank(rank).shared_runs) {
-            sum += run.end - run.start;
-        }
-        return sum;
+        return length_of(shared_ranges(reader.rank(rank)));
     }
 
     static void prepare(Description &description, int rank)
@@ -127,7 +122,7 @@ std::string verdict(const std::vector<SharedRun> &runs)
     const std::map<int, RankImage> ranks{{0, image_with({})}, {1, image_with(runs)}};
     return error_of([&] {
         require_sane_shared_runs(ranks.at(1), "rank 1");
-        require_shared_places(ranks.at(1), ranks, "rank 1");
+        require_shared_places(ranks);
     });
 }
 
@@ -135,7 +130,7 @@ std::string verdict(const std::vector<SharedRun> &runs)
 
 TEST_P(Sharing, PagesComeBack)
 {
-    SharingChoice choice(Mode::on);
+    SharingChoice choice(Switch::on);
     const Piece piece = save(choice);
     const NodeFileReader reader(scratch / piece.file);
     reader.verify();
@@ -149,7 +144,7 @@ TEST_P(Sharing, PagesComeBack)
 /* What is folded, or copied in another way, has all in its own place again. */
 TEST_P(Sharing, ACopyIsWhole)
 {
-    SharingChoice choice(Mode::on);
+    SharingChoice choice(Switch::on);
     const NodeFileReader reader(scratch / save(choice).file);
     WriterOptions options;
     options.file = "copy.h5";
@@ -167,7 +162,7 @@ TEST_P(Sharing, ACopyIsWhole)
 /* The first file with automatic is as ever; it is enough to see that it is worth while. */
 TEST_P(Sharing, IsLearntFromASample)
 {
-    SharingChoice choice(Mode::automatic);
+    SharingChoice choice(Switch::automatic);
     {
         const NodeFileReader reader(scratch / save(choice).file);
         EXPECT_EQ(shared_of(reader, 0) + shared_of(reader, 1), 0);
@@ -180,7 +175,7 @@ TEST_P(Sharing, IsLearntFromASample)
 
 TEST(SharingChoice, FollowsWhatIsFound)
 {
-    SharingChoice choice(Mode::automatic);
+    SharingChoice choice(Switch::automatic);
     EXPECT_EQ(choice.next(), Extent::sample);
     choice.learn({1600, 99});
     EXPECT_EQ(choice.next(), Extent::sample);
@@ -190,9 +185,9 @@ TEST(SharingChoice, FollowsWhatIsFound)
     EXPECT_EQ(choice.next(), Extent::sample);
     choice.learn({0, 0});
     EXPECT_EQ(choice.next(), Extent::sample);
-    EXPECT_EQ(SharingChoice(SharingChoice::parse("on")).next(), Extent::all);
-    EXPECT_EQ(SharingChoice(SharingChoice::parse("off")).next(), std::nullopt);
-    EXPECT_THROW(SharingChoice::parse("sometimes"), Error);
+    EXPECT_EQ(SharingChoice(switch_from("on")).next(), Extent::all);
+    EXPECT_EQ(SharingChoice(switch_from("off")).next(), std::nullopt);
+    EXPECT_THROW(switch_from("sometimes"), Error);
 }
 
 TEST(SharedRuns, ThatCannotBeAreRefused)

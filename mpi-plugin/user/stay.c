@@ -81,7 +81,7 @@ static int what_happened(const struct moment *before)
 {
     return GET(ckpt_hold.restarts) != before->restarts   ? CKPT_RESTARTED
            : GET(ckpt_hold.captured) != before->captured ? CKPT_TAKEN
-                                               : CKPT_ABSENT;
+                                                         : CKPT_ABSENT;
 }
 
 static void wait_here(struct ckpt_stay *stay, const struct moment *before)
@@ -113,7 +113,8 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
 /* number: of this safe point. */
 static int stay_at(uint64_t number, struct ckpt_stay *stay)
 {
-    const struct moment before = {GET(ckpt_hold.captured), GET(ckpt_hold.restarts), number, ckpt_hold_now_ms()};
+    const struct moment before = {GET(ckpt_hold.captured), GET(ckpt_hold.restarts),
+                                  number, ckpt_hold_now_ms()};
     uint64_t none = 0;
     int answer;
 
@@ -121,8 +122,8 @@ static int stay_at(uint64_t number, struct ckpt_stay *stay)
         return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
     }
     own_stay = 1;
-    if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
+    if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
         SET(ckpt_hold.stays_at, 0);
     } else { /* another thread looks after the hooks */
@@ -173,8 +174,8 @@ int ckpt_hold_enable(void)
         if (now == 0) {
             return CKPT_ABSENT;
         }
-    } while (!__atomic_compare_exchange_n(&ckpt_hold.regions, &now, now - 1, 0, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
+    } while (!__atomic_compare_exchange_n(&ckpt_hold.regions, &now, now - 1, 0,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     if (now != 1) {
         return CKPT_ABSENT;
     }
