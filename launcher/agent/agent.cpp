@@ -214,6 +214,7 @@ control::Status Agent::status() const
 
     status.launch_namespace = settings_.launch_namespace;
     status.directory = settings_.directory;
+    status.slow_directory = settings_.slow_directory;
     status.host = settings_.host;
     status.agent_pid = getpid();
     status.rank_count = rank_count_;
@@ -246,9 +247,20 @@ bool Agent::finished(Time now) const
     if (!local_.had_ranks()) {
         return now >= started_ + longest_wait_for_ranks;
     }
+    if (may_have_to_copy(now)) {
+        return false;
+    }
     bool idle = worker_.idle() && (!coordinator_ || coordinator_->idle());
     bool told = control_.idle() && (!link_ || link_->idle());
     return idle && (told || now >= alone_since_ + longest_farewell);
+}
+
+/* The coordinator, as long as it is there, may want the pieces of this node to be copied to
+ * the slow tier. */
+bool Agent::may_have_to_copy(Time now) const
+{
+    return !settings_.slow_directory.empty() && link_ && link_->connected() &&
+           now < alone_since_ + settings_.timeout;
 }
 
 /*

@@ -51,6 +51,7 @@ class Agent
                     const std::string &host);
     void request(ClientId client, const control::Request &request);
     control::Status status() const;
+    bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
     bool close_doors();
     void leave();

@@ -10,6 +10,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/tiers.hpp"
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -65,7 +66,7 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--namespace", options.launch_namespace,
                    "Name of the launch, as PMIx gives it")
         ->required();
-    app.add_option("--dir", options.directory, "Directory of the checkpoints")
+    app.add_option("--dir", options.directory, "Directory of the checkpoints, or FAST,SLOW")
         ->envname("CKPT_DIR");
     app.add_option("--name", options.name, "Name of the job")
         ->envname("CKPT_NAME");
@@ -152,8 +153,9 @@ Settings settings_from(const Options &options)
     Settings settings;
 
     settings.launch_namespace = options.launch_namespace;
-    settings.directory =
-        std::filesystem::absolute(options.directory).lexically_normal();
+    const auto tiers = TierDirectories::parse(options.directory);
+    settings.directory = tiers.fast;
+    settings.slow_directory = tiers.slow;
     settings.run_directory = control::run_directory();
     settings.name = options.name;
     settings.host = options.host.empty() ? host_name() : options.host;

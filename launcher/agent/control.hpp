@@ -101,7 +101,8 @@ struct RankStatus {
 struct Status {
     std::string job;
     std::string launch_namespace;
-    std::string directory; /* CKPT_DIR, absolute */
+    std::string directory; /* CKPT_DIR, absolute; the fast tier */
+    std::string slow_directory; /* the slow tier, or "" */
     std::string host;
     std::string application; /* argv[0] of the program */
     std::string phase;       /* "starting", "running", "held", "ending" or, while a
@@ -124,6 +125,11 @@ struct Status {
     std::uint64_t failed = 0;
     std::string last_error; /* why the last failed one did, or "" */
     Result last;            /* newest of this launch; number == 0: none yet */
+    /* With a slow tier: numbers of the newest that this launch has brought there, and of
+     * the one that is on its way (0: none), and why the last one is not there, or "". */
+    std::uint64_t flushed = 0;
+    std::uint64_t flushing = 0;
+    std::string flush_error;
 };
 
 /* One line from the agent; `event` says which of the others is meant. */
@@ -149,9 +155,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
                                                 cost, timings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
-    Status, job, launch_namespace, directory, host, application, phase, waits_for,
+    Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
-    automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last)
+    automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
+    flushed, flushing, flush_error)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -127,11 +127,13 @@ bool Coordinator::open_store()
             }
         }
         store_ = std::move(store);
+        open_slow_store();
         remember_launches();
         write_job_state("running");
         open_log(store_->directory() / job_, settings_.host);
         store_error_.clear();
     } catch (const std::exception &error) {
+        flush_.reset();
         store_.reset();
         store_error_ = error.what();
         spdlog::error("{}", store_error_);
@@ -180,6 +182,9 @@ void Coordinator::write_job_state(const char *text)
     state.seconds = history().seconds;
     state.failures = history().failures;
     store_->write_job_state(state);
+    if (flush_) {
+        flush_->write_job_state(state);
+    }
 }
 
 void Coordinator::end()
@@ -319,7 +324,7 @@ void Coordinator::start_waiting()
 bool Coordinator::idle() const
 {
     return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
-           remover_.idle();
+           remover_.idle() && (!flush_ || flush_->idle());
 }
 
 /* ---- Time ------------------------------------------------------------------ */
@@ -334,6 +339,7 @@ void Coordinator::tick(Time now)
     if (machine_.phase() != Phase::idle) {
         machine_.tick(now);
         perform();
+        tick_flush(now);
         tell_progress(false);
         return;
     }
@@ -418,6 +424,11 @@ void Coordinator::fill(control::Status &status) const
     status.failed = failed_count_;
     status.last_error = store_error_.empty() ? last_error_ : store_error_;
     status.last = last_;
+    if (flush_) {
+        status.flushed = flush_->flushed();
+        status.flushing = flush_->under_way();
+        status.flush_error = flush_->error();
+    }
     fill_interval(status);
 }
 

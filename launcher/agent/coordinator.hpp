@@ -9,6 +9,7 @@
 #include "agent/launch_facts.hpp"
 #include "agent/node.hpp"
 #include "agent/settings.hpp"
+#include "agent/tier_flush.hpp"
 #include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
@@ -20,6 +21,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -70,6 +72,7 @@ class Coordinator : public NodeEvents, private RankPages
     void failed(const std::string &reason) override;
     void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
+    void copied(Node &node, const std::string &file, const std::string &error) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
@@ -105,6 +108,7 @@ class Coordinator : public NodeEvents, private RankPages
         int standing = 0; /* WrittenPiece */
         FaultSummary faults;
         bool once_more = false; /* when it has failed */
+        std::optional<Time> flush_until; /* ranks stand still for the slow tier */
         control::Result result;
         double cpu_before = 0; /* seconds that this agent has computed */
     };
@@ -161,7 +165,16 @@ class Coordinator : public NodeEvents, private RankPages
     void note_progress();
     Manifest manifest() const;
     void remove_attempt();
+    void written_down();
+    void open_slow_store();
+    void flush_leftover();
+    Node *node_of(const std::string &host) const;
+    void flush_before_kill();
+    void tick_flush(Time now);
+    void flush_over();
+    void replace(std::uint64_t number, const Piece &piece);
     void collect_garbage();
+    void discard_flushed(const Store &store, const std::string &job);
     control::Timings timings() const;
     void tell_progress(bool always);
     Time next_periodic() const;
@@ -176,7 +189,10 @@ class Coordinator : public NodeEvents, private RankPages
     std::string job_;
     std::string store_error_;
     std::optional<Store> store_;
+    std::uint64_t least_number_ = 1; /* that no checkpoint has had */
     std::vector<Node *> where_; /* by rank; null: not here */
+    std::vector<Node *> agents_; /* that ranks were on */
+    std::set<std::string> apart_; /* hosts with a directory of their own */
     CutProtocol machine_;
     CutChoice choice_;
     SweepPlan told_plan_; /* to all nodes */
@@ -203,6 +219,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::string last_error_;
     control::Result last_;
 
+    std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
+    std::vector<std::pair<std::uint64_t, Piece>> folded_; /* to be put into its place */
     WorkerThread remover_; /* last: its work ends before all else does */
 };
 

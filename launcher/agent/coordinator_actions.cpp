@@ -9,6 +9,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/files.hpp"
 #include "common/parallel.hpp"
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
@@ -40,6 +41,19 @@ void write_trace(const CheckpointTrace &trace,
     } catch (const std::exception &error) {
         spdlog::warn("{}", error.what());
     }
+}
+
+/* Whose pieces cannot be seen from here. */
+std::set<std::string> hosts_apart(const Manifest &manifest,
+                                  const std::filesystem::path &directory)
+{
+    std::set<std::string> hosts;
+    for (const Piece &piece : manifest.pieces) {
+        if (!path_exists(directory / piece.file)) {
+            hosts.insert(piece.host);
+        }
+    }
+    return hosts;
 }
 
 } // namespace
@@ -135,13 +149,17 @@ void Coordinator::perform(const action::Capture &capture)
 /* On the worker's thread; `then` on the loop's, unless it fails. */
 void Coordinator::make_directory(std::function<void()> then)
 {
-    worker_.run([this, then = std::move(then), store = *store_, job = job_] {
+    worker_.run([this, then = std::move(then), store = *store_, job = job_,
+                 least = least_number_] {
         try {
-            std::uint64_t number = store.next_number(job);
+            std::uint64_t number = std::max(store.next_number(job), least);
             auto directory = store.begin_checkpoint(job, number);
             worker_.reply([this, number, directory, then] {
                 attempt_.number = number;
                 attempt_.directory = directory;
+                if (flush_) {
+                    least_number_ = number + 1; /* it may have come to the slow one */
+                }
                 then();
             });
         } catch (const std::exception &error) {
@@ -293,16 +311,21 @@ void Coordinator::perform(const action::Commit &)
     attempt_.result.cost.faults = attempt_.faults;
     auto trace = std::make_shared<CheckpointTrace>(
         trace_.finish(job_, attempt_.number));
-    worker_.run([this, manifest = manifest(), trace,
-                 directory = attempt_.directory] {
+    worker_.run([this, manifest = manifest(), trace, directory = attempt_.directory,
+                 may_be_apart = flush_ != nullptr] {
         write_trace(*trace, directory);
         try {
+            auto apart = hosts_apart(manifest, directory);
+            if (!apart.empty() && !may_be_apart) {
+                fail("{} is not the same directory on {}", directory.string(),
+                     *apart.begin());
+            }
             fault_kill("agent-before-manifest");
             manifest.write(directory);
-            worker_.reply([this, bytes = manifest.bytes()] {
+            worker_.reply([this, bytes = manifest.bytes(), apart] {
+                apart_ = apart;
                 attempt_.result.bytes = bytes;
-                machine_.committed(steady_clock::now());
-                perform();
+                written_down();
             });
         } catch (const std::exception &error) {
             worker_.reply([this, reason = std::string(error.what())] {
@@ -310,6 +333,17 @@ void Coordinator::perform(const action::Commit &)
             });
         }
     });
+}
+
+/* The manifest is there. */
+void Coordinator::written_down()
+{
+    if (flush_ && machine_.will_kill()) {
+        flush_before_kill();
+    } else {
+        machine_.committed(steady_clock::now());
+        perform();
+    }
 }
 
 void Coordinator::perform(const action::Undo &)
@@ -327,6 +361,9 @@ void Coordinator::perform(const action::Undo &)
  * so it must not, even if its manifest was written before the error. */
 void Coordinator::remove_attempt()
 {
+    if (flush_) {
+        flush_->forget(attempt_.number);
+    }
     worker_.run([this, store = *store_, job = job_, number = attempt_.number] {
         std::string error;
         try {
@@ -416,6 +453,9 @@ void Coordinator::perform(const action::Finish &finish)
                      result.name, format_bytes(result.bytes),
                      format_seconds(result.timings.total),
                      format_seconds(result.timings.stop));
+        if (flush_) {
+            flush_->want(attempt_.number);
+        }
         collect_garbage();
     } else {
         reply.event = "error";
@@ -430,35 +470,6 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */
     worker_.reply([this] { start_waiting(); });
-}
-
-/* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
- * still already for the next checkpoint, which is no garbage as long as it is the
- * newest. */
-void Coordinator::collect_garbage()
-{
-    remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {
-        try {
-            store.collect_garbage(keep, job);
-        } catch (const std::exception &error) {
-            spdlog::warn("{}", error.what());
-        }
-        worker_.reply([] {}); /* the loop looks whether all is over */
-    });
-}
-
-/* What it was made on top of may be of no use now. */
-void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
-{
-    spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
-    worker_.run([this, directory = store_->directory_of(job_, number), piece] {
-        try {
-            replace_piece(directory, piece);
-        } catch (const std::exception &error) {
-            spdlog::warn("{}", error.what());
-        }
-        worker_.reply([this] { collect_garbage(); });
-    });
 }
 
 /*

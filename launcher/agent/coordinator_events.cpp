@@ -36,12 +36,16 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
         rank_lost(rank);
     }
     where_[rank] = &node;
+    if (std::ranges::find(agents_, &node) == agents_.end()) {
+        agents_.push_back(&node);
+    }
     epoch_ = std::max(epoch_, cut.epoch);
     machine_.hello(rank, cut, steady_clock::now());
     perform();
     if (machine_.present() == machine_.rank_count()) {
         spdlog::info("all {} ranks are here", machine_.rank_count());
         last_end_ = steady_clock::now();
+        flush_leftover();
     }
 }
 
@@ -102,6 +106,10 @@ void Coordinator::node_gone(Node &node)
         }
     }
     drop_turns(node);
+    std::erase(agents_, &node);
+    if (flush_) {
+        flush_->node_gone(node);
+    }
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&
         machine_.phase() >= Phase::open) {

@@ -150,6 +150,12 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
         local_.undo();
     } else if (type == "committed") {
         local_.committed(frame.at("number"));
+    } else if (type == "copy_piece") {
+        local_.copy_piece(frame.at("from").get<std::string>(),
+                          frame.at("to").get<std::string>(), piece_from(frame.at("piece")));
+    } else if (type == "discard") {
+        local_.discard(frame.at("job").get<std::string>(), frame.at("end"),
+                       frame.at("stay").get<std::set<std::uint64_t>>());
     } else if (type == "kill") {
         local_.kill();
     } else {
@@ -249,6 +255,11 @@ void CoordinatorLink::failed_once(const std::string &reason)
 void CoordinatorLink::folded(Node &, std::uint64_t number, const Piece &piece)
 {
     peer_.send({{"type", "folded"}, {"number", number}, {"piece", to_frame(piece)}});
+}
+
+void CoordinatorLink::copied(Node &, const std::string &file, const std::string &error)
+{
+    peer_.send({{"type", "copied"}, {"file", file}, {"error", error}});
 }
 
 void CoordinatorLink::sweep_opened(Node &)

@@ -48,6 +48,7 @@ class CoordinatorLink : private NodeEvents
     void failed(const std::string &reason) override;
     void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
+    void copied(Node &node, const std::string &file, const std::string &error) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;

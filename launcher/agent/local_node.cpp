@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "image/store.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -420,11 +421,25 @@ void LocalNode::capture(const std::filesystem::path &directory,
         }
     }
     begin_image(directory, {});
+    make_directory(directory);
     prepare(ranks, [this](const Freezer::Ranks &ranks) {
         work([this, ranks](const Image &image) {
             tell_written(image, image->write(ranks, tell_captured(image)));
         });
     });
+}
+
+/* If the coordinator's is not seen here. */
+void LocalNode::make_directory(const std::filesystem::path &directory)
+{
+    try {
+        make_private_directory(directory);
+    } catch (const Error &error) {
+        image_->cancel();
+        tell(image_, [reason = std::string(error.what())](NodeEvents &events) {
+            events.failed(reason);
+        });
+    }
 }
 
 void LocalNode::open_piece(const std::filesystem::path &directory)
@@ -434,15 +449,8 @@ void LocalNode::open_piece(const std::filesystem::path &directory)
     for (auto &[rank, session] : ranks_) {
         ranks.push_back(rank);
     }
-    Image image = begin_image(directory, ranks);
-    try {
-        make_private_directory(directory);
-    } catch (const Error &error) {
-        image->cancel();
-        tell(image, [reason = std::string(error.what())](NodeEvents &events) {
-            events.failed(reason);
-        });
-    }
+    begin_image(directory, ranks);
+    make_directory(directory);
     work([](const Image &image) { image->open(); });
 }
 
@@ -514,8 +522,33 @@ void LocalNode::fold()
             }
         });
     };
-    folder_.fold(std::make_unique<PieceFold>(next->directory, next->identity, options),
+    keeper_.fold(std::make_unique<PieceFold>(next->directory, next->identity, options),
                  then);
+}
+
+void LocalNode::copy_piece(const std::filesystem::path &from,
+                           const std::filesystem::path &to, const Piece &piece)
+{
+    auto then = [this, file = piece.file](const std::string &error) {
+        worker_.reply([this, file, error] {
+            if (events_ != nullptr) {
+                events_->copied(*this, file, error);
+            }
+        });
+    };
+    keeper_.copy(std::make_unique<PieceCopy>(from, to, piece, settings_.write_limit), then);
+}
+
+void LocalNode::discard(const std::filesystem::path &job, std::uint64_t end,
+                        const std::set<std::uint64_t> &stay)
+{
+    remover_.run([job, end, stay] {
+        try {
+            Store(job.parent_path()).discard(job.filename(), end, stay);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
 }
 
 /* ---- The sweep -------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "agent/node.hpp"
 #include "agent/node_image.hpp"
 #include "agent/node_sweep.hpp"
-#include "agent/piece_folder.hpp"
+#include "agent/piece_keeper.hpp"
 #include "agent/processors.hpp"
 #include "agent/protector.hpp"
 #include "agent/rank_session.hpp"
@@ -52,7 +52,7 @@ class LocalNode : public Node
     /* The job is over. */
     void end()
     {
-        folder_.stop();
+        keeper_.stop();
         segments_.remove_leftovers();
     }
 
@@ -87,6 +87,10 @@ class LocalNode : public Node
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
     void committed(std::uint64_t number) override;
+    void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
+                    const Piece &piece) override;
+    void discard(const std::filesystem::path &job, std::uint64_t end,
+                 const std::set<std::uint64_t> &stay) override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
@@ -117,6 +121,7 @@ class LocalNode : public Node
     using Image = std::shared_ptr<NodeImage>;
     Image begin_image(const std::filesystem::path &directory,
                       const std::vector<int> &logging);
+    void make_directory(const std::filesystem::path &directory);
     void end_image();
     void work(std::function<void(const Image &)> task);
     void tell(const Image &image, std::function<void(NodeEvents &)> event);
@@ -137,7 +142,7 @@ class LocalNode : public Node
     SharingChoice sharing_;
     Image image_; /* of the checkpoint under way or the last one; or null */
     Increments increments_;
-    PieceFolder folder_;
+    PieceKeeper keeper_;
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;
@@ -148,6 +153,7 @@ class LocalNode : public Node
     std::map<int, int> memory_;            /* by rank: memory_of() */
     SharedSegments segments_;
     bool had_ranks_ = false;
+    WorkerThread remover_; /* of checkpoints that only this node sees */
 };
 
 } // namespace ckpt

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,14 @@ class Node
     virtual void undo() = 0;
     /* The checkpoint exists that its last piece is in. */
     virtual void committed(std::uint64_t number) = 0;
+    /* Copies a piece from one directory of a checkpoint to another one, in the background;
+     * tells copied(). */
+    virtual void copy_piece(const std::filesystem::path &from,
+                            const std::filesystem::path &to, const Piece &piece) = 0;
+    /* Removes from the directory of the job, which nobody else sees, the checkpoints with
+     * numbers below `end` but those that stay. */
+    virtual void discard(const std::filesystem::path &job, std::uint64_t end,
+                         const std::set<std::uint64_t> &stay) = 0;
     virtual void kill() = 0;
 
     /* From the rank's page. */
@@ -131,6 +140,8 @@ class NodeEvents
     /* The node's piece of a checkpoint that exists can be replaced by this one, which
      * needs no other. */
     virtual void folded(Node &node, std::uint64_t number, const Piece &piece) = 0;
+    /* copy_piece() is over. error: why nothing was copied; or empty */
+    virtual void copied(Node &node, const std::string &file, const std::string &error) = 0;
     virtual void sweep_opened(Node &node) = 0;
     virtual void sweep_failed(Node &node, const std::string &reason) = 0;
     virtual void undone(Node &node) = 0;

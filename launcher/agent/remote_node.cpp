@@ -70,6 +70,8 @@ void RemoteNode::on_frame(const json &frame)
         events_.failed_once(frame.at("reason"));
     } else if (type == "folded") {
         events_.folded(*this, frame.at("number"), piece_from(frame.at("piece")));
+    } else if (type == "copied") {
+        events_.copied(*this, frame.at("file"), frame.at("error"));
     } else if (type == "sweep_opened") {
         events_.sweep_opened(*this);
     } else if (type == "sweep_failed") {
@@ -173,6 +175,22 @@ void RemoteNode::undo()
 void RemoteNode::committed(std::uint64_t number)
 {
     stream_->send({{"type", "committed"}, {"number", number}});
+}
+
+void RemoteNode::copy_piece(const std::filesystem::path &from,
+                            const std::filesystem::path &to, const Piece &piece)
+{
+    stream_->send({{"type", "copy_piece"},
+                   {"from", from.string()},
+                   {"to", to.string()},
+                   {"piece", to_frame(piece)}});
+}
+
+void RemoteNode::discard(const std::filesystem::path &job, std::uint64_t end,
+                         const std::set<std::uint64_t> &stay)
+{
+    stream_->send(
+        {{"type", "discard"}, {"job", job.string()}, {"end", end}, {"stay", stay}});
 }
 
 void RemoteNode::kill()

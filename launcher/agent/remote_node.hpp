@@ -38,6 +38,10 @@ class RemoteNode : public Node
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
     void committed(std::uint64_t number) override;
+    void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
+                    const Piece &piece) override;
+    void discard(const std::filesystem::path &job, std::uint64_t end,
+                 const std::set<std::uint64_t> &stay) override;
     void kill() override;
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;

@@ -22,6 +22,7 @@ namespace ckpt
 struct Settings {
     std::string launch_namespace;
     std::filesystem::path directory; /* of the checkpoints; absolute */
+    std::filesystem::path slow_directory; /* that they are copied to; empty: none */
     std::filesystem::path run_directory;
     std::string name; /* of the job; empty: made from program and mpirun */
     std::string host; /* name of this node */

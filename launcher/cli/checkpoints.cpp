@@ -15,50 +15,63 @@ namespace ckpt::cli
 namespace
 {
 
-/* True if the word is a path, and not the name of something in the store. */
-bool is_path(const fs::path &directory, const std::string &word)
+/* True if the word is a path, and not the name of something in the directories. */
+bool is_path(const TierDirectories &directories, const std::string &word)
 {
+    auto is_name_in = [&](const fs::path &directory) {
+        return !directory.empty() && fs::exists(directory / word);
+    };
     return !word.empty() && fs::is_directory(word) &&
-           (fs::path(word).is_absolute() || !fs::exists(directory / word));
+           (fs::path(word).is_absolute() ||
+            (!is_name_in(directories.fast) && !is_name_in(directories.slow)));
 }
 
-/* The store in which a checkpoint lies, as DIR/JOB/NUMBER; else `fallback`. */
-fs::path store_around(const Checkpoint &checkpoint, const fs::path &fallback)
+/* Where a checkpoint that was given by its path, as DIR/JOB/NUMBER, belongs to. */
+TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories &given)
 {
     fs::path job = checkpoint.directory.parent_path();
-    return job.filename() == checkpoint.job ? job.parent_path() : fallback;
+    bool is_given =
+        job.filename() != checkpoint.job || given.contains(job.parent_path());
+    return is_given ? given : TierDirectories{job.parent_path(), {}};
+}
+
+Checkpoint resolve(const TierDirectories &directories, const std::string &word)
+{
+    auto tiers = Tiers::open(directories);
+    return tiers ? tiers->resolve(word) : Store(directories.fast).resolve(word);
 }
 
 } // namespace
 
-std::optional<Store> open_store(const fs::path &directory)
+TierDirectories directories_of(const std::string &option)
 {
-    if (!fs::exists(directory)) {
-        return std::nullopt;
+    try {
+        return TierDirectories::parse(option);
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "--dir: {}", problem.what());
     }
-    return Store(directory);
 }
 
-Store require_store(const fs::path &directory)
+Tiers require_tiers(const TierDirectories &directories)
 {
-    auto store = open_store(directory);
-    if (!store) {
+    auto tiers = Tiers::open(directories);
+    if (!tiers) {
         stop_with(exit_not_found, "there is no checkpoint directory {}",
-                  directory.string());
+                  directories.text());
     }
-    return *store;
+    return *tiers;
 }
 
-FoundCheckpoint find_checkpoint(const fs::path &directory,
+FoundCheckpoint find_checkpoint(const TierDirectories &directories,
                                 const std::string &word)
 {
     try {
-        if (is_path(directory, word)) {
+        if (is_path(directories, word)) {
             fs::path path = fs::canonical(word);
             Checkpoint found = Store(path.parent_path()).resolve(path);
-            return {found, store_around(found, directory)};
+            return {found, tiers_around(found, directories)};
         }
-        return {Store(directory).resolve(word), directory};
+        return {resolve(directories, word), directories};
     } catch (const Error &problem) {
         if (problem.code() == ENOENT) {
             throw CommandError(exit_not_found, problem.what());

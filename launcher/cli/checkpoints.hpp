@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "image/piece_chain.hpp"
-#include "image/store.hpp"
+#include "image/tiers.hpp"
 
 #include <functional>
 #include <optional>
@@ -14,24 +14,25 @@
 namespace ckpt::cli
 {
 
-/* The store in `directory`, if there is such a directory. */
-std::optional<Store> open_store(const std::filesystem::path &directory);
-/* The same; CommandError(exit_not_found) if there is none. */
-Store require_store(const std::filesystem::path &directory);
+/* What --dir means: TierDirectories::parse(); CommandError(exit_usage) if nothing. */
+TierDirectories directories_of(const std::string &option);
+
+/* Those that are there; CommandError(exit_not_found) if none is. */
+Tiers require_tiers(const TierDirectories &directories);
 
 struct FoundCheckpoint {
     Checkpoint checkpoint;
-    std::filesystem::path directory; /* of the store it belongs to */
+    TierDirectories directories; /* in which its job goes on */
 };
 
 /*
  * The committed checkpoint `word` means: JOB/NUMBER or JOB (its newest) in
- * `directory`, a path, or, if empty, the newest of all in `directory`. One
+ * the directories, a path, or, if empty, the newest of all in them. One
  * that is given by its path belongs to the store around it, if there is one.
  * Throws CommandError(exit_not_found) if there is none of that name, Error if
  * there is one that cannot be used.
  */
-FoundCheckpoint find_checkpoint(const std::filesystem::path &directory,
+FoundCheckpoint find_checkpoint(const TierDirectories &directories,
                                 const std::string &word);
 
 /* How much of a checkpoint is read before it is used. */

@@ -33,7 +33,8 @@ class CheckpointCommand : public Command
 
     int run(const Words &) override
     {
-        RunningJob job = find_started_job(directory_, job_, starting_patience_ms);
+        RunningJob job =
+            find_started_job(directories_of(directory_), job_, starting_patience_ms);
         control::Request request;
         request.command = "checkpoint";
         request.then = kill_ ? "kill" : "";

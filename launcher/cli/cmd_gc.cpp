@@ -29,19 +29,26 @@ class GcCommand : public Command
 
     int run(const Words &) override
     {
-        Store store = require_store(directory_);
-        for (const Checkpoint &checkpoint : store.garbage(keep_, job_)) {
-            if (!dry_run_) {
-                store.remove(checkpoint);
-            }
-            fmt::print("{} {} ({})\n",
-                       dry_run_ ? "would remove" : "removed",
-                       checkpoint.name(), state_name(checkpoint.state));
+        const Tiers tiers = require_tiers(directories_of(directory_));
+        for (const Store &store : tiers.stores()) {
+            collect(store, tiers.directories().has_slow());
         }
         return exit_done;
     }
 
   private:
+    void collect(const Store &store, bool says_where) const
+    {
+        for (const Checkpoint &checkpoint : store.garbage(keep_, job_)) {
+            if (!dry_run_) {
+                store.remove(checkpoint);
+            }
+            fmt::print("{} {} ({}){}\n", dry_run_ ? "would remove" : "removed",
+                       checkpoint.name(), state_name(checkpoint.state),
+                       says_where ? " in " + store.directory().string() : "");
+        }
+    }
+
     std::string job_;
     std::string directory_;
     std::size_t keep_ = 2;

@@ -18,8 +18,18 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Checkpoint &checkpoint)
+/* Where it is whole. */
+std::string tiers_of(const TierCheckpoint &entry)
 {
+    return entry.is_in_fast && entry.is_in_slow ? "fast, slow"
+           : entry.is_in_fast                   ? "fast"
+           : entry.is_in_slow                   ? "slow"
+                                                : "-";
+}
+
+Json to_json(const TierCheckpoint &entry, bool has_tiers)
+{
+    const Checkpoint &checkpoint = entry.checkpoint;
     Json json = {{"name", checkpoint.name()},
                  {"job", checkpoint.job},
                  {"number", checkpoint.number},
@@ -33,6 +43,10 @@ Json to_json(const Checkpoint &checkpoint)
         json["hosts"] = checkpoint.manifest->hosts;
     } else {
         json["reason"] = checkpoint.reason;
+    }
+    if (has_tiers) {
+        json["in_fast"] = entry.is_in_fast;
+        json["in_slow"] = entry.is_in_slow;
     }
     return json;
 }
@@ -68,50 +82,60 @@ class ListCommand : public Command
 
     int run(const Words &) override
     {
-        std::vector<Checkpoint> all = checkpoints();
+        const TierDirectories directories = directories_of(directory_);
+        const std::vector<TierCheckpoint> all = checkpoints(directories);
         if (json_) {
-            print_json(all);
+            print_json(all, directories.has_slow());
         }
         if (all.empty()) {
             stop_with(exit_not_found, "there is no checkpoint in {}",
-                      (std::filesystem::path(directory_) / job_).string());
+                      job_.empty() ? directories.text()
+                                   : (directories.fast / job_).string());
         }
         if (!json_) {
-            print_table(all);
+            print_table(all, directories.has_slow());
         }
         return exit_done;
     }
 
   private:
-    std::vector<Checkpoint> checkpoints() const
+    std::vector<TierCheckpoint> checkpoints(const TierDirectories &directories) const
     {
-        std::vector<Checkpoint> all;
-        auto store = open_store(directory_);
-        auto jobs = !store         ? Words{}
-                    : job_.empty() ? store->jobs()
+        std::vector<TierCheckpoint> all;
+        auto tiers = Tiers::open(directories);
+        auto jobs = !tiers         ? Words{}
+                    : job_.empty() ? tiers->jobs()
                                    : Words{job_};
         for (const std::string &job : jobs) {
-            for (Checkpoint &checkpoint : store->checkpoints(job)) {
+            for (TierCheckpoint &checkpoint : tiers->checkpoints(job)) {
                 all.push_back(std::move(checkpoint));
             }
         }
         return all;
     }
 
-    static void print_json(const std::vector<Checkpoint> &checkpoints)
+    static void print_json(const std::vector<TierCheckpoint> &checkpoints, bool has_tiers)
     {
         Json json = Json::array();
-        for (const Checkpoint &checkpoint : checkpoints) {
-            json.push_back(to_json(checkpoint));
+        for (const TierCheckpoint &checkpoint : checkpoints) {
+            json.push_back(to_json(checkpoint, has_tiers));
         }
         fmt::print("{}", json_text(json));
     }
 
-    static void print_table(const std::vector<Checkpoint> &checkpoints)
+    static void print_table(const std::vector<TierCheckpoint> &checkpoints, bool has_tiers)
     {
-        Table table({"CHECKPOINT", "CREATED", "RANKS", "SIZE", "STATE"});
-        for (const Checkpoint &checkpoint : checkpoints) {
-            table.add(to_row(checkpoint));
+        Words head = {"CHECKPOINT", "CREATED", "RANKS", "SIZE", "STATE"};
+        if (has_tiers) {
+            head.emplace(head.end() - 1, "TIERS");
+        }
+        Table table(head);
+        for (const TierCheckpoint &checkpoint : checkpoints) {
+            Words row = to_row(checkpoint.checkpoint);
+            if (has_tiers) {
+                row.emplace(row.end() - 1, tiers_of(checkpoint));
+            }
+            table.add(row);
         }
         fmt::print("{}", table.text());
     }

@@ -48,8 +48,8 @@ class RestartCommand : public Command
 
     int run(const Words &rest) override
     {
-        auto [checkpoint, directory] =
-            find_checkpoint(directory_, checkpoint_);
+        auto [checkpoint, directories] =
+            find_checkpoint(directories_of(directory_), checkpoint_);
         RestartOptions options;
         options.mpirun = mpirun_;
         options.replace_options = !rest.empty();
@@ -57,7 +57,7 @@ class RestartCommand : public Command
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
         Invocation invocation =
-            restart_invocation(directory, checkpoint, options);
+            restart_invocation(directories, checkpoint, options);
 
         verify(checkpoint);
         if (print_) {
@@ -65,7 +65,7 @@ class RestartCommand : public Command
             return exit_done;
         }
         if (!force_) {
-            require_ended(directory, checkpoint.job);
+            require_ended(directories, checkpoint.job);
         }
         become(invocation);
     }
@@ -86,15 +86,15 @@ class RestartCommand : public Command
     }
 
     /* Two copies of a job would write the same files. */
-    static void require_ended(const std::filesystem::path &directory,
+    static void require_ended(const TierDirectories &directories,
                               const std::string &job)
     {
-        auto store = open_store(directory);
-        if (!store) {
+        auto tiers = Tiers::open(directories);
+        if (!tiers) {
             return;
         }
-        wait_for_last_agent(*store, job, last_agent_ms);
-        if (store->is_live(job)) {
+        wait_for_last_agent(*tiers, job, last_agent_ms);
+        if (tiers->is_live(job)) {
             stop_with(exit_refused,
                       "job {} is still running; end it first, or use --force "
                       "if you know that it is not",

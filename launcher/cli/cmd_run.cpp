@@ -31,11 +31,10 @@ void go_to_end_of_stderr()
     (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
 }
 
-std::uint64_t newest_number(const std::filesystem::path &directory,
-                            const std::string &job)
+std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
 {
-    auto store = open_store(directory);
-    auto newest = store ? store->newest_committed(job) : std::nullopt;
+    auto tiers = Tiers::open(directories);
+    auto newest = tiers ? tiers->newest_committed(job) : std::nullopt;
     return newest ? newest->number : 0;
 }
 
@@ -114,17 +113,17 @@ class RunCommand : public Command
 
     void require_name_is_free() const
     {
-        auto store = open_store(settings_.directory());
-        if (store && store->is_live(settings_.name())) {
+        auto tiers = Tiers::open(settings_.directories());
+        if (tiers && tiers->is_live(settings_.name())) {
             stop_with(exit_refused, "job {} is running already in {}",
-                      settings_.name(), settings_.directory().string());
+                      settings_.name(), settings_.directories().text());
         }
     }
 
     int supervise(Invocation next) const
     {
         const std::string &job = settings_.name();
-        std::uint64_t newest = newest_number(settings_.directory(), job);
+        std::uint64_t newest = newest_number(settings_.directories(), job);
         int restarts = 0;
         int tries = 0;
         for (;;) {
@@ -156,12 +155,12 @@ class RunCommand : public Command
 
     std::optional<Checkpoint> checkpoint_to_restart() const
     {
-        auto store = open_store(settings_.directory());
-        if (!store) {
+        auto tiers = Tiers::open(settings_.directories());
+        if (!tiers) {
             return std::nullopt;
         }
-        wait_for_last_agent(*store, settings_.name(), last_agent_ms);
-        return store->newest_committed(settings_.name());
+        wait_for_last_agent(*tiers, settings_.name(), last_agent_ms);
+        return tiers->newest_committed(settings_.name());
     }
 
     Invocation restart(const Checkpoint &checkpoint) const
@@ -173,7 +172,7 @@ class RunCommand : public Command
             options.current[name] = value;
         }
         verify_checkpoint(checkpoint, Verification::quick);
-        return restart_invocation(settings_.directory(), checkpoint, options);
+        return restart_invocation(settings_.directories(), checkpoint, options);
     }
 
     void say_end(const Ending &ending, bool has_own, int restarts) const

@@ -26,19 +26,19 @@ struct StoredJob {
     std::string newest; /* name of its newest committed checkpoint, or "" */
 };
 
-StoredJob stored_job(const Store &store, const std::string &name)
+StoredJob stored_job(const Tiers &tiers, const std::string &name)
 {
     StoredJob job;
     job.name = name;
-    auto state = store.job_state(name);
+    auto state = tiers.job_state(name);
     job.state = !state                ? "unknown"
-                : store.is_live(name) ? "running on " + state->host
+                : tiers.is_live(name) ? "running on " + state->host
                 : state->state == "ended" ? "ended"
                                           : "failed";
-    for (const Checkpoint &checkpoint : store.checkpoints(name)) {
-        if (checkpoint.state == Checkpoint::State::committed) {
+    for (const TierCheckpoint &entry : tiers.checkpoints(name)) {
+        if (entry.is_in_fast || entry.is_in_slow) {
             job.committed++;
-            job.newest = checkpoint.name();
+            job.newest = entry.checkpoint.name();
         }
     }
     return job;
@@ -79,6 +79,28 @@ std::string ranks_text(const control::Status &status)
                             : fmt::format("{} ranks", status.rank_count);
 }
 
+/* How far the way to the slow directory is. */
+std::string to_text_tiers(const control::Status &status)
+{
+    if (status.slow_directory.empty()) {
+        return {};
+    }
+    std::string text = fmt::format("  copied to {}:", status.slow_directory);
+    if (status.flushed != 0) {
+        text += fmt::format(" {}/{}", status.job, status.flushed);
+    } else {
+        text += " nothing yet";
+    }
+    if (status.flushing != 0) {
+        text += fmt::format(", {}/{} on its way", status.job, status.flushing);
+    }
+    text += "\n";
+    if (!status.flush_error.empty()) {
+        text += fmt::format("  not copied: {}\n", status.flush_error);
+    }
+    return text;
+}
+
 std::string to_text(const RunningJob &job)
 {
     const control::Status &status = job.status;
@@ -105,6 +127,7 @@ std::string to_text(const RunningJob &job)
         text += "\n";
         text += status.automatic ? to_text_why(status) : "";
     }
+    text += to_text_tiers(status);
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);
     }
@@ -153,15 +176,16 @@ class StatusCommand : public Command
   private:
     void collect()
     {
-        auto store = open_store(directory_);
+        const TierDirectories directories = directories_of(directory_);
+        auto tiers = Tiers::open(directories);
         if (job_.empty()) {
-            running_ = jobs_running_in(directory_);
+            running_ = jobs_running_in(directories);
         } else {
             try {
-                running_.push_back(find_job(directory_, job_));
+                running_.push_back(find_job(directories, job_));
             } catch (const CommandError &) {
                 /* Known by its files, at least? */
-                if (!store || !is_stored(*store, job_)) {
+                if (!tiers || !is_stored(*tiers, job_)) {
                     throw;
                 }
             }
@@ -170,17 +194,17 @@ class StatusCommand : public Command
         for (const RunningJob &job : running_) {
             shown.insert(job.status.job);
         }
-        for (const std::string &name : store ? store->jobs() : Words{}) {
+        for (const std::string &name : tiers ? tiers->jobs() : Words{}) {
             bool wanted = job_.empty() || (job_ == name && running_.empty());
             if (wanted && !shown.contains(name)) {
-                stored_.push_back(stored_job(*store, name));
+                stored_.push_back(stored_job(*tiers, name));
             }
         }
     }
 
-    static bool is_stored(const Store &store, const std::string &name)
+    static bool is_stored(const Tiers &tiers, const std::string &name)
     {
-        Words names = store.jobs();
+        Words names = tiers.jobs();
         return std::find(names.begin(), names.end(), name) != names.end();
     }
 

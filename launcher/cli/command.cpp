@@ -132,9 +132,10 @@ CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
 void add_directory_option(CLI::App &app, std::string &directory)
 {
     directory = default_directory;
-    add_option(app, "--dir", directory, "Directory of the checkpoints")
+    add_option(app, "--dir", directory, "Directory of the checkpoints, or a fast one and a slow one that they are "
+               "copied to")
         ->capture_default_str()
-        ->type_name("DIR");
+        ->type_name("DIR[,SLOW]");
 }
 
 Program::Program()

@@ -43,19 +43,20 @@ std::string host_name()
     return name;
 }
 
-bool same_directory(const fs::path &one, const fs::path &other)
+/* Of the job's directories one is enough. */
+bool is_in(const control::Status &status, const TierDirectories &directories)
 {
-    std::error_code error;
-    return fs::equivalent(one, other, error) && !error;
+    return directories.contains(status.directory) ||
+           directories.contains(status.slow_directory);
 }
 
-std::set<fs::path> known_sockets(const fs::path &directory)
+std::set<fs::path> known_sockets(const TierDirectories &directories)
 {
     auto listed = control::control_sockets();
     std::set<fs::path> sockets(listed.begin(), listed.end());
-    if (auto store = open_store(directory)) {
-        for (const std::string &name : store->jobs()) {
-            auto state = store->job_state(name);
+    if (auto tiers = Tiers::open(directories)) {
+        for (const std::string &name : tiers->jobs()) {
+            auto state = tiers->job_state(name);
             if (state && state->state == "running" &&
                 state->host == host_name() && !state->agent_socket.empty()) {
                 sockets.insert(
@@ -99,13 +100,13 @@ bool has_process(const control::Status &status, int pid)
 }
 
 std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
-                                 const fs::path &directory,
+                                 const TierDirectories &directories,
                                  const std::string &word)
 {
     std::vector<RunningJob> found;
     for (const RunningJob &job : jobs) {
         const control::Status &status = job.status;
-        bool here = same_directory(status.directory, directory);
+        bool here = is_in(status, directories);
         if (word.empty() ? here
                          : status.job == word ||
                                (is_number(word) &&
@@ -116,7 +117,7 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
     /* Jobs of one name in several directories: the given one decides. */
     if (found.size() > 1) {
         auto elsewhere = [&](const RunningJob &job) {
-            return !same_directory(job.status.directory, directory);
+            return !is_in(job.status, directories);
         };
         if (!std::all_of(found.begin(), found.end(), elsewhere)) {
             std::erase_if(found, elsewhere);
@@ -136,14 +137,14 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 }
 
 /* Why no job of that name can be reached from here. */
-[[noreturn]] void explain_name(const fs::path &directory,
+[[noreturn]] void explain_name(const TierDirectories &directories,
                                const std::string &name)
 {
-    auto store = open_store(directory);
-    auto state = store ? store->job_state(name) : std::nullopt;
+    auto tiers = Tiers::open(directories);
+    auto state = tiers ? tiers->job_state(name) : std::nullopt;
     if (!state) {
         stop_with(exit_not_found, "no job {} in {}, nor running on this host",
-                  name, directory.string());
+                  name, directories.text());
     }
     if (state->state == "running" && state->host != host_name()) {
         stop_with(exit_refused, "job {} runs on {}: use ckpt there", name,
@@ -158,10 +159,10 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 
 } // namespace
 
-std::vector<RunningJob> running_jobs(const fs::path &directory)
+std::vector<RunningJob> running_jobs(const TierDirectories &directories)
 {
     std::vector<RunningJob> jobs;
-    for (const fs::path &socket : known_sockets(directory)) {
+    for (const fs::path &socket : known_sockets(directories)) {
         auto status = ask_status(socket);
         if (!status) {
             continue;
@@ -179,15 +180,15 @@ std::vector<RunningJob> running_jobs(const fs::path &directory)
     return jobs;
 }
 
-std::vector<RunningJob> jobs_running_in(const fs::path &directory)
+std::vector<RunningJob> jobs_running_in(const TierDirectories &directories)
 {
-    return matching(running_jobs(directory), directory, "");
+    return matching(running_jobs(directories), directories, "");
 }
 
-RunningJob find_job(const fs::path &directory, const std::string &word)
+RunningJob find_job(const TierDirectories &directories, const std::string &word)
 {
-    auto all = running_jobs(directory);
-    auto found = matching(all, directory, word);
+    auto all = running_jobs(directories);
+    auto found = matching(all, directories, word);
     if (found.size() == 1) {
         return found[0];
     }
@@ -203,17 +204,16 @@ RunningJob find_job(const fs::path &directory, const std::string &word)
         throw CommandError(why.status, why.text);
     }
     if (!word.empty()) {
-        explain_name(directory, word);
+        explain_name(directories, word);
     }
     std::string hint;
     if (!all.empty()) {
         hint = fmt::format("; running elsewhere: {}", names_of(all));
     }
-    stop_with(exit_not_found, "no job is running in {}{}", directory.string(),
-              hint);
+    stop_with(exit_not_found, "no job is running in {}{}", directories.text(), hint);
 }
 
-RunningJob find_started_job(const fs::path &directory, const std::string &word,
+RunningJob find_started_job(const TierDirectories &directories, const std::string &word,
                             int patience_ms)
 {
     const auto deadline = std::chrono::steady_clock::now() +
@@ -221,7 +221,7 @@ RunningJob find_started_job(const fs::path &directory, const std::string &word,
     for (;;) {
         const bool late = std::chrono::steady_clock::now() >= deadline;
         try {
-            RunningJob job = find_job(directory, word);
+            RunningJob job = find_job(directories, word);
             if (late || job.status.phase != "starting") {
                 return job;
             }
@@ -245,10 +245,10 @@ std::string launcher_text(const control::Status &status)
                        status.launcher_pid);
 }
 
-void wait_for_last_agent(const Store &store, const std::string &job,
+void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms)
 {
-    auto state = store.job_state(job);
+    auto state = tiers.job_state(job);
     if (!state || state->state != "running" || state->host != host_name() ||
         state->agent_pid <= 0 ||
         is_running(state->launcher_pid)) {

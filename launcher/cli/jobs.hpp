@@ -23,29 +23,29 @@ struct RunningJob {
 
 /*
  * Jobs of this user with an agent on this host: all that listen in the run
- * directory, and those that job.json files in `directory` point at. A job with
+ * directory, and those that job.json files in the directories point at. A job with
  * several agents here is listed once, by its coordinator if that is here.
  */
-std::vector<RunningJob> running_jobs(const std::filesystem::path &directory);
+std::vector<RunningJob> running_jobs(const TierDirectories &directories);
 
-/* Those of them whose checkpoints go to `directory`. */
+/* Those of them whose checkpoints go to one of the directories. */
 std::vector<RunningJob>
-jobs_running_in(const std::filesystem::path &directory);
+jobs_running_in(const TierDirectories &directories);
 
 /*
  * The job that `word` means: mpirun's process id (or that of a rank), a job's
- * name, or, if empty, the only job running in `directory`. Throws CommandError
+ * name, or, if empty, the only job running in the directories. Throws CommandError
  * that says why there is none: exit_not_found, exit_refused, or exit_usage if
  * there are several.
  */
-RunningJob find_job(const std::filesystem::path &directory,
+RunningJob find_job(const TierDirectories &directories,
                     const std::string &word);
 
 /*
  * The same, but a job that is just starting, or whose agent has died and is
  * being replaced, is waited for, at most `patience_ms`.
  */
-RunningJob find_started_job(const std::filesystem::path &directory,
+RunningJob find_started_job(const TierDirectories &directories,
                             const std::string &word, int patience_ms);
 
 /*
@@ -53,7 +53,7 @@ RunningJob find_started_job(const std::filesystem::path &directory,
  * For jobs of this host whose launcher is no longer there; else returns at
  * once.
  */
-void wait_for_last_agent(const Store &store, const std::string &job,
+void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms);
 
 /* True for a program that was started without a launcher. */

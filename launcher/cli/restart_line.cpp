@@ -36,7 +36,7 @@ bool is_inherited(const std::string &name)
 }
 
 /* What the restarted processes are told. */
-Environment job_environment(const fs::path &directory,
+Environment job_environment(const TierDirectories &directories,
                             const Checkpoint &checkpoint,
                             const RestartOptions &options)
 {
@@ -49,7 +49,7 @@ Environment job_environment(const fs::path &directory,
             }
         }
     }
-    all["CKPT_DIR"] = fs::absolute(directory).lexically_normal();
+    all["CKPT_DIR"] = directories.text();
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
     all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);
@@ -162,13 +162,13 @@ void set_exported(LaunchLine &line, const std::string &name,
 
 } // namespace
 
-Invocation restart_invocation(const fs::path &directory,
+Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options)
 {
     const Manifest &manifest = *checkpoint.manifest;
     Invocation result;
-    result.environment = job_environment(directory, checkpoint, options);
+    result.environment = job_environment(directories, checkpoint, options);
     if (fs::is_directory(manifest.launch.launcher_directory)) {
         result.directory = manifest.launch.launcher_directory;
     }

@@ -6,7 +6,7 @@
 
 #include "cli/run_line.hpp"
 
-#include "image/store.hpp"
+#include "image/tiers.hpp"
 
 namespace ckpt::cli
 {
@@ -24,11 +24,11 @@ struct RestartOptions {
  * The recorded launcher and options, "-np N", then the restart program and the
  * checkpoint's directory in the place of the application. A program that was
  * started without a launcher is started so again.
- * directory: of the store, in which the job goes on.
+ * directories: in which the job goes on.
  * Throws CommandError(exit_usage) for a wrong number of ranks and for
  * recorded options that cannot be taken over.
  */
-Invocation restart_invocation(const std::filesystem::path &directory,
+Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options);
 

@@ -4,6 +4,7 @@
  */
 #include "cli/settings.hpp"
 
+#include "cli/checkpoints.hpp"
 #include "common/durations.hpp"
 #include "common/switch.hpp"
 #include "image/codec.hpp"
@@ -61,9 +62,10 @@ void require_above_zero(const std::string &time)
 void JobSettings::declare(CLI::App &app)
 {
     add_option(app, "--dir", directory_,
-               std::string("Directory of the checkpoints [") +
+               std::string("Directory of the checkpoints, or a fast one and a slow one that "
+                           "they are copied to [") +
                    default_directory + "]")
-        ->type_name("DIR");
+        ->type_name("DIR[,SLOW]");
     add_option(app, "--interval", interval_,
                "Take a checkpoint every TIME: 90, 10m, 1.5h, or auto")
         ->type_name("TIME");
@@ -120,7 +122,7 @@ Environment JobSettings::environment() const
 {
     Environment variables;
     if (!directory_.empty()) {
-        variables["CKPT_DIR"] = directory().string();
+        variables["CKPT_DIR"] = directories().text();
     }
     if (!interval_.empty()) {
         require_valid("--interval", [&] { CheckpointInterval::parse(interval_); });
@@ -189,10 +191,9 @@ Environment JobSettings::environment() const
     return variables;
 }
 
-fs::path JobSettings::directory() const
+TierDirectories JobSettings::directories() const
 {
-    fs::path given = directory_.empty() ? default_directory : directory_;
-    return fs::absolute(given).lexically_normal();
+    return directories_of(directory_.empty() ? default_directory : directory_);
 }
 
 fs::path library_directory()

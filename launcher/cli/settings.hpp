@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "image/tiers.hpp"
 
 #include <filesystem>
 #include <map>
@@ -27,8 +28,8 @@ class JobSettings
 
     const std::string &name() const { return name_; }
     void set_name(const std::string &name) { name_ = name; }
-    /* Absolute; the default if --dir was not given. */
-    std::filesystem::path directory() const;
+    /* Absolute; the default if --dir was not given. CommandError(exit_usage). */
+    TierDirectories directories() const;
 
   private:
     std::string directory_;

@@ -35,6 +35,9 @@ constexpr std::string_view known_faults[] = {
     "agent-during-capture",    /* the agent dies while it reads a rank */
     "agent-during-cut",        /* the same, of a piece written rank by rank */
     "agent-during-log",        /* the agent dies while it saves a message log */
+    "flush-enospc",            /* no space for a copy in the slow tier */
+    "agent-during-flush",      /* the agent dies, a piece copied but not yet on the disk */
+    "agent-before-slow-manifest", /* the agent dies, all pieces copied */
     "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */

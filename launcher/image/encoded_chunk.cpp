@@ -29,13 +29,12 @@ EncodedChunk encode_chunk(std::span<const std::byte> chunk,
     return encoded;
 }
 
-std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
-                                        std::size_t size, ChunkBuffers &buffers,
-                                        const std::string &text)
+std::span<const std::byte> read_stored_chunk(int fd, const ChunkRecord &chunk,
+                                             std::vector<std::byte> &buffer,
+                                             const std::string &text)
 {
-    buffers.stored.resize(
-        std::max<std::size_t>(buffers.stored.size(), chunk.size));
-    std::span stored = std::span(buffers.stored).first(chunk.size);
+    buffer.resize(std::max<std::size_t>(buffer.size(), chunk.size));
+    std::span stored = std::span(buffer).first(chunk.size);
     int error = read_exactly(fd, stored.data(), stored.size(), chunk.offset);
     if (error != 0) {
         fail_errno(error, "cannot read {}", text);
@@ -43,6 +42,14 @@ std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
     if (checksum_of(stored) != chunk.checksum) {
         fail("{} is damaged: its checksum is wrong", text);
     }
+    return stored;
+}
+
+std::span<const std::byte> decode_chunk(int fd, const ChunkRecord &chunk,
+                                        std::size_t size, ChunkBuffers &buffers,
+                                        const std::string &text)
+{
+    const std::span stored = read_stored_chunk(fd, chunk, buffers.stored, text);
     if (chunk.coding == ChunkCoding::plain) {
         return stored;
     }

@@ -34,6 +34,12 @@ struct ChunkBuffers {
     std::vector<std::byte> plain;
 };
 
+/* Reads what is stored of a chunk into the buffer, which grows as need be, and checks it.
+ * Throws Error; `text` names the chunk. */
+std::span<const std::byte> read_stored_chunk(int fd, const ChunkRecord &chunk,
+                                             std::vector<std::byte> &buffer,
+                                             const std::string &text);
+
 /*
  * Reads a chunk of `size` bytes, or more if it is stored as it is, and checks
  * it. The result lives in the buffers. Throws Error; `text` names the chunk.

@@ -373,11 +373,8 @@ bool Store::is_live(const std::string &job) const
 
 std::uint64_t Store::next_number(const std::string &job) const
 {
-    std::uint64_t highest = 0;
-    for (const Checkpoint &checkpoint : checkpoints(job)) {
-        highest = std::max(highest, checkpoint.number);
-    }
-    return highest + 1;
+    const std::vector<std::uint64_t> used = numbers(job);
+    return used.empty() ? 1 : used.back() + 1;
 }
 
 fs::path Store::begin_checkpoint(const std::string &job,
@@ -398,20 +395,30 @@ fs::path Store::directory_of(const std::string &job, std::uint64_t number) const
     return directory_ / job / checkpoint_directory_name(number);
 }
 
-std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
+/* Of all directories of checkpoints, rising. */
+std::vector<std::uint64_t> Store::numbers(const std::string &job) const
 {
     require_job_name(job);
-    std::vector<Checkpoint> found;
+    std::vector<std::uint64_t> found;
     if (!directory_exists(directory_ / job)) {
         return found;
     }
     for (const std::string &name : list_directories(directory_ / job)) {
         std::optional<std::uint64_t> number = parse_number(name);
         if (number && name == checkpoint_directory_name(*number)) {
-            found.push_back(inspect(job, *number, directory_ / job / name));
+            found.push_back(*number);
         }
     }
-    std::ranges::sort(found, {}, &Checkpoint::number);
+    std::ranges::sort(found);
+    return found;
+}
+
+std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
+{
+    std::vector<Checkpoint> found;
+    for (std::uint64_t number : numbers(job)) {
+        found.push_back(inspect(job, number, directory_of(job, number)));
+    }
     require_bases(found);
     return found;
 }
@@ -518,6 +525,21 @@ std::vector<Checkpoint> Store::collect_garbage(std::size_t keep,
         remove(checkpoint);
     }
     return removed;
+}
+
+void Store::discard(const std::string &job, std::uint64_t end,
+                    const std::set<std::uint64_t> &stay) const
+{
+    std::vector<std::uint64_t> all = numbers(job);
+    for (auto number = all.rbegin(); number != all.rend(); ++number) {
+        if (*number < end && !stay.contains(*number)) {
+            Checkpoint checkpoint;
+            checkpoint.job = job;
+            checkpoint.number = *number;
+            checkpoint.directory = directory_of(job, *number);
+            remove(checkpoint);
+        }
+    }
 }
 
 } // namespace ckpt

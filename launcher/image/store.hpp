@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +100,12 @@ class Store
     std::vector<Checkpoint> collect_garbage(std::size_t keep,
                                             const std::string &job = "") const;
 
+    /* Removes all with numbers below `end` but those that stay, whole or not. */
+    void discard(const std::string &job, std::uint64_t end,
+                 const std::set<std::uint64_t> &stay) const;
+
   private:
+    std::vector<std::uint64_t> numbers(const std::string &job) const;
     Checkpoint resolve_in_job(const std::string &job,
                               std::string_view rest) const;
 

@@ -128,6 +128,8 @@ class CutProtocol
      * told to stop. */
     bool may_join() const { return phase_ == Phase::align; }
     void join(bool kill) { kill_ = kill_ || kill; }
+    /* The ranks will not run on after this checkpoint. */
+    bool will_kill() const { return kill_; }
 
     Phase phase() const { return phase_; }
     std::uint64_t epoch() const { return epoch_; }

@@ -53,6 +53,10 @@ class Events : public NodeEvents
         last_piece = written.piece;
         last_memory = written.memory;
     }
+    void copied(Node &, const std::string &file, const std::string &error) override
+    {
+        told.push_back(fmt::format("copied {} {}", file, error));
+    }
     void folded(Node &, std::uint64_t number, const Piece &) override
     {
         told.push_back(fmt::format("folded {}", number));

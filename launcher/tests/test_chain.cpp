@@ -7,8 +7,10 @@
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/piece_chain.hpp"
+#include "image/piece_copy.hpp"
 #include "image/piece_fold.hpp"
 #include "image/store.hpp"
+#include "image/tier_copy.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
@@ -82,16 +84,35 @@ class Chain : public testing::TestWithParam<const char *>
     /* Pages that are alike are stored once, and many are. */
     static bool shares_pages() { return GetParam() == std::string("shared"); }
 
-    NodeFileReader open(std::uint64_t number) const
+    NodeFileReader open(std::uint64_t number) const { return open_in(store, number); }
+
+    static NodeFileReader open_in(const Store &store, std::uint64_t number)
     {
         Checkpoint checkpoint = store.resolve(fmt::format("job/{}", number));
         return open_piece(checkpoint.directory, *checkpoint.manifest,
                           checkpoint.manifest->pieces.front());
     }
 
-    void expect_saved(std::uint64_t number) const
+    /* Brings a checkpoint to the slow tier; the numbers of those that were copied. */
+    std::vector<std::uint64_t> copy_to_slow(std::uint64_t number) const
     {
-        NodeFileReader reader = open(number);
+        std::vector<std::uint64_t> copied;
+        for (const TierCopy &copy :
+             plan_tier_copies(scratch / "job", slow.path() / "job", number)) {
+            for (const Piece &piece : copy.pieces) {
+                PieceCopy(copy.from, copy.to, piece, 0).run();
+            }
+            copy.publish();
+            copied.push_back(copy.number);
+        }
+        return copied;
+    }
+
+    void expect_saved(std::uint64_t number) const { expect_saved_in(store, number); }
+
+    void expect_saved_in(const Store &store, std::uint64_t number) const
+    {
+        NodeFileReader reader = open_in(store, number);
         reader.verify();
         const RankImage &image = reader.rank(0);
         std::size_t found = 0;
@@ -144,7 +165,7 @@ class Chain : public testing::TestWithParam<const char *>
         }
     }
 
-    ScratchDirectory scratch;
+    ScratchDirectory scratch, slow;
     Store store;
     SharingChoice sharing{Switch::on};
     Description own;
@@ -271,4 +292,77 @@ TEST_P(Chain, FoldingForNobodyLeavesNothing)
     PieceFold cancelled(store.directory_of("job", 1), identities[1], {});
     cancelled.cancel();
     EXPECT_NE(error_of([&] { cancelled.run(); }).find("cancelled"), std::string::npos);
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+TEST_P(Chain, ComesToTheSlowTier)
+{
+    std::mt19937 chance(13);
+    fill_random(memory[0], 1);
+    for (unsigned long number = 1; number <= 4; number++) {
+        save(number == 3 ? 0 : number - 1, number);
+        change(chance);
+    }
+    EXPECT_EQ(copy_to_slow(2), Numbers({1, 2}));
+    EXPECT_EQ(copy_to_slow(2), Numbers());
+    EXPECT_EQ(copy_to_slow(4), Numbers({3, 4}));
+    fs::remove_all(scratch / "job");
+    for (std::uint64_t number = 1; number <= 4; number++) {
+        expect_saved_in(Store(slow.path()), number);
+    }
+}
+
+TEST_P(Chain, FoldedPiecesComeToTheSlowTierAgain)
+{
+    fill_random(memory[0], 1);
+    for (unsigned long number = 1; number <= 3; number++) {
+        save(number - 1, number);
+    }
+    copy_to_slow(3);
+    WriterOptions options;
+    options.codec = codec();
+    fs::path second = store.directory_of("job", 2);
+    replace_piece(second, PieceFold(second, identities[2], options).run());
+    EXPECT_EQ(copy_to_slow(3), Numbers({2}));
+    Store there(slow.path());
+    EXPECT_FALSE(fs::exists(there.directory_of("job", 2) / "node-n1.h5"));
+    fs::remove_all(there.directory_of("job", 1));
+    expect_saved_in(there, 3);
+}
+
+TEST_P(Chain, DamageDoesNotComeToTheSlowTier)
+{
+    fill_random(memory[0], 1);
+    save(0, 1);
+    std::fstream file(piece(1), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(bytes(1) / 2));
+    file.put('x');
+    file.put('y');
+    file.close();
+    EXPECT_NE(error_of([&] { copy_to_slow(1); }).find("damaged"), std::string::npos);
+    EXPECT_TRUE(fs::is_empty(Store(slow.path()).directory_of("job", 1)));
+}
+
+TEST_P(Chain, AnotherOneOfTheNumberStays)
+{
+    save(0, 1);
+    copy_to_slow(1);
+    fs::path directory = store.directory_of("job", 1);
+    Manifest manifest = Manifest::load(directory);
+    manifest.created++;
+    manifest.write(directory);
+    EXPECT_NE(error_of([&] { copy_to_slow(1); }).find("another checkpoint"),
+              std::string::npos);
+}
+
+TEST_P(Chain, CopyingCanBeCancelled)
+{
+    save(0, 1);
+    fs::path there = slow.path() / "job";
+    PieceCopy copy(store.directory_of("job", 1), there,
+                   store.resolve("job/1").manifest->pieces.front(), 0);
+    copy.cancel();
+    EXPECT_NE(error_of([&] { copy.run(); }).find("cancelled"), std::string::npos);
+    EXPECT_TRUE(fs::is_empty(there));
 }

@@ -323,7 +323,7 @@ class RestartLine : public CliTest
         checkpoint_ = commit(record);
         RestartOptions options = changes;
         options.libraries = "/lib/ckpt";
-        return restart_invocation(store_.directory(), checkpoint_, options);
+        return restart_invocation({store_.directory(), {}}, checkpoint_, options);
     }
 
     /* The command without the exported variables, which have a test of their
@@ -496,7 +496,7 @@ TEST_F(RestartLine, RunsWhereTheJobRan)
     record.launch.launcher_directory = "/no/such/place";
     RestartOptions options;
     options.libraries = "/lib/ckpt";
-    EXPECT_EQ(restart_invocation(store_.directory(), commit(record), options)
+    EXPECT_EQ(restart_invocation({store_.directory(), {}}, commit(record), options)
                   .directory,
               "");
 }
@@ -511,7 +511,7 @@ TEST_F(RestartLine, StartsAProgramWithoutLauncherWithoutOne)
     RestartOptions options;
     options.libraries = "/lib/ckpt";
     EXPECT_EQ(
-        text_of(restart_invocation(store_.directory(), checkpoint, options)
+        text_of(restart_invocation({store_.directory(), {}}, checkpoint, options)
                     .command),
         "/lib/ckpt/ckpt-restart " + checkpoint.directory.string());
 }

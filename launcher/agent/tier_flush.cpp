@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tier_flush.cpp - from the fast tier to the slow one.
+ */
+#include "agent/tier_flush.hpp"
+
+#include "common/error.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace ckpt
+{
+
+namespace
+{
+
+/* How many numbers are remembered; the newest matters, and one that turns out not to be. */
+constexpr std::size_t longest_memory = 4;
+
+} // namespace
+
+TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow,
+                     std::string job, std::size_t keep, Hooks hooks)
+    : worker_(worker), fast_(std::move(fast)), slow_(std::move(slow)), job_(std::move(job)),
+      keep_(keep), hooks_(std::move(hooks))
+{
+}
+
+void TierFlush::want(std::uint64_t number, Then then)
+{
+    {
+        std::lock_guard lock(mutex_);
+        committed_.insert(number);
+        if (committed_.size() > longest_memory) {
+            committed_.erase(committed_.begin());
+        }
+    }
+    if (number == flushed_) {
+        if (then) {
+            then({});
+        }
+        return;
+    }
+    if (then) {
+        then_.emplace_back(number, std::move(then));
+    }
+    begin();
+}
+
+void TierFlush::forget(std::uint64_t number)
+{
+    {
+        std::lock_guard lock(mutex_);
+        committed_.erase(number);
+    }
+    if (is_busy_) {
+        forgotten_.insert(number);
+    } else if (flushed_ == number) {
+        remove(number);
+    }
+}
+
+TierFlush::Needed TierFlush::needed() const
+{
+    Needed needed;
+    std::set<std::uint64_t> numbers;
+    {
+        std::lock_guard lock(mutex_);
+        if (committed_.empty()) {
+            return needed;
+        }
+        needed.newest = *committed_.rbegin();
+        numbers = {needed.newest, is_busy_ ? target_ : needed.newest};
+    }
+    for (std::uint64_t number : numbers) {
+        needed.stay.merge(chain_of(fast_, number));
+    }
+    return needed;
+}
+
+/* ---- One after the other ----------------------------------------------------- */
+
+void TierFlush::begin()
+{
+    if (is_busy_ || committed_.empty()) {
+        return;
+    }
+    {
+        std::lock_guard lock(mutex_);
+        target_ = *committed_.rbegin();
+        is_busy_ = true;
+    }
+    failure_.clear();
+    thread_.run([this, number = target_, slow = slow_.directory() / job_] {
+        try {
+            auto plan = plan_tier_copies(fast_, slow, number);
+            worker_.reply([this, plan = std::move(plan)] {
+                copies_.assign(plan.begin(), plan.end());
+                next();
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] { failed(reason); });
+        }
+    });
+}
+
+void TierFlush::next()
+{
+    if (copies_.empty()) {
+        end();
+    } else {
+        copy_pieces(copies_.front());
+    }
+}
+
+void TierFlush::copy_pieces(const TierCopy &copy)
+{
+    for (const Piece &piece : copy.pieces) {
+        if (Node *node = hooks_.node_of(piece.host)) {
+            copying_.emplace(node, piece.file);
+            node->copy_piece(copy.from, copy.to, piece);
+        } else {
+            failure_ = fmt::format("there is no agent on {}", piece.host);
+        }
+    }
+    all_answered();
+}
+
+void TierFlush::copied(Node &node, const std::string &file, const std::string &error)
+{
+    if (copying_.erase({&node, file}) == 0) {
+        return; /* of a coordinator before us */
+    }
+    if (!error.empty()) {
+        failure_ = fmt::format("{}: {}", node.host(), error);
+    }
+    all_answered();
+}
+
+void TierFlush::node_gone(Node &node)
+{
+    if (std::erase_if(copying_, [&](auto &copying) { return copying.first == &node; }) > 0) {
+        failure_ = fmt::format("the agent of {} was lost", node.host());
+        all_answered();
+    }
+}
+
+void TierFlush::all_answered()
+{
+    if (!copying_.empty()) {
+        return;
+    }
+    if (failure_.empty()) {
+        publish();
+    } else {
+        failed(failure_);
+    }
+}
+
+void TierFlush::publish()
+{
+    thread_.run([this, copy = copies_.front()] {
+        try {
+            copy.publish();
+            worker_.reply([this] {
+                spdlog::info("checkpoint {}/{} is in {}", job_, copies_.front().number,
+                             slow_.directory().string());
+                copies_.pop_front();
+                next();
+            });
+        } catch (const std::exception &error) {
+            worker_.reply([this, reason = std::string(error.what())] { failed(reason); });
+        }
+    });
+}
+
+/* What lies there without a manifest takes room only. */
+void TierFlush::failed(const std::string &reason)
+{
+    failure_ = reason;
+    if (!copies_.empty()) {
+        thread_.run([to = copies_.front().to] { remove_unpublished(to); });
+    }
+    copies_.clear();
+    end();
+}
+
+void TierFlush::end()
+{
+    const std::uint64_t number = target_;
+    {
+        std::lock_guard lock(mutex_);
+        is_busy_ = false;
+    }
+    error_ = failure_;
+    if (error_.empty()) {
+        flushed_ = number;
+        collect_garbage();
+    } else {
+        spdlog::error("checkpoint {}/{} is not copied to {}: {}", job_, number,
+                      slow_.directory().string(), error_);
+    }
+    for (std::uint64_t forgotten : std::exchange(forgotten_, {})) {
+        remove(forgotten);
+    }
+    auto is_newer = [number](const auto &entry) { return entry.first > number; };
+    auto waits = std::ranges::stable_partition(then_, is_newer);
+    std::vector<std::pair<std::uint64_t, Then>> told(waits.begin(), waits.end());
+    then_.erase(waits.begin(), waits.end());
+    for (const auto &[wanted, then] : told) {
+        then(error_);
+    }
+    hooks_.over();
+    if (!committed_.empty() && *committed_.rbegin() > number) {
+        begin();
+    }
+}
+
+/* ---- The slow directory -------------------------------------------------------- */
+
+void TierFlush::remove(std::uint64_t number)
+{
+    thread_.run([directory = slow_.directory_of(job_, number), slow = slow_, job = job_,
+                 number] {
+        try {
+            Checkpoint checkpoint;
+            checkpoint.job = job;
+            checkpoint.number = number;
+            checkpoint.directory = directory;
+            slow.remove(checkpoint);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
+}
+
+void TierFlush::collect_garbage()
+{
+    thread_.run([this] {
+        try {
+            slow_.collect_garbage(keep_, job_);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+        worker_.reply([] {}); /* the loop looks whether all is over */
+    });
+}
+
+void TierFlush::write_job_state(const JobState &state)
+{
+    thread_.run([this, state] {
+        try {
+            slow_.write_job_state(state);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
+}
+
+} // namespace ckpt

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tier_flush.hpp - brings the newest checkpoint of a job from the fast tier to the slow
+ * one, while the job runs on. Part of the coordinator.
+ *
+ * Each node copies its own piece; the manifest is written when all have. One checkpoint is
+ * under way at a time, with those that it was made on top of; of those that come
+ * meanwhile only the newest will be next. What goes wrong is told, and tried again with
+ * the next checkpoint.
+ */
+#pragma once
+
+#include "agent/node.hpp"
+#include "agent/worker_thread.hpp"
+#include "image/store.hpp"
+#include "image/tier_copy.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ckpt
+{
+
+/* To be used by the thread of the event loop, unless something else is said. */
+class TierFlush
+{
+  public:
+    struct Hooks {
+        /* Who copies the pieces of a host; null: nobody. */
+        std::function<Node *(const std::string &host)> node_of;
+        /* Nothing is under way just now. */
+        std::function<void()> over;
+    };
+    /* Why not; empty if it is whole in the slow tier. */
+    using Then = std::function<void(const std::string &error)>;
+
+    /* worker: of the event loop. fast: the directory of the job there. keep: checkpoints
+     * in the slow tier. */
+    TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow, std::string job,
+              std::size_t keep, Hooks hooks);
+
+    /* This checkpoint is whole in the fast tier: from now on it is the one to be copied. */
+    void want(std::uint64_t number, Then then = {});
+    /* A piece of it, or of what it was made on top of, is another one now. */
+    void changed() { begin(); }
+    /* It has never been: neither here nor there. */
+    void forget(std::uint64_t number);
+    /* A node's answer. */
+    void copied(Node &node, const std::string &file, const std::string &error);
+    void node_gone(Node &node);
+
+    /* Something is being copied: it must not be changed or removed. */
+    bool is_busy() const { return is_busy_; }
+    bool idle() const { return !is_busy_ && thread_.idle(); }
+
+    void write_job_state(const JobState &state);
+
+    /* The newest that is whole in the slow tier by our doing, what is under way (0: none),
+     * and why the last one is not there (or ""). */
+    std::uint64_t flushed() const { return flushed_; }
+    std::uint64_t under_way() const { return is_busy_ ? target_ : 0; }
+    const std::string &error() const { return error_; }
+
+    /* What is not needed in the fast tier any more: all numbers below `newest` that are in
+     * none of the chains of `stay`. Thread-safe. */
+    struct Needed {
+        std::uint64_t newest = 0;
+        std::set<std::uint64_t> stay;
+    };
+    Needed needed() const;
+
+  private:
+    using Copying = std::pair<Node *, std::string>; /* who, which file */
+
+    void begin();
+    void next();
+    void copy_pieces(const TierCopy &copy);
+    void all_answered();
+    void publish();
+    void failed(const std::string &reason);
+    void end();
+    void remove(std::uint64_t number);
+    void collect_garbage();
+
+    WorkerThread &worker_;
+    const std::filesystem::path fast_;
+    const Store slow_;
+    const std::string job_;
+    const std::size_t keep_;
+    const Hooks hooks_;
+
+    mutable std::mutex mutex_;          /* of what needed() tells */
+    std::set<std::uint64_t> committed_; /* in the fast tier, as far as we were told */
+    std::uint64_t target_ = 0;
+    bool is_busy_ = false;
+
+    std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
+    std::set<Copying> copying_;
+    std::string failure_; /* of what is under way */
+    std::set<std::uint64_t> forgotten_;
+    std::vector<std::pair<std::uint64_t, Then>> then_;
+
+    std::uint64_t flushed_ = 0;
+    std::string error_;
+    WorkerThread thread_; /* last: its work ends before all else does */
+};
+
+} // namespace ckpt

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * piece_copy.cpp - a piece, chunk by chunk, to where it lasts longer.
+ */
+#include "config.h"
+#include "image/piece_copy.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "image/encoded_chunk.hpp"
+#include "image/node_file_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/* Between chunks. */
+constexpr std::size_t block_size = 1u << 20;
+/* The disk gets its work in parts of this size, so that never much waits for it. */
+constexpr std::uint64_t writeback_part = 8u << 20;
+
+/* All chunks of a file, as they lie in it. */
+std::vector<ChunkRecord> chunks_in_order(const NodeFileReader &reader)
+{
+    std::vector<ChunkRecord> all;
+    for (int rank : reader.ranks()) {
+        const RankImage &image = reader.rank(rank);
+        for (const auto *chunks :
+             {&image.chunks, &image.pages.chunks, &image.message_log.chunks}) {
+            all.insert(all.end(), chunks->begin(), chunks->end());
+        }
+    }
+    std::ranges::sort(all, {}, &ChunkRecord::offset);
+    return all;
+}
+
+/* Reads a file from its start to its end; chunks with their checksums. */
+class OrderedReader
+{
+  public:
+    using Take = std::function<void(std::span<const std::byte>, std::uint64_t offset)>;
+
+    OrderedReader(const fs::path &path, const Piece &piece)
+        : path_(path), bytes_(piece.bytes), fd_(open_file(path, O_RDONLY, 0, "piece")),
+          buffer_(block_size)
+    {
+        const NodeFileReader reader(path, {.threads = 1, .checksum = piece.checksum});
+        if (reader.bytes() != piece.bytes) {
+            fail("{} has {} bytes, not {}", path.string(), reader.bytes(), piece.bytes);
+        }
+        chunks_ = chunks_in_order(reader);
+    }
+
+    void run(const Take &take)
+    {
+        std::uint64_t position = 0;
+        for (const ChunkRecord &chunk : chunks_) {
+            read_plain(position, chunk.offset, take);
+            take(read_stored_chunk(
+                     fd_.get(), chunk, buffer_,
+                     fmt::format("{}: chunk at {}", path_.string(), chunk.offset)),
+                 chunk.offset);
+            position = chunk.offset + chunk.size;
+        }
+        read_plain(position, bytes_, take);
+    }
+
+  private:
+    void read_plain(std::uint64_t position, std::uint64_t end, const Take &take)
+    {
+        while (position < end) {
+            const std::span part =
+                std::span(buffer_).first(std::min<std::uint64_t>(end - position, block_size));
+            if (int error = read_exactly(fd_.get(), part.data(), part.size(), position)) {
+                fail_errno(error, "cannot read {}", path_.string());
+            }
+            take(part, position);
+            position += part.size();
+        }
+    }
+
+    const fs::path path_;
+    const std::uint64_t bytes_;
+    Fd fd_;
+    std::vector<ChunkRecord> chunks_;
+    std::vector<std::byte> buffer_;
+};
+
+/* The copy, under a name of its own until it is whole: the agent of an earlier launch of
+ * the job may be busy with the same piece. */
+class NewCopy
+{
+  public:
+    explicit NewCopy(const fs::path &path)
+        : path_(path), temporary_(fmt::format("{}.{}.tmp", path.string(), ::getpid()))
+    {
+        ::unlink(temporary_.c_str());
+        fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, "piece");
+    }
+
+    ~NewCopy()
+    {
+        if (fd_) {
+            ::unlink(temporary_.c_str());
+        }
+    }
+
+    const fs::path &temporary() const { return temporary_; }
+
+    void write(std::span<const std::byte> part, std::uint64_t offset)
+    {
+        check(write_exactly(fd_.get(), part.data(), part.size(), offset));
+        end_ = offset + part.size();
+        if (end_ - handed_over_ >= writeback_part) {
+            ::sync_file_range(fd_.get(), static_cast<off_t>(handed_over_),
+                              static_cast<off_t>(end_ - handed_over_),
+                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync has the errors */
+            handed_over_ = end_;
+        }
+    }
+
+    /* The memory that it takes in the page cache can go to others. */
+    void sync()
+    {
+        check(fault_strikes("flush-enospc") ? ENOSPC : ::fsync(fd_.get()) < 0 ? errno : 0);
+        (void)::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
+    }
+
+    void publish()
+    {
+        check(::rename(temporary_.c_str(), path_.c_str()) < 0 ? errno : 0);
+        fd_.reset();
+        sync_directory(path_.parent_path());
+    }
+
+  private:
+    void check(int error) const
+    {
+        if (error != 0) {
+            fail_errno(error, "cannot write {}", temporary_.string());
+        }
+    }
+
+    const fs::path path_, temporary_;
+    Fd fd_; /* open as long as there is a temporary file */
+    std::uint64_t end_ = 0, handed_over_ = 0;
+};
+
+} // namespace
+
+void PieceCopy::run()
+{
+    OrderedReader source(from_ / piece_.file, piece_);
+    make_private_directory(to_);
+    NewCopy copy(to_ / piece_.file);
+    source.run([&](std::span<const std::byte> part, std::uint64_t offset) {
+        limit_.wait(part.size(), cancelled_);
+        if (cancelled_) {
+            fail("copying was cancelled");
+        }
+        copy.write(part, offset);
+    });
+    fault_kill("agent-during-flush");
+    copy.sync();
+    /* Its tables, too, are what the manifest says. */
+    (void)NodeFileReader(copy.temporary(), {.threads = 1, .checksum = piece_.checksum});
+    copy.publish();
+}
+
+} // namespace ckpt

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tier_copy.cpp - checkpoints on their way from the fast tier to the slow one.
+ */
+#include "config.h"
+#include "image/tier_copy.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "image/checkpoint_trace.hpp"
+#include "image/store.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+bool names(const Manifest &manifest, const std::string &file)
+{
+    return std::ranges::find(manifest.pieces, file, &Piece::file) != manifest.pieces.end();
+}
+
+bool has_file(const fs::path &directory, const Piece &piece)
+{
+    std::error_code error;
+    return fs::file_size(directory / piece.file, error) == piece.bytes && !error;
+}
+
+/* Folded pieces of one checkpoint can be in one place and not in the other. */
+bool is_same_checkpoint(const Manifest &one, const Manifest &other)
+{
+    return one.number == other.number && one.created == other.created &&
+           one.epoch == other.epoch;
+}
+
+/* What is whole there already is not copied again. */
+std::vector<Piece> missing_pieces(const Manifest &manifest, const fs::path &to)
+{
+    std::vector<Piece> missing = manifest.pieces;
+    if (!path_exists(to / manifest_name)) {
+        return missing;
+    }
+    const Manifest there = Manifest::load(to);
+    if (!is_same_checkpoint(there, manifest)) {
+        fail("{} is another checkpoint of the same number", to.string());
+    }
+    std::erase_if(missing, [&](const Piece &piece) {
+        return names(there, piece.file) && has_file(to, piece);
+    });
+    return missing;
+}
+
+/* Files of a crash, and pieces that have been folded. */
+void remove_unnamed(const fs::path &directory, const Manifest &manifest)
+{
+    std::vector<fs::path> useless;
+    for (const auto &entry : fs::directory_iterator(directory)) {
+        const std::string name = entry.path().filename();
+        if (name != manifest_name && name != trace_name && !names(manifest, name)) {
+            useless.push_back(entry.path());
+        }
+    }
+    for (const fs::path &path : useless) {
+        std::error_code error;
+        fs::remove(path, error);
+    }
+}
+
+} // namespace
+
+void TierCopy::publish() const
+{
+    std::error_code error; /* a trace is not worth a checkpoint */
+    fs::copy_file(from / trace_name, to / trace_name,
+                  fs::copy_options::overwrite_existing, error);
+    for (const Piece &piece : manifest.pieces) {
+        if (!has_file(to, piece)) {
+            fail("{} is not in {}", piece.file, to.string());
+        }
+    }
+    fault_kill("agent-before-slow-manifest");
+    manifest.write(to);
+    remove_unnamed(to, manifest);
+}
+
+void remove_unpublished(const fs::path &directory) noexcept
+{
+    std::error_code error;
+    if (!path_exists(directory / manifest_name)) {
+        fs::remove_all(directory, error);
+    }
+}
+
+std::set<std::uint64_t> chain_of(const fs::path &job, std::uint64_t number)
+{
+    std::set<std::uint64_t> chain = {number};
+    for (auto next = chain.rbegin(); next != chain.rend(); ++next) {
+        const fs::path directory = job / checkpoint_directory_name(*next);
+        if (!path_exists(directory / manifest_name)) {
+            continue;
+        }
+        for (const Piece &piece : Manifest::load(directory).pieces) {
+            if (piece.base != 0 && piece.base < *next) {
+                chain.insert(piece.base);
+            }
+        }
+    }
+    return chain;
+}
+
+std::vector<TierCopy> plan_tier_copies(const fs::path &fast, const fs::path &slow,
+                                       std::uint64_t number)
+{
+    std::vector<TierCopy> copies;
+    for (std::uint64_t next : chain_of(fast, number)) {
+        TierCopy copy;
+        copy.number = next;
+        copy.from = fast / checkpoint_directory_name(next);
+        copy.to = slow / checkpoint_directory_name(next);
+        copy.manifest = Manifest::load(copy.from);
+        copy.pieces = missing_pieces(copy.manifest, copy.to);
+        if (!copy.pieces.empty()) {
+            copies.push_back(std::move(copy));
+        }
+    }
+    return copies;
+}
+
+} // namespace ckpt

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tiers.cpp - one directory of checkpoints, or two, as one.
+ */
+#include "config.h"
+#include "image/tiers.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+fs::path whole_path(const std::string &text)
+{
+    fs::path path = fs::absolute(text).lexically_normal();
+    return path.has_filename() ? path : path.parent_path(); /* no slash at its end */
+}
+
+bool is_inside(const fs::path &inner, const fs::path &outer)
+{
+    return std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+bool is_newer(const Checkpoint &one, const Checkpoint &other)
+{
+    return one.job == other.job ? one.number > other.number
+                                : one.manifest->created > other.manifest->created;
+}
+
+void take_newer(std::optional<Checkpoint> &best, std::optional<Checkpoint> other)
+{
+    if (other && (!best || is_newer(*other, *best))) {
+        best = std::move(other);
+    }
+}
+
+bool is_whole(const Checkpoint &checkpoint)
+{
+    return checkpoint.state == Checkpoint::State::committed;
+}
+
+} // namespace
+
+TierDirectories TierDirectories::parse(const std::string &text)
+{
+    const std::size_t comma = text.find(',');
+    const std::string slow = comma == text.npos ? "" : text.substr(comma + 1);
+    TierDirectories tiers;
+
+    if (comma == 0 || (comma != text.npos && slow.empty()) ||
+        slow.find(',') != slow.npos) {
+        fail("'{}' is neither a directory nor FAST,SLOW", text);
+    }
+    tiers.fast = whole_path(text.substr(0, comma));
+    if (!slow.empty()) {
+        tiers.slow = whole_path(slow);
+        if (is_inside(tiers.slow, tiers.fast) || is_inside(tiers.fast, tiers.slow)) {
+            fail("of {} and {} none may be in the other", tiers.fast.string(),
+                 tiers.slow.string());
+        }
+    }
+    return tiers;
+}
+
+std::string TierDirectories::text() const
+{
+    return has_slow() ? fast.string() + "," + slow.string() : fast.string();
+}
+
+bool TierDirectories::contains(const fs::path &directory) const
+{
+    std::error_code error;
+    return fs::equivalent(fast, directory, error) ||
+           (has_slow() && fs::equivalent(slow, directory, error));
+}
+
+std::optional<Tiers> Tiers::open(const TierDirectories &directories)
+{
+    Tiers tiers(directories);
+    for (const fs::path &directory : {directories.fast, directories.slow}) {
+        if (!directory.empty() && path_exists(directory)) {
+            tiers.stores_.emplace_back(directory);
+        }
+    }
+    tiers.is_first_fast_ = path_exists(directories.fast);
+    return tiers.stores_.empty() ? std::nullopt : std::optional(std::move(tiers));
+}
+
+std::vector<std::string> Tiers::jobs() const
+{
+    std::set<std::string> names;
+    for (const Store &store : stores_) {
+        for (std::string &name : store.jobs()) {
+            names.insert(std::move(name));
+        }
+    }
+    return {names.begin(), names.end()};
+}
+
+std::optional<JobState> Tiers::job_state(const std::string &job) const
+{
+    std::optional<JobState> last;
+    for (const Store &store : stores_) {
+        auto state = store.job_state(job);
+        if (state && (!last || state->started > last->started)) {
+            last = std::move(state);
+        }
+    }
+    return last;
+}
+
+bool Tiers::is_live(const std::string &job) const
+{
+    return std::ranges::any_of(stores_,
+                               [&](const Store &store) { return store.is_live(job); });
+}
+
+std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
+{
+    std::map<std::uint64_t, TierCheckpoint> by_number;
+    bool is_fast = is_first_fast_;
+    for (const Store &store : stores_) {
+        for (Checkpoint &checkpoint : store.checkpoints(job)) {
+            auto [entry, is_new] = by_number.try_emplace(checkpoint.number);
+            TierCheckpoint &there = entry->second;
+            (is_fast ? there.is_in_fast : there.is_in_slow) = is_whole(checkpoint);
+            if (is_new || (is_whole(checkpoint) && !is_whole(there.checkpoint))) {
+                there.checkpoint = std::move(checkpoint);
+            }
+        }
+        is_fast = false;
+    }
+    std::vector<TierCheckpoint> all;
+    for (auto &[number, checkpoint] : by_number) {
+        all.push_back(std::move(checkpoint));
+    }
+    return all;
+}
+
+std::optional<Checkpoint> Tiers::newest_committed(const std::string &job) const
+{
+    std::optional<Checkpoint> newest;
+    for (const Store &store : stores_) {
+        take_newer(newest, store.newest_committed(job));
+    }
+    return newest;
+}
+
+/* What is good in one of them is good, whatever has become of the other. */
+Checkpoint Tiers::resolve(const std::string &word) const
+{
+    std::optional<Checkpoint> found;
+    std::optional<Error> problem;
+    for (const Store &store : stores_) {
+        try {
+            take_newer(found, store.resolve(word));
+        } catch (const Error &error) {
+            if (!problem || problem->code() == ENOENT) {
+                problem = error;
+            }
+        }
+    }
+    if (!found) {
+        throw *problem;
+    }
+    return *found;
+}
+
+} // namespace ckpt

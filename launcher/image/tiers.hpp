@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tiers.hpp - the directories of checkpoints: one, or a fast one from which they are
+ * copied to a slow one (docs/tiers.md). Both are as image/store.hpp says.
+ */
+#pragma once
+
+#include "image/store.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+/* CKPT_DIR. */
+struct TierDirectories {
+    std::filesystem::path fast;
+    std::filesystem::path slow; /* empty: there is none */
+
+    /* "DIR" or "FAST,SLOW", each made absolute. Throws Error if that cannot be. */
+    static TierDirectories parse(const std::string &text);
+    std::string text() const;
+
+    bool has_slow() const { return !slow.empty(); }
+    /* Is it one of them? Also by another name. */
+    bool contains(const std::filesystem::path &directory) const;
+};
+
+/* All that has one number. */
+struct TierCheckpoint {
+    Checkpoint checkpoint; /* the one to be used: whole, if one is; then the fast one */
+    bool is_in_fast = false, is_in_slow = false; /* whole */
+};
+
+class Tiers
+{
+  public:
+    /* Those directories that are there; nothing if none is. */
+    static std::optional<Tiers> open(const TierDirectories &directories);
+
+    const TierDirectories &directories() const { return directories_; }
+    const std::vector<Store> &stores() const { return stores_; }
+
+    /* As in Store, of both; job_state() is that of the last launch. */
+    std::vector<std::string> jobs() const;
+    std::optional<JobState> job_state(const std::string &job) const;
+    bool is_live(const std::string &job) const;
+    std::vector<TierCheckpoint> checkpoints(const std::string &job) const;
+    std::optional<Checkpoint> newest_committed(const std::string &job) const;
+    Checkpoint resolve(const std::string &word) const;
+
+  private:
+    explicit Tiers(TierDirectories directories) : directories_(std::move(directories)) {}
+
+    TierDirectories directories_;
+    std::vector<Store> stores_; /* one or two, the fast one first */
+    bool is_first_fast_ = true;
+};
+
+} // namespace ckpt
