@@ -168,7 +168,7 @@ class Coordinator : public NodeEvents, private RankPages
     void written_down();
     void open_slow_store();
     void flush_leftover();
-    Node *node_of(const std::string &host) const;
+    std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void flush_before_kill();
     void tick_flush(Time now);
     void flush_over();

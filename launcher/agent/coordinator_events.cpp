@@ -108,7 +108,7 @@ void Coordinator::node_gone(Node &node)
     drop_turns(node);
     std::erase(agents_, &node);
     if (flush_) {
-        flush_->node_gone(node);
+        flush_->host_gone(node.host());
     }
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&

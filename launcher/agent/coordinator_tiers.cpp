@@ -28,7 +28,9 @@ void Coordinator::open_slow_store()
     least_number_ = slow.next_number(job_);
     flush_ = std::make_unique<TierFlush>(
         worker_, store_->directory() / job_, std::move(slow), job_, settings_.keep,
-        TierFlush::Hooks{[this](const std::string &host) { return node_of(host); },
+        TierFlush::Hooks{[this](const auto &copy, const auto &piece) {
+                             return copy_piece(copy, piece);
+                         },
                          [this] { flush_over(); }});
 }
 
@@ -49,13 +51,21 @@ void Coordinator::flush_leftover()
     });
 }
 
-/* A node that has no ranks any more can still copy; what a host that is no longer with us
- * has left, any node can that sees it. */
-Node *Coordinator::node_of(const std::string &host) const
+/* By the node that has written it, also if there are no ranks any more; if it is no longer
+ * with us, by any that sees it. */
+std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
-    auto found = std::ranges::find(agents_, host, [](Node *node) { return node->host(); });
+    auto found =
+        std::ranges::find(agents_, piece.host, [](Node *node) { return node->host(); });
 
-    return found != agents_.end() ? *found : agents_.empty() ? nullptr : agents_.front();
+    if (found == agents_.end()) {
+        found = agents_.begin();
+    }
+    if (found == agents_.end()) {
+        return {};
+    }
+    (*found)->copy_piece(copy.from, copy.to, piece);
+    return (*found)->host();
 }
 
 /* Its ranks stand still until it is where it lasts, as all else may be lost with the job. */
@@ -88,7 +98,7 @@ void Coordinator::tick_flush(Time now)
 void Coordinator::copied(Node &node, const std::string &file, const std::string &error)
 {
     if (flush_) {
-        flush_->copied(node, file, error);
+        flush_->copied(node.host(), file, error);
     }
 }
 

@@ -119,31 +119,32 @@ void TierFlush::next()
 void TierFlush::copy_pieces(const TierCopy &copy)
 {
     for (const Piece &piece : copy.pieces) {
-        if (Node *node = hooks_.node_of(piece.host)) {
-            copying_.emplace(node, piece.file);
-            node->copy_piece(copy.from, copy.to, piece);
+        const std::string host = hooks_.copy(copy, piece);
+        if (host.empty()) {
+            failure_ = fmt::format("there is no agent for the piece of {}", piece.host);
         } else {
-            failure_ = fmt::format("there is no agent on {}", piece.host);
+            copying_.emplace(host, piece.file);
         }
     }
     all_answered();
 }
 
-void TierFlush::copied(Node &node, const std::string &file, const std::string &error)
+void TierFlush::copied(const std::string &host, const std::string &file,
+                       const std::string &error)
 {
-    if (copying_.erase({&node, file}) == 0) {
+    if (copying_.erase({host, file}) == 0) {
         return; /* of a coordinator before us */
     }
     if (!error.empty()) {
-        failure_ = fmt::format("{}: {}", node.host(), error);
+        failure_ = fmt::format("{}: {}", host, error);
     }
     all_answered();
 }
 
-void TierFlush::node_gone(Node &node)
+void TierFlush::host_gone(const std::string &host)
 {
-    if (std::erase_if(copying_, [&](auto &copying) { return copying.first == &node; }) > 0) {
-        failure_ = fmt::format("the agent of {} was lost", node.host());
+    if (std::erase_if(copying_, [&](auto &copying) { return copying.first == host; }) > 0) {
+        failure_ = fmt::format("the agent of {} was lost", host);
         all_answered();
     }
 }
@@ -182,7 +183,7 @@ void TierFlush::failed(const std::string &reason)
 {
     failure_ = reason;
     if (!copies_.empty()) {
-        thread_.run([to = copies_.front().to] { remove_unpublished(to); });
+        run([to = copies_.front().to] { remove_unpublished(to); });
     }
     copies_.clear();
     end();
@@ -223,40 +224,29 @@ void TierFlush::end()
 
 void TierFlush::remove(std::uint64_t number)
 {
-    thread_.run([directory = slow_.directory_of(job_, number), slow = slow_, job = job_,
-                 number] {
-        try {
-            Checkpoint checkpoint;
-            checkpoint.job = job;
-            checkpoint.number = number;
-            checkpoint.directory = directory;
-            slow.remove(checkpoint);
-        } catch (const std::exception &error) {
-            spdlog::warn("{}", error.what());
-        }
-    });
+    run([this, number] { slow_.remove(job_, number); });
 }
 
 void TierFlush::collect_garbage()
 {
-    thread_.run([this] {
-        try {
-            slow_.collect_garbage(keep_, job_);
-        } catch (const std::exception &error) {
-            spdlog::warn("{}", error.what());
-        }
-        worker_.reply([] {}); /* the loop looks whether all is over */
-    });
+    run([this] { slow_.collect_garbage(keep_, job_); });
 }
 
 void TierFlush::write_job_state(const JobState &state)
 {
-    thread_.run([this, state] {
+    run([this, state] { slow_.write_job_state(state); });
+}
+
+/* What may fail. */
+void TierFlush::run(std::function<void()> task)
+{
+    thread_.run([this, task = std::move(task)] {
         try {
-            slow_.write_job_state(state);
+            task();
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
+        worker_.reply([] {}); /* the loop looks whether all is over */
     });
 }
 

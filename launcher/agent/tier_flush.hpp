@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "agent/node.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/store.hpp"
 #include "image/tier_copy.hpp"
@@ -32,8 +31,8 @@ class TierFlush
 {
   public:
     struct Hooks {
-        /* Who copies the pieces of a host; null: nobody. */
-        std::function<Node *(const std::string &host)> node_of;
+        /* Has a piece copied, which copied() will tell; by which host, empty: by none. */
+        std::function<std::string(const TierCopy &copy, const Piece &piece)> copy;
         /* Nothing is under way just now. */
         std::function<void()> over;
     };
@@ -51,9 +50,9 @@ class TierFlush
     void changed() { begin(); }
     /* It has never been: neither here nor there. */
     void forget(std::uint64_t number);
-    /* A node's answer. */
-    void copied(Node &node, const std::string &file, const std::string &error);
-    void node_gone(Node &node);
+    /* A host's answer. error: why it has not been copied, or empty */
+    void copied(const std::string &host, const std::string &file, const std::string &error);
+    void host_gone(const std::string &host);
 
     /* Something is being copied: it must not be changed or removed. */
     bool is_busy() const { return is_busy_; }
@@ -76,7 +75,7 @@ class TierFlush
     Needed needed() const;
 
   private:
-    using Copying = std::pair<Node *, std::string>; /* who, which file */
+    using Copying = std::pair<std::string, std::string>; /* host, file */
 
     void begin();
     void next();
@@ -86,6 +85,7 @@ class TierFlush
     void failed(const std::string &reason);
     void end();
     void remove(std::uint64_t number);
+    void run(std::function<void()> task);
     void collect_garbage();
 
     WorkerThread &worker_;

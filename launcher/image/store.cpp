@@ -501,6 +501,15 @@ void Store::remove(const Checkpoint &checkpoint) const
     }
 }
 
+void Store::remove(const std::string &job, std::uint64_t number) const
+{
+    Checkpoint checkpoint;
+    checkpoint.job = job;
+    checkpoint.number = number;
+    checkpoint.directory = directory_of(job, number);
+    remove(checkpoint);
+}
+
 std::vector<Checkpoint> Store::garbage(std::size_t keep,
                                        const std::string &job) const
 {
@@ -533,11 +542,7 @@ void Store::discard(const std::string &job, std::uint64_t end,
     std::vector<std::uint64_t> all = numbers(job);
     for (auto number = all.rbegin(); number != all.rend(); ++number) {
         if (*number < end && !stay.contains(*number)) {
-            Checkpoint checkpoint;
-            checkpoint.job = job;
-            checkpoint.number = *number;
-            checkpoint.directory = directory_of(job, *number);
-            remove(checkpoint);
+            remove(job, *number);
         }
     }
 }

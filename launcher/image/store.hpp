@@ -90,6 +90,7 @@ class Store
 
     /* Deletes a checkpoint: its manifest first, so that it never looks whole. */
     void remove(const Checkpoint &checkpoint) const;
+    void remove(const std::string &job, std::uint64_t number) const;
 
     /* What can go if the `keep` (at least 1) newest committed checkpoints of
      * each job (of one job, if named) stay: older ones, damaged ones, and

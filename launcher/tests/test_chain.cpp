@@ -98,7 +98,7 @@ class Chain : public testing::TestWithParam<const char *>
     {
         std::vector<std::uint64_t> copied;
         for (const TierCopy &copy :
-             plan_tier_copies(scratch / "job", slow.path() / "job", number)) {
+             plan_tier_copies(scratch / "job", slow / "job", number)) {
             for (const Piece &piece : copy.pieces) {
                 PieceCopy(copy.from, copy.to, piece, 0).run();
             }
@@ -359,7 +359,7 @@ TEST_P(Chain, AnotherOneOfTheNumberStays)
 TEST_P(Chain, CopyingCanBeCancelled)
 {
     save(0, 1);
-    fs::path there = slow.path() / "job";
+    fs::path there = slow / "job";
     PieceCopy copy(store.directory_of("job", 1), there,
                    store.resolve("job/1").manifest->pieces.front(), 0);
     copy.cancel();

@@ -167,9 +167,9 @@ TEST_F(Jobs, AreWaitedForWhileTheirAgentIsReplaced)
     char host[256] = "";
     gethostname(host, sizeof(host) - 1);
     store_.write_job_state({"one", "running", host, getpid(), 1, "", 0});
-    EXPECT_THROW(find_started_job(store_.directory(), "one", 0), CommandError);
+    EXPECT_THROW(find_started_job({store_.directory(), {}}, "one", 0), CommandError);
     auto found = std::async(std::launch::async, [&] {
-        return find_started_job(store_.directory(), "one", 60000);
+        return find_started_job({store_.directory(), {}}, "one", 60000);
     });
     auto late = agent(status("one", getpid()));
     EXPECT_EQ(found.get().status.job, "one");

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_tier_flush.cpp - which checkpoint is copied when, and what if that fails.
+ */
+#include "config.h"
+#include "agent/tier_flush.hpp"
+
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace ckpt;
+using namespace ckpt::test;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+using Numbers = std::vector<std::uint64_t>;
+
+/* Two hosts have a piece each of every checkpoint; we copy them when we like. */
+class TierFlushTest : public testing::Test
+{
+  protected:
+    struct Order {
+        TierCopy copy;
+        Piece piece;
+    };
+
+    TierFlushTest()
+    {
+        flush.emplace(worker, scratch / "fast/job", slow, "job", 2,
+                      TierFlush::Hooks{[this](const TierCopy &copy, const Piece &piece) {
+                                           orders.push_back({copy, piece});
+                                           return lost.contains(piece.host) ? ""
+                                                                            : piece.host;
+                                       },
+                                       [this] { over++; }});
+    }
+
+    ~TierFlushTest() override { worker.stop(); }
+
+    /* A checkpoint in the fast directory, on top of another one unless that is 0. */
+    void commit(std::uint64_t number, std::uint64_t base = 0)
+    {
+        fs::path directory = fast.begin_checkpoint("job", number);
+        Manifest manifest;
+        manifest.job = "job";
+        manifest.number = number;
+        manifest.created = static_cast<std::int64_t>(number);
+        manifest.rank_count = 2;
+        for (int rank : {0, 1}) {
+            const std::string host = rank == 0 ? "a" : "b";
+            std::ofstream(directory / ("node-" + host + ".h5")) << "piece";
+            Piece piece = {"node-" + host + ".h5", host, 5, 0, {rank}};
+            piece.identity = 10 * number + static_cast<std::uint64_t>(rank);
+            piece.base = base;
+            piece.base_identity =
+                base == 0 ? 0 : 10 * base + static_cast<std::uint64_t>(rank);
+            manifest.pieces.push_back(piece);
+        }
+        manifest.write(directory);
+    }
+
+    /* Runs what the threads have to tell, until the condition holds. */
+    template <typename Condition> void run_until(Condition condition)
+    {
+        while (!condition()) {
+            pollfd ready = {worker.descriptor(), POLLIN, 0};
+            ASSERT_EQ(::poll(&ready, 1, 20000), 1) << "nothing happens";
+            worker.run_replies();
+        }
+    }
+
+    void await_orders(std::size_t count)
+    {
+        run_until([&] { return orders.size() == count; });
+    }
+
+    void await_over(int count)
+    {
+        run_until([&] { return over == count; });
+    }
+
+    void copy(const Order &order, const std::string &error = "")
+    {
+        if (error.empty()) {
+            fs::create_directories(order.copy.to);
+            fs::copy_file(order.copy.from / order.piece.file,
+                          order.copy.to / order.piece.file);
+        }
+        flush->copied(order.piece.host, order.piece.file, error);
+    }
+
+    /* Does all that is asked for until nothing is under way. */
+    void copy_all()
+    {
+        std::size_t done = orders.size() - 2;
+        while (flush->is_busy()) {
+            run_until([&] { return !flush->is_busy() || orders.size() > done; });
+            for (; done < orders.size(); done++) {
+                copy(orders[done]);
+            }
+        }
+    }
+
+    Numbers in_slow() const
+    {
+        Numbers numbers;
+        for (const Checkpoint &checkpoint : slow.checkpoints("job")) {
+            if (checkpoint.state == Checkpoint::State::committed) {
+                numbers.push_back(checkpoint.number);
+            }
+        }
+        return numbers;
+    }
+
+    ScratchDirectory scratch;
+    Store fast = Store::create(scratch / "fast"), slow = Store::create(scratch / "slow");
+    std::vector<Order> orders;
+    std::set<std::string> lost;
+    int over = 0;
+    WorkerThread worker;
+    std::optional<TierFlush> flush;
+};
+
+} // namespace
+
+TEST_F(TierFlushTest, ItIsThereWhenAllPiecesAre)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    EXPECT_EQ(flush->under_way(), 1u);
+    copy(orders[1]);
+    EXPECT_TRUE(in_slow().empty());
+    copy(orders[0]);
+    await_over(1);
+    EXPECT_EQ(in_slow(), Numbers({1}));
+    EXPECT_EQ(flush->flushed(), 1u);
+    EXPECT_EQ(flush->under_way(), 0u);
+    EXPECT_EQ(flush->error(), "");
+}
+
+TEST_F(TierFlushTest, TheNewestIsNext)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    for (std::uint64_t number : {2, 3, 4}) {
+        commit(number);
+        flush->want(number);
+    }
+    EXPECT_EQ(flush->needed().newest, 4u);
+    EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1, 4}));
+    copy_all();
+    EXPECT_EQ(in_slow(), Numbers({1, 4}));
+    EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({4}));
+}
+
+TEST_F(TierFlushTest, WhatItWasMadeOnTopOfComesFirst)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    commit(2, 1);
+    commit(3, 2);
+    flush->want(3);
+    copy_all();
+    EXPECT_EQ(in_slow(), Numbers({1, 2, 3}));
+    EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1, 2, 3}));
+}
+
+TEST_F(TierFlushTest, WhoWaitsIsTold)
+{
+    std::vector<std::string> told;
+    auto then = [&](const std::string &error) { told.push_back(error); };
+    commit(1);
+    flush->want(1, then);
+    await_orders(2);
+    commit(2);
+    flush->want(2, then);
+    copy(orders[0]);
+    copy(orders[1], "full");
+    await_over(1);
+    EXPECT_EQ(told, std::vector<std::string>({"b: full"}));
+    await_orders(4);
+    copy(orders[2]);
+    copy(orders[3]);
+    await_over(2);
+    EXPECT_EQ(told, std::vector<std::string>({"b: full", ""}));
+    flush->want(2, then);
+    EXPECT_EQ(told.size(), 3u);
+    EXPECT_EQ(flush->error(), "");
+    EXPECT_EQ(in_slow(), Numbers({2}));
+}
+
+/* Both have answered before what is there is removed. */
+TEST_F(TierFlushTest, AFailureLeavesNothing)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    copy(orders[0], "full");
+    EXPECT_TRUE(flush->is_busy());
+    copy(orders[1]);
+    EXPECT_EQ(flush->error(), "a: full");
+    run_until([&] { return flush->idle() || !fs::exists(slow.directory_of("job", 1)); });
+    EXPECT_EQ(flush->flushed(), 0u);
+}
+
+TEST_F(TierFlushTest, ALostHostIsAFailure)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    copy(orders[0]);
+    flush->host_gone("b");
+    EXPECT_EQ(flush->error(), "the agent of b was lost");
+    lost.insert("b");
+    commit(2);
+    flush->want(2);
+    await_orders(4);
+    copy(orders[2]);
+    EXPECT_EQ(flush->error(), "there is no agent for the piece of b");
+    EXPECT_TRUE(in_slow().empty());
+}
+
+TEST_F(TierFlushTest, WhatHasNeverBeenGoesAgain)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    flush->forget(1);
+    copy_all();
+    run_until([&] { return in_slow().empty(); });
+    EXPECT_EQ(flush->needed().newest, 0u);
+}
+
+TEST_F(TierFlushTest, AnotherOfTheSameNumberIsNotReplaced)
+{
+    commit(1);
+    flush->want(1);
+    await_orders(2);
+    copy_all();
+    fs::remove_all(fast.directory_of("job", 1));
+    commit(1);
+    Manifest manifest = Manifest::load(fast.directory_of("job", 1));
+    manifest.created = 77;
+    manifest.write(fast.directory_of("job", 1));
+    flush->changed();
+    await_over(2);
+    EXPECT_NE(flush->error().find("another checkpoint"), std::string::npos);
+    EXPECT_EQ(Manifest::load(slow.directory_of("job", 1)).created, 1);
+}
