@@ -454,7 +454,7 @@ void Coordinator::perform(const action::Finish &finish)
                      format_seconds(result.timings.total),
                      format_seconds(result.timings.stop));
         if (flush_) {
-            flush_->want(attempt_.number);
+            flush_->committed(attempt_.number);
         }
         collect_garbage();
     } else {

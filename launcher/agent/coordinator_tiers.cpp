@@ -43,7 +43,7 @@ void Coordinator::flush_leftover()
     worker_.run([this, store = *store_, job = job_] {
         try {
             if (auto newest = store.newest_committed(job)) {
-                worker_.reply([this, number = newest->number] { flush_->want(number); });
+                worker_.reply([this, number = newest->number] { flush_->committed(number); });
             }
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());

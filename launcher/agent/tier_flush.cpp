@@ -31,12 +31,9 @@ TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slo
 
 void TierFlush::want(std::uint64_t number, Then then)
 {
-    {
-        std::lock_guard lock(mutex_);
-        committed_.insert(number);
-        if (committed_.size() > longest_memory) {
-            committed_.erase(committed_.begin());
-        }
+    wanted_.insert(number);
+    if (wanted_.size() > longest_memory) {
+        wanted_.erase(wanted_.begin());
     }
     if (number == flushed_) {
         if (then) {
@@ -50,15 +47,22 @@ void TierFlush::want(std::uint64_t number, Then then)
     begin();
 }
 
-void TierFlush::forget(std::uint64_t number)
+void TierFlush::committed(std::uint64_t number)
 {
     {
         std::lock_guard lock(mutex_);
-        committed_.erase(number);
+        newest_ = number;
     }
+    want(number);
+}
+
+void TierFlush::forget(std::uint64_t number)
+{
+    wanted_.erase(number);
     if (is_busy_) {
         forgotten_.insert(number);
     } else if (flushed_ == number) {
+        flushed_ = 0;
         remove(number);
     }
 }
@@ -69,11 +73,8 @@ TierFlush::Needed TierFlush::needed() const
     std::set<std::uint64_t> numbers;
     {
         std::lock_guard lock(mutex_);
-        if (committed_.empty()) {
-            return needed;
-        }
-        needed.newest = *committed_.rbegin();
-        numbers = {needed.newest, is_busy_ ? target_ : needed.newest};
+        needed.newest = newest_;
+        numbers = {newest_, is_busy_ ? target_ : newest_};
     }
     for (std::uint64_t number : numbers) {
         needed.stay.merge(chain_of(fast_, number));
@@ -85,12 +86,12 @@ TierFlush::Needed TierFlush::needed() const
 
 void TierFlush::begin()
 {
-    if (is_busy_ || committed_.empty()) {
+    if (is_busy_ || wanted_.empty()) {
         return;
     }
     {
         std::lock_guard lock(mutex_);
-        target_ = *committed_.rbegin();
+        target_ = *wanted_.rbegin();
         is_busy_ = true;
     }
     failure_.clear();
@@ -215,7 +216,7 @@ void TierFlush::end()
         then(error_);
     }
     hooks_.over();
-    if (!committed_.empty() && *committed_.rbegin() > number) {
+    if (!wanted_.empty() && *wanted_.rbegin() > number) {
         begin();
     }
 }

@@ -44,8 +44,11 @@ class TierFlush
     TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow, std::string job,
               std::size_t keep, Hooks hooks);
 
-    /* This checkpoint is whole in the fast tier: from now on it is the one to be copied. */
+    /* This checkpoint is whole in the fast tier: from now on it is the one to be copied. It
+     * may still be given up: forget(). */
     void want(std::uint64_t number, Then then = {});
+    /* The same, and it is there to stay: older ones are not needed. */
+    void committed(std::uint64_t number);
     /* A piece of it, or of what it was made on top of, is another one now. */
     void changed() { begin(); }
     /* It has never been: neither here nor there. */
@@ -95,11 +98,12 @@ class TierFlush
     const std::size_t keep_;
     const Hooks hooks_;
 
-    mutable std::mutex mutex_;          /* of what needed() tells */
-    std::set<std::uint64_t> committed_; /* in the fast tier, as far as we were told */
+    mutable std::mutex mutex_; /* of what needed() tells */
+    std::uint64_t newest_ = 0; /* committed */
     std::uint64_t target_ = 0;
     bool is_busy_ = false;
 
+    std::set<std::uint64_t> wanted_; /* the last few; of these the newest */
     std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
     std::set<Copying> copying_;
     std::string failure_; /* of what is under way */

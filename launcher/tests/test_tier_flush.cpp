@@ -134,7 +134,7 @@ class TierFlushTest : public testing::Test
 TEST_F(TierFlushTest, ItIsThereWhenAllPiecesAre)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     EXPECT_EQ(flush->under_way(), 1u);
     copy(orders[1]);
@@ -150,11 +150,11 @@ TEST_F(TierFlushTest, ItIsThereWhenAllPiecesAre)
 TEST_F(TierFlushTest, TheNewestIsNext)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     for (std::uint64_t number : {2, 3, 4}) {
         commit(number);
-        flush->want(number);
+        flush->committed(number);
     }
     EXPECT_EQ(flush->needed().newest, 4u);
     EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1, 4}));
@@ -166,11 +166,11 @@ TEST_F(TierFlushTest, TheNewestIsNext)
 TEST_F(TierFlushTest, WhatItWasMadeOnTopOfComesFirst)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     commit(2, 1);
     commit(3, 2);
-    flush->want(3);
+    flush->committed(3);
     copy_all();
     EXPECT_EQ(in_slow(), Numbers({1, 2, 3}));
     EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1, 2, 3}));
@@ -204,7 +204,7 @@ TEST_F(TierFlushTest, WhoWaitsIsTold)
 TEST_F(TierFlushTest, AFailureLeavesNothing)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     copy(orders[0], "full");
     EXPECT_TRUE(flush->is_busy());
@@ -217,14 +217,14 @@ TEST_F(TierFlushTest, AFailureLeavesNothing)
 TEST_F(TierFlushTest, ALostHostIsAFailure)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     copy(orders[0]);
     flush->host_gone("b");
     EXPECT_EQ(flush->error(), "the agent of b was lost");
     lost.insert("b");
     commit(2);
-    flush->want(2);
+    flush->committed(2);
     await_orders(4);
     copy(orders[2]);
     EXPECT_EQ(flush->error(), "there is no agent for the piece of b");
@@ -234,18 +234,24 @@ TEST_F(TierFlushTest, ALostHostIsAFailure)
 TEST_F(TierFlushTest, WhatHasNeverBeenGoesAgain)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
-    flush->forget(1);
     copy_all();
-    run_until([&] { return in_slow().empty(); });
-    EXPECT_EQ(flush->needed().newest, 0u);
+    commit(2);
+    flush->want(2, {});
+    await_orders(4);
+    EXPECT_EQ(flush->needed().newest, 1u);
+    EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1, 2}));
+    flush->forget(2);
+    copy_all();
+    run_until([&] { return in_slow() == Numbers({1}); });
+    EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1}));
 }
 
 TEST_F(TierFlushTest, AnotherOfTheSameNumberIsNotReplaced)
 {
     commit(1);
-    flush->want(1);
+    flush->committed(1);
     await_orders(2);
     copy_all();
     fs::remove_all(fast.directory_of("job", 1));
