@@ -45,7 +45,9 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (machine_.present() == machine_.rank_count()) {
         spdlog::info("all {} ranks are here", machine_.rank_count());
         last_end_ = steady_clock::now();
-        flush_leftover();
+        if (machine_.phase() == Phase::idle) { /* else one may be there that will go */
+            flush_leftover();
+        }
     }
 }
 
