@@ -6,10 +6,12 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/parallel.hpp"
 #include "image/message_log.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -63,16 +65,18 @@ void NodeImage::open()
 }
 
 /* Up to where the rank may go on. */
-void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured)
+void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured,
+                      unsigned threads)
 {
     std::string remark;
     try {
-        remark = writer_->begin(rank.process, captured).remark;
+        remark = writer_->begin(rank.process, captured, threads).remark;
     } catch (...) {
         rethrow_failure(); /* by which this one was cancelled */
         throw;
     }
     if (!remark.empty()) {
+        std::lock_guard lock(finished_);
         standing_++;
         spdlog::warn("rank {} stood still while it was saved: {}", rank.rank, remark);
     }
@@ -121,6 +125,29 @@ WrittenPiece NodeImage::commit()
     return written;
 }
 
+/* Ranks that are to be protected get so at the same time: what takes long is the kernel's
+ * work on each page, in one rank as in the other. Of others the first can go on when it
+ * has been read or copied, with all processors. */
+void NodeImage::begin_all(const std::vector<StoppedRank> &ranks, const Captured &captured)
+{
+    const unsigned all = options_.threads != 0 ? options_.threads : online_cpus();
+    const bool together = options_.snapshot == SnapshotMethod::cll;
+    const auto at_once = static_cast<unsigned>(std::min<std::size_t>(all, ranks.size()));
+
+    parallel_for(ranks.size(), together ? at_once : 1, [&](std::size_t i) {
+        const StoppedRank &rank = ranks[i];
+        fault_kill("agent-during-capture");
+        begin(
+            rank,
+            [&] {
+                if (!writer_->shares(rank.rank)) {
+                    captured(rank.rank);
+                }
+            },
+            together ? std::max(1u, all / at_once) : 0);
+    });
+}
+
 WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
                                     const Captured &captured)
 {
@@ -128,14 +155,7 @@ WrittenPiece NodeImage::write(const std::vector<StoppedRank> &ranks,
     for (const StoppedRank &rank : ranks) {
         writer_->survey(rank.process);
     }
-    for (const StoppedRank &rank : ranks) {
-        fault_kill("agent-during-capture");
-        begin(rank, [&] {
-            if (!writer_->shares(rank.rank)) {
-                captured(rank.rank);
-            }
-        });
-    }
+    begin_all(ranks, captured);
     for (const StoppedRank &rank : ranks) {
         if (writer_->shares(rank.rank)) {
             captured(rank.rank);

@@ -49,7 +49,7 @@ class NodeImage
 
     const std::filesystem::path &directory() const { return directory_; }
 
-    /* Writes the file; captured(rank) is called when a rank may go on. */
+    /* Writes the file; captured(rank) is called when a rank may go on, from any thread. */
     WrittenPiece write(const std::vector<StoppedRank> &ranks,
                   const Captured &captured);
 
@@ -76,7 +76,9 @@ class NodeImage
     void abandon() noexcept;
 
   private:
-    void begin(const StoppedRank &rank, const std::function<void()> &captured);
+    void begin_all(const std::vector<StoppedRank> &ranks, const Captured &captured);
+    void begin(const StoppedRank &rank, const std::function<void()> &captured,
+               unsigned threads = 0);
     void finish_later(int rank);
     void finish(int rank);
     void finish_all();
@@ -87,12 +89,12 @@ class NodeImage
     const WriterOptions options_;
     const std::filesystem::path directory_;
     std::vector<int> logging_;
-    int standing_ = 0;
     std::atomic<bool> cancelled_{false};
     std::mutex mutex_; /* of the pointer to the writer */
     std::unique_ptr<NodeFileWriter> writer_;
 
     std::mutex finished_; /* of what follows */
+    int standing_ = 0;
     std::uint64_t memory_ = 0;
     FaultTimes faults_;
     std::exception_ptr failure_; /* the first one */

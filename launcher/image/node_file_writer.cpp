@@ -106,6 +106,7 @@ struct NodeFileWriter::Impl {
     void describe(hid_t root) const;
     void add(int rank, std::unique_ptr<Begun> &&begun);
     std::unique_ptr<Begun> take(int rank);
+    void distribute(RankImage &image, int rank);
     void note_rank(int rank, const std::string &whose);
     void open(int rank, RankGroup &place);
     void store(RankGroup &place, const StoredChunk &chunk); /* several at a time */
@@ -130,10 +131,10 @@ struct NodeFileWriter::Impl {
     std::optional<CodecChoice> choice; /* of the codec auto */
     std::optional<Stopwatch> writing;  /* since the first chunk */
     std::optional<PageSharing> sharing;
-    SharedObjects shared;
-    Connections connections;
 
     std::mutex mutex; /* of what follows */
+    SharedObjects shared;
+    Connections connections;
     std::vector<int> ranks;
     std::map<int, std::unique_ptr<Begun>> begun;
 
@@ -200,6 +201,14 @@ void NodeFileWriter::Impl::describe(hid_t root) const
         write_number_attribute(root, names::base, options.base.checkpoint);
         write_number_attribute(root, names::base_identity, options.base.identity);
     }
+}
+
+/* What ranks have in common is saved with one of them. */
+void NodeFileWriter::Impl::distribute(RankImage &image, int rank)
+{
+    std::lock_guard lock(mutex);
+    shared.distribute(image);
+    connections.distribute(image, rank);
 }
 
 void NodeFileWriter::Impl::note_rank(int rank, const std::string &whose)
@@ -396,11 +405,12 @@ void NodeFileWriter::survey(const StoppedProcess &process)
 
 bool NodeFileWriter::shares(int rank) const
 {
+    std::lock_guard lock(impl_->mutex);
     return impl_->shared.shares(rank);
 }
 
 Beginning NodeFileWriter::begin(const StoppedProcess &process,
-                                const std::function<void()> &captured)
+                                const std::function<void()> &captured, unsigned threads)
 {
     auto owner = std::make_unique<Begun>(process, impl_->options,
                                          impl_->sharing ? &*impl_->sharing : nullptr);
@@ -408,11 +418,10 @@ Beginning NodeFileWriter::begin(const StoppedProcess &process,
     RankImage &image = begun.capture.image();
     int rank = std::max(0, image.snapshot.rank);
 
-    impl_->shared.distribute(image);
-    impl_->connections.distribute(image, rank);
+    impl_->distribute(image, rank);
     impl_->add(rank, std::move(owner));
     begun.capture.begin(
-        *impl_->pipeline,
+        *impl_->pipeline, threads != 0 ? threads : impl_->options.threads,
         [&](const StoredChunk &chunk) { impl_->store(begun.place, chunk); },
         [&] {
             begun.stats.captured_seconds = begun.watch.seconds();

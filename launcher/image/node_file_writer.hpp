@@ -95,10 +95,11 @@ class NodeFileWriter
      * `captured` (on this thread) as soon as it may go on: rank_capture.hpp. finish()
      * saves the rest. Both throw Error: process gone, memory unreadable, snapshot of another
      * version, rank saved twice, no space left, cancelled. After an error
-     * nothing but abandon() is useful.
+     * nothing but abandon() is useful. Thread-safe, for different processes.
+     * threads: that make it ready to go on; 0: all that the writer has.
      */
     Beginning begin(const StoppedProcess &process,
-                    const std::function<void()> &captured = {});
+                    const std::function<void()> &captured = {}, unsigned threads = 0);
     CaptureStats finish(int rank);
 
     /* Both, of a process that stands still until it is saved. */

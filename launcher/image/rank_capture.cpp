@@ -88,11 +88,11 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
     return plan_;
 }
 
-void RankCapture::copy_to_memory(const PipelineOptions &options)
+void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned threads)
 {
     make_plan(options.chunk_size, PlanPart::all);
     if (MemorySource::has_room(plan_)) {
-        source_ = std::make_unique<MemorySource>(memory_, plan_, options.threads,
+        source_ = std::make_unique<MemorySource>(memory_, plan_, threads,
                                                  *options.cancelled);
     } else {
         remark_ = "there is not enough memory for a copy of it";
@@ -101,13 +101,12 @@ void RankCapture::copy_to_memory(const PipelineOptions &options)
 }
 
 /* All of it, or nothing: then it is saved while it stands still. */
-void RankCapture::protect(const PipelineOptions &options)
+void RankCapture::protect(const PipelineOptions &options, unsigned threads)
 {
     make_plan(options.chunk_size, PlanPart::own);
     try {
         protected_ = std::make_unique<ProtectedSource>(
-            process_.protection, memory_, plan_, mappings_of(plan_, image_), *pool_,
-            options.threads);
+            process_.protection, memory_, plan_, mappings_of(plan_, image_), *pool_, threads);
     } catch (const Error &problem) {
         remark_ = problem.what();
         method_ = SnapshotMethod::stop;
@@ -143,7 +142,7 @@ void RankCapture::run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkP
     image_.shared_runs.insert(image_.shared_runs.end(), shared.begin(), shared.end());
 }
 
-void RankCapture::begin(ChunkPipeline &pipeline, const Store &store,
+void RankCapture::begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
                         const std::function<void()> &captured)
 {
     const PipelineOptions &options = pipeline.options();
@@ -151,10 +150,10 @@ void RankCapture::begin(ChunkPipeline &pipeline, const Store &store,
         mark_changes();
     }
     if (method_ == SnapshotMethod::memory) {
-        copy_to_memory(options);
+        copy_to_memory(options, threads);
     } else {
         if (method_ == SnapshotMethod::cll) {
-            protect(options);
+            protect(options, threads);
         }
         make_plan(options.chunk_size, method_ == SnapshotMethod::stop
                                           ? PlanPart::all

@@ -56,8 +56,9 @@ class RankCapture
      * `captured` once, when it may go on. Afterwards finish() stores the others, and
      * may run on another thread. Both on the calling thread; both throw Error: process
      * gone, memory unreadable, cancelled, and what the callbacks throw.
+     * threads: for what begin() does with the process itself.
      */
-    void begin(ChunkPipeline &pipeline, const Store &store,
+    void begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
                const std::function<void()> &captured);
     void finish(ChunkPipeline &pipeline, const Store &store);
 
@@ -73,8 +74,8 @@ class RankCapture
     void run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkPlan &plan,
              ChunkPipeline::Turn turn, const Store &store,
              const std::function<void()> &captured);
-    void copy_to_memory(const PipelineOptions &options);
-    void protect(const PipelineOptions &options);
+    void copy_to_memory(const PipelineOptions &options, unsigned threads);
+    void protect(const PipelineOptions &options, unsigned threads);
 
     StoppedProcess process_;
     SnapshotMethod method_;
