@@ -4,6 +4,7 @@
  */
 #include "agent/local_node.hpp"
 
+#include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
@@ -29,6 +30,7 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       increments_(settings.increments),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
 {
+    remover_.run(step_back);
 }
 
 /* The worker thread has been stopped. */
@@ -378,6 +380,9 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
 
 void LocalNode::watched(RankSession *session, const ckpt_message &message)
 {
+    if (message.arg[1] != 0) {
+        return; /* the rank is still to close its own */
+    }
     Fd descriptor = session->take_passed();
 
     fault_kill("agent-at-watched");

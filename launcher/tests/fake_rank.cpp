@@ -39,6 +39,7 @@ extern "C" {
 
 #include <cstdio>
 #include <cstdlib>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -80,7 +81,8 @@ class FakeRank
     void save();
     void freeze(const ckpt_message &order);
     void watch(const ckpt_message &order);
-    void answer(ckpt_message_type type, std::uint64_t argument, int descriptor);
+    void answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
+                int descriptor);
     void step();
     bool read_stdin();
 
@@ -349,7 +351,7 @@ void FakeRank::freeze(const ckpt_message &order)
     require(ckpt_frozen_copy_make(&copy, static_cast<int>(order.arg[0]),
                                   &failure) == 0,
             failure.text);
-    answer(CKPT_MSG_FROZEN, static_cast<std::uint64_t>(copy.pid), copy.connection);
+    answer(CKPT_MSG_FROZEN, {static_cast<std::uint64_t>(copy.pid), 0}, copy.connection);
 }
 
 void FakeRank::watch(const ckpt_message &order)
@@ -357,11 +359,13 @@ void FakeRank::watch(const ckpt_message &order)
     long fd = syscall(SYS_userfaultfd, order.arg[0]);
 
     require(fd >= 0, "userfaultfd");
-    answer(CKPT_MSG_WATCHED, 0, static_cast<int>(fd));
+    answer(CKPT_MSG_WATCHED, {0, 1}, static_cast<int>(fd));
+    send(CKPT_MSG_WATCHED, 0, true);
 }
 
 /* With a descriptor, which the agent alone has afterwards. */
-void FakeRank::answer(ckpt_message_type type, std::uint64_t argument, int descriptor)
+void FakeRank::answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
+                      int descriptor)
 {
     ckpt_message message{};
 
@@ -369,7 +373,8 @@ void FakeRank::answer(ckpt_message_type type, std::uint64_t argument, int descri
     message.version = CKPT_WIRE_VERSION;
     message.type = type;
     message.epoch = epoch_;
-    message.arg[0] = argument;
+    message.arg[0] = arguments[0];
+    message.arg[1] = arguments[1];
     (void)send_with_descriptor(socket_, message, descriptor);
     close(descriptor);
 }

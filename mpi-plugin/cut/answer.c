@@ -201,18 +201,22 @@ static void freeze(const struct ckpt_message *order)
 }
 
 /* WATCH: the agent is to hear of pages that are written to. It has the only
- * descriptor, so the kernel forgets all that when the agent dies. */
+ * descriptor, so the kernel forgets all that when the agent dies; and uses it when we have
+ * told that: else we could wait for a dead agent in a write, and for ourselves. */
 static void watch(const struct ckpt_message *order)
 {
     struct ckpt_message message = {.type = CKPT_MSG_WATCHED,
                                    .epoch = ckpt_checkpoint.epoch};
     long fd = ckpt_syscall3(SYS_userfaultfd, (long)order->arg[0], 0, 0);
 
-    message.arg[0] = fd < 0 ? (uint64_t)-fd : 0;
-    (void)ckpt_agent_send(&message, (int)fd);
     if (fd >= 0) {
+        message.arg[1] = 1;
+        (void)ckpt_agent_send(&message, (int)fd);
         ckpt_sys_close((int)fd);
+        message.arg[1] = 0;
     }
+    message.arg[0] = fd < 0 ? (uint64_t)-fd : 0;
+    (void)ckpt_agent_send(&message, -1);
 }
 
 /* Stands still while the agent copies our memory: until RESUME, or RUN if the

@@ -70,7 +70,7 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 9u
+#define CKPT_WIRE_VERSION 10u
 
 /* The name of a launch begins so if its only rank was started without a launcher,
  * and is not of MPI from the start. */
@@ -112,8 +112,9 @@ enum ckpt_message_type {
     CKPT_MSG_FROZEN = 11, /* arg[0]: pid of a copy of the process, which carries the
                              connection to it (task/frozen_copy.h); or 0, text:
                              why there is none */
-    CKPT_MSG_WATCHED = 12, /* arg[0]: 0, and carries a userfaultfd(2), of which the
-                              rank keeps nothing; or the error number */
+    CKPT_MSG_WATCHED = 12, /* arg[1]: 1: carries a userfaultfd(2), which the rank has, too,
+                              and another WATCHED will tell when not any more.
+                              arg[0]: 0, or the error number: there is none */
     CKPT_MSG_ASK = 13, /* the program asks for a checkpoint; arg[0]: number of this
                           request; arg[1]: 1 if all ranks are to ask */
     CKPT_MSG_ALLOWED = 14, /* a rank that has refused for now can be saved; arg[0]: safe
