@@ -6,6 +6,7 @@
 #include "agent/coordinator.hpp"
 
 #include "agent/log.hpp"
+#include "common/background.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/processes.hpp"
@@ -79,6 +80,7 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
       epoch_(settings.restart_number), interval_(settings.interval),
       started_(now_nanoseconds())
 {
+    remover_.run(step_back);
     choose_name(facts);
     if (open_store()) {
         spdlog::info("job {} of {} ranks, checkpoints in {}", job_, rank_count,

@@ -171,8 +171,6 @@ class Coordinator : public NodeEvents, private RankPages
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void flush_before_kill();
     void tick_flush(Time now);
-    void flush_over();
-    void replace(std::uint64_t number, const Piece &piece);
     void collect_garbage();
     void discard_flushed(const Store &store, const std::string &job);
     control::Timings timings() const;
@@ -220,7 +218,6 @@ class Coordinator : public NodeEvents, private RankPages
     control::Result last_;
 
     std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
-    std::vector<std::pair<std::uint64_t, Piece>> folded_; /* to be put into its place */
     WorkerThread remover_; /* last: its work ends before all else does */
 };
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 namespace ckpt
 {
@@ -31,7 +30,7 @@ void Coordinator::open_slow_store()
         TierFlush::Hooks{[this](const auto &copy, const auto &piece) {
                              return copy_piece(copy, piece);
                          },
-                         [this] { flush_over(); }});
+                         [this] { collect_garbage(); }});
 }
 
 /* What an earlier launch has left in the fast directory only. */
@@ -102,40 +101,21 @@ void Coordinator::copied(Node &node, const std::string &file, const std::string 
     }
 }
 
-void Coordinator::flush_over()
-{
-    for (const auto &[number, piece] : std::exchange(folded_, {})) {
-        replace(number, piece);
-    }
-    collect_garbage();
-}
-
-/* What is being copied stays as it is until that is over. */
+/* What it was made on top of may be of no use now. */
 void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 {
     spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
-    if (flush_ && flush_->is_busy()) {
-        folded_.emplace_back(number, piece);
-    } else {
-        replace(number, piece);
+    if (flush_) {
+        flush_->replace(number, piece);
+        return;
     }
-}
-
-/* What it was made on top of may be of no use now. */
-void Coordinator::replace(std::uint64_t number, const Piece &piece)
-{
     worker_.run([this, directory = store_->directory_of(job_, number), piece] {
         try {
             replace_piece(directory, piece);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
-        worker_.reply([this] {
-            collect_garbage();
-            if (flush_) {
-                flush_->changed();
-            }
-        });
+        worker_.reply([this] { collect_garbage(); });
     });
 }
 

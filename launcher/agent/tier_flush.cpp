@@ -5,6 +5,7 @@
 #include "agent/tier_flush.hpp"
 
 #include "common/error.hpp"
+#include "image/piece_fold.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -56,6 +57,12 @@ void TierFlush::committed(std::uint64_t number)
     want(number);
 }
 
+void TierFlush::replace(std::uint64_t number, const Piece &folded)
+{
+    folded_.emplace_back(number, folded);
+    begin();
+}
+
 void TierFlush::forget(std::uint64_t number)
 {
     wanted_.erase(number);
@@ -95,7 +102,9 @@ void TierFlush::begin()
         is_busy_ = true;
     }
     failure_.clear();
-    thread_.run([this, number = target_, slow = slow_.directory() / job_] {
+    thread_.run([this, number = target_, slow = slow_.directory() / job_,
+                 folded = std::exchange(folded_, {})] {
+        put_into_place(folded);
         try {
             auto plan = plan_tier_copies(fast_, slow, number);
             worker_.reply([this, plan = std::move(plan)] {
@@ -106,6 +115,17 @@ void TierFlush::begin()
             worker_.reply([this, reason = std::string(error.what())] { failed(reason); });
         }
     });
+}
+
+void TierFlush::put_into_place(const std::vector<Folded> &folded) const
+{
+    for (const auto &[number, piece] : folded) {
+        try {
+            replace_piece(fast_ / checkpoint_directory_name(number), piece);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    }
 }
 
 void TierFlush::next()
@@ -216,7 +236,7 @@ void TierFlush::end()
         then(error_);
     }
     hooks_.over();
-    if (!wanted_.empty() && *wanted_.rbegin() > number) {
+    if (!folded_.empty() || (!wanted_.empty() && *wanted_.rbegin() > number)) {
         begin();
     }
 }

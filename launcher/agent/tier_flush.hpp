@@ -49,15 +49,16 @@ class TierFlush
     void want(std::uint64_t number, Then then = {});
     /* The same, and it is there to stay: older ones are not needed. */
     void committed(std::uint64_t number);
-    /* A piece of it, or of what it was made on top of, is another one now. */
-    void changed() { begin(); }
+    /* A piece has been folded: takes its place in the fast tier as soon as nothing is copied
+     * from there, and then in the slow one. */
+    void replace(std::uint64_t number, const Piece &folded);
     /* It has never been: neither here nor there. */
     void forget(std::uint64_t number);
     /* A host's answer. error: why it has not been copied, or empty */
     void copied(const std::string &host, const std::string &file, const std::string &error);
     void host_gone(const std::string &host);
 
-    /* Something is being copied: it must not be changed or removed. */
+    /* Something is being copied. */
     bool is_busy() const { return is_busy_; }
     bool idle() const { return !is_busy_ && thread_.idle(); }
 
@@ -78,9 +79,11 @@ class TierFlush
     Needed needed() const;
 
   private:
+    using Folded = std::pair<std::uint64_t, Piece>; /* of which checkpoint */
     using Copying = std::pair<std::string, std::string>; /* host, file */
 
     void begin();
+    void put_into_place(const std::vector<Folded> &folded) const;
     void next();
     void copy_pieces(const TierCopy &copy);
     void all_answered();
@@ -107,6 +110,7 @@ class TierFlush
     std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
     std::set<Copying> copying_;
     std::string failure_; /* of what is under way */
+    std::vector<Folded> folded_; /* not yet in its place */
     std::set<std::uint64_t> forgotten_;
     std::vector<std::pair<std::uint64_t, Then>> then_;
 

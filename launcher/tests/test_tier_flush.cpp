@@ -248,19 +248,44 @@ TEST_F(TierFlushTest, WhatHasNeverBeenGoesAgain)
     EXPECT_EQ(flush->needed().stay, std::set<std::uint64_t>({1}));
 }
 
-TEST_F(TierFlushTest, AnotherOfTheSameNumberIsNotReplaced)
+/* While it is copied from, nothing changes there. */
+TEST_F(TierFlushTest, FoldedPiecesFollow)
 {
     commit(1);
     flush->committed(1);
     await_orders(2);
-    copy_all();
-    fs::remove_all(fast.directory_of("job", 1));
+    commit(2, 1);
+    flush->committed(2);
+    copy(orders[0]);
+    copy(orders[1]);
+    await_orders(4);
+    Piece folded = Manifest::load(fast.directory_of("job", 2)).pieces[0];
+    folded.file = "whole-a.h5";
+    folded.base = folded.base_identity = 0;
+    std::ofstream(fast.directory_of("job", 2) / folded.file) << "piece";
+    flush->replace(2, folded);
+    copy(orders[2]);
+    EXPECT_TRUE(fs::exists(fast.directory_of("job", 2) / "node-a.h5"));
+    copy(orders[3]);
+    await_orders(5);
+    EXPECT_FALSE(fs::exists(fast.directory_of("job", 2) / "node-a.h5"));
+    EXPECT_EQ(orders[4].piece.file, "whole-a.h5");
+    copy(orders[4]);
+    await_over(3);
+    EXPECT_EQ(flush->error(), "");
+    EXPECT_EQ(in_slow(), Numbers({1, 2}));
+    EXPECT_FALSE(fs::exists(slow.directory_of("job", 2) / "node-a.h5"));
+}
+
+TEST_F(TierFlushTest, AnotherOfTheSameNumberIsNotReplaced)
+{
     commit(1);
+    fs::path there = slow.begin_checkpoint("job", 1);
     Manifest manifest = Manifest::load(fast.directory_of("job", 1));
     manifest.created = 77;
-    manifest.write(fast.directory_of("job", 1));
-    flush->changed();
-    await_over(2);
+    manifest.write(there);
+    flush->committed(1);
+    await_over(1);
     EXPECT_NE(flush->error().find("another checkpoint"), std::string::npos);
-    EXPECT_EQ(Manifest::load(slow.directory_of("job", 1)).created, 1);
+    EXPECT_EQ(Manifest::load(there).created, 77);
 }
