@@ -47,6 +47,7 @@ def run(directory, program, way, interval):
         directory,
         CKPT_PROTOCOL=way.protocol,
         CKPT_STAGGER=way.stagger,
+        CKPT_SNAPSHOT="stop",
         CKPT_INTERVAL=f"{interval}s",
         CKPT_KEEP=2,
     )

@@ -124,7 +124,7 @@ def own_messages(saved):
 @contextlib.contextmanager
 def lab_of(directory, case):
     """A lab with the nodes of a case; all that it has started is killed in the end."""
-    settings = {"CKPT_PROTOCOL": case.protocol, "CKPT_KEEP": 1}
+    settings = {"CKPT_PROTOCOL": case.protocol, "CKPT_SNAPSHOT": "stop", "CKPT_KEEP": 1}
     if case.dimensions:
         settings["CKPT_SWEEP_DIMENSIONS"] = case.dimensions
     with contextlib.ExitStack() as stack:

@@ -66,7 +66,22 @@ HEADER = [
     "the longest",
     "checkpoint",
     "MB/s",
+    "99.9% of writes waited less than",
+    "the longest",
+    "for the pool",
 ]
+
+
+def fault_cells(saved):
+    """How long writes of ranks that are being saved waited (cll)."""
+    faults = [checkpoint["cost"]["faults"] for checkpoint in saved]
+    if not any(fault["count"] for fault in faults):
+        return ["", "", ""]
+    return [
+        table.spread([fault["p999"] for fault in faults]),
+        table.spread([fault["most"] for fault in faults]),
+        sum(fault["pool_waits"] for fault in faults),
+    ]
 
 
 def floor_rows(results):
@@ -101,6 +116,7 @@ def rows(results):
                 table.spread([stop["most"] for stop in stops]),
                 table.spread(totals),
                 f"{statistics.median(rates):.0f}",
+                *fault_cells(saved),
             ]
 
 

@@ -37,7 +37,7 @@ def lose_agent_in_a_checkpoint(lab, native, then=None, program=None, **settings)
     """The second checkpoint fails, the program goes on, the next one works. then:
     called after the failure; settings: among them the fault."""
     program = program or programs.traffic(3000)
-    job = lab.start(program, **settings)
+    job = lab.start(program, **{"CKPT_SNAPSHOT": "stop", **settings})
     job.wait_for(program.progress)
     lab.checkpoint(job)
     done = lab.ckpt("checkpoint", job.pid)
@@ -68,6 +68,7 @@ def start_with_fault(lab, protocol, stagger, phase):
         program,
         CKPT_PROTOCOL=protocol,
         CKPT_STAGGER=stagger,
+        CKPT_SNAPSHOT="stop",  # with cll the first one may take two attempts
         CKPT_FAULT=f"agent-in-{phase}:2",
     )
     job.wait_for(program.progress)

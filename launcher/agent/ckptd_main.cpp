@@ -47,7 +47,7 @@ struct Options {
     std::string stagger = "auto";
     unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
-    std::string snapshot = "stop";
+    std::string snapshot = "auto";
     std::size_t pool = default_pool;
     std::size_t granule = default_granule;
     std::string share_pages = "auto";

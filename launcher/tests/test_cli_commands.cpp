@@ -165,6 +165,32 @@ TEST_F(Checkpoints, GarbageGoesUnlessItIsADryRun)
     EXPECT_EQ(store_.checkpoints("a")[0].number, 4u);
 }
 
+TEST_F(Checkpoints, TwoDirectoriesAreOne)
+{
+    Store slow = Store::create(scratch_ / "slow");
+    fs::create_directory(scratch_ / "slow/a");
+    Variable directories("CKPT_DIR", store_.directory().string() + "," + (scratch_ / "slow"));
+    for (std::uint64_t number = 1; number <= 3; number++) {
+        fs::copy(commit("a", number).directory, slow.directory_of("a", number),
+                 fs::copy_options::recursive);
+    }
+    fs::remove_all(store_.directory_of("a", 1));
+    fs::remove_all(slow.directory_of("a", 3));
+    std::string listed = ckpt_says({"list"}).out;
+    for (const char *line : {"slow        committed", "fast, slow  committed",
+                             "fast        committed"}) {
+        EXPECT_NE(listed.find(line), std::string::npos) << listed;
+    }
+    EXPECT_NE(ckpt_says({"status"}).out.find("3 checkpoints, newest a/3"),
+              std::string::npos);
+    EXPECT_EQ(ckpt_says({"gc", "--keep", "1"}).out,
+              fmt::format("removed a/2 (committed) in {}\n"
+                          "removed a/1 (committed) in {}\n",
+                          store_.directory().string(), slow.directory().string()));
+    EXPECT_EQ(ckpt_says({"list", "--dir", scratch_ / "slow"}).exit_code, exit_done);
+    EXPECT_EQ(ckpt_says({"list", "--dir", scratch_ / "slow,"}).exit_code, exit_usage);
+}
+
 /* A committed checkpoint of a real (child) process, as rank 0 of 1. */
 class RealImage : public CliTest
 {
