@@ -15,14 +15,6 @@
 namespace ckpt
 {
 
-namespace
-{
-
-/* How many numbers are remembered; the newest matters, and one that turns out not to be. */
-constexpr std::size_t longest_memory = 4;
-
-} // namespace
-
 TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow,
                      std::string job, std::size_t keep, Hooks hooks)
     : worker_(worker), fast_(std::move(fast)), slow_(std::move(slow)), job_(std::move(job)),
@@ -32,10 +24,7 @@ TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slo
 
 void TierFlush::want(std::uint64_t number, Then then)
 {
-    wanted_.insert(number);
-    if (wanted_.size() > longest_memory) {
-        wanted_.erase(wanted_.begin());
-    }
+    uncertain_ = number;
     if (number == flushed_) {
         if (then) {
             then({});
@@ -65,8 +54,10 @@ void TierFlush::replace(std::uint64_t number, const Piece &folded)
 
 void TierFlush::forget(std::uint64_t number)
 {
-    wanted_.erase(number);
-    if (is_busy_) {
+    if (uncertain_ == number) {
+        uncertain_ = 0;
+    }
+    if (target_ != 0) {
         forgotten_.insert(number);
     } else if (flushed_ == number) {
         flushed_ = 0;
@@ -81,7 +72,7 @@ TierFlush::Needed TierFlush::needed() const
     {
         std::lock_guard lock(mutex_);
         needed.newest = newest_;
-        numbers = {newest_, is_busy_ ? target_ : newest_};
+        numbers = {newest_, target_ != 0 ? target_ : newest_};
     }
     for (std::uint64_t number : numbers) {
         needed.stay.merge(chain_of(fast_, number));
@@ -93,13 +84,12 @@ TierFlush::Needed TierFlush::needed() const
 
 void TierFlush::begin()
 {
-    if (is_busy_ || wanted_.empty()) {
+    if (target_ != 0 || wanted() == 0) {
         return;
     }
     {
         std::lock_guard lock(mutex_);
-        target_ = *wanted_.rbegin();
-        is_busy_ = true;
+        target_ = wanted();
     }
     failure_.clear();
     thread_.run([this, number = target_, slow = slow_.directory() / job_,
@@ -215,7 +205,7 @@ void TierFlush::end()
     const std::uint64_t number = target_;
     {
         std::lock_guard lock(mutex_);
-        is_busy_ = false;
+        target_ = 0;
     }
     error_ = failure_;
     if (error_.empty()) {
@@ -236,7 +226,7 @@ void TierFlush::end()
         then(error_);
     }
     hooks_.over();
-    if (!folded_.empty() || (!wanted_.empty() && *wanted_.rbegin() > number)) {
+    if (!folded_.empty() || wanted() > number) {
         begin();
     }
 }

@@ -14,6 +14,7 @@
 #include "image/store.hpp"
 #include "image/tier_copy.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -58,16 +59,14 @@ class TierFlush
     void copied(const std::string &host, const std::string &file, const std::string &error);
     void host_gone(const std::string &host);
 
-    /* Something is being copied. */
-    bool is_busy() const { return is_busy_; }
-    bool idle() const { return !is_busy_ && thread_.idle(); }
+    bool idle() const { return target_ == 0 && thread_.idle(); }
 
     void write_job_state(const JobState &state);
 
     /* The newest that is whole in the slow tier by our doing, what is under way (0: none),
      * and why the last one is not there (or ""). */
     std::uint64_t flushed() const { return flushed_; }
-    std::uint64_t under_way() const { return is_busy_ ? target_ : 0; }
+    std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }
 
     /* What is not needed in the fast tier any more: all numbers below `newest` that are in
@@ -82,6 +81,7 @@ class TierFlush
     using Folded = std::pair<std::uint64_t, Piece>; /* of which checkpoint */
     using Copying = std::pair<std::string, std::string>; /* host, file */
 
+    std::uint64_t wanted() const { return std::max(newest_, uncertain_); }
     void begin();
     void put_into_place(const std::vector<Folded> &folded) const;
     void next();
@@ -103,10 +103,9 @@ class TierFlush
 
     mutable std::mutex mutex_; /* of what needed() tells */
     std::uint64_t newest_ = 0; /* committed */
-    std::uint64_t target_ = 0;
-    bool is_busy_ = false;
+    std::uint64_t target_ = 0; /* under way; 0: nothing is */
 
-    std::set<std::uint64_t> wanted_; /* the last few; of these the newest */
+    std::uint64_t uncertain_ = 0; /* is wanted, and may be given up; 0: none */
     std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
     std::set<Copying> copying_;
     std::string failure_; /* of what is under way */

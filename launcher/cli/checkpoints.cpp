@@ -35,12 +35,6 @@ TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories
     return is_given ? given : TierDirectories{job.parent_path(), {}};
 }
 
-Checkpoint resolve(const TierDirectories &directories, const std::string &word)
-{
-    auto tiers = Tiers::open(directories);
-    return tiers ? tiers->resolve(word) : Store(directories.fast).resolve(word);
-}
-
 } // namespace
 
 TierDirectories directories_of(const std::string &option)
@@ -71,7 +65,7 @@ FoundCheckpoint find_checkpoint(const TierDirectories &directories,
             Checkpoint found = Store(path.parent_path()).resolve(path);
             return {found, tiers_around(found, directories)};
         }
-        return {resolve(directories, word), directories};
+        return {require_tiers(directories).resolve(word), directories};
     } catch (const Error &problem) {
         if (problem.code() == ENOENT) {
             throw CommandError(exit_not_found, problem.what());

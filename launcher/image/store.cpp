@@ -62,19 +62,14 @@ std::string this_host()
     return name;
 }
 
-/* Why the pieces that the manifest names are not whole; empty if they are. */
+/* Of the first of the pieces that is not whole; empty if all are. */
 std::string damage_of_pieces(const Manifest &manifest,
                              const fs::path &directory)
 {
     for (const Piece &piece : manifest.pieces) {
-        std::error_code error;
-        std::uint64_t bytes = fs::file_size(directory / piece.file, error);
-        if (error) {
-            return fmt::format("piece {}: {}", piece.file, error.message());
-        }
-        if (bytes != piece.bytes) {
-            return fmt::format("piece {} has {} bytes, not {}", piece.file,
-                               bytes, piece.bytes);
+        std::string damage = damage_of(piece, directory);
+        if (!damage.empty()) {
+            return damage;
         }
     }
     return {};
@@ -247,6 +242,19 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
 std::string Checkpoint::name() const
 {
     return fmt::format("{}/{}", job, number);
+}
+
+std::string damage_of(const Piece &piece, const fs::path &directory)
+{
+    std::error_code error;
+    std::uint64_t bytes = fs::file_size(directory / piece.file, error);
+    if (error) {
+        return fmt::format("piece {}: {}", piece.file, error.message());
+    }
+    if (bytes != piece.bytes) {
+        return fmt::format("piece {} has {} bytes, not {}", piece.file, bytes, piece.bytes);
+    }
+    return {};
 }
 
 std::string checkpoint_directory_name(std::uint64_t number)

@@ -113,6 +113,10 @@ class Store
     std::filesystem::path directory_;
 };
 
+/* Why a piece is not whole in the directory of its checkpoint, by its size; empty if it
+ * is. */
+std::string damage_of(const Piece &piece, const std::filesystem::path &directory);
+
 std::string checkpoint_directory_name(std::uint64_t number);
 
 /* "node-HOST.h5", with characters that are no good in names replaced. */

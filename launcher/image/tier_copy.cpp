@@ -27,12 +27,6 @@ bool names(const Manifest &manifest, const std::string &file)
     return std::ranges::find(manifest.pieces, file, &Piece::file) != manifest.pieces.end();
 }
 
-bool has_file(const fs::path &directory, const Piece &piece)
-{
-    std::error_code error;
-    return fs::file_size(directory / piece.file, error) == piece.bytes && !error;
-}
-
 /* Folded pieces of one checkpoint can be in one place and not in the other. */
 bool is_same_checkpoint(const Manifest &one, const Manifest &other)
 {
@@ -52,7 +46,7 @@ std::vector<Piece> missing_pieces(const Manifest &manifest, const fs::path &to)
         fail("{} is another checkpoint of the same number", to.string());
     }
     std::erase_if(missing, [&](const Piece &piece) {
-        return names(there, piece.file) && has_file(to, piece);
+        return names(there, piece.file) && damage_of(piece, to).empty();
     });
     return missing;
 }
@@ -81,8 +75,8 @@ void TierCopy::publish() const
     fs::copy_file(from / trace_name, to / trace_name,
                   fs::copy_options::overwrite_existing, error);
     for (const Piece &piece : manifest.pieces) {
-        if (!has_file(to, piece)) {
-            fail("{} is not in {}", piece.file, to.string());
+        if (std::string damage = damage_of(piece, to); !damage.empty()) {
+            fail("{}: {}", to.string(), damage);
         }
     }
     fault_kill("agent-before-slow-manifest");

@@ -93,7 +93,6 @@ std::optional<Tiers> Tiers::open(const TierDirectories &directories)
             tiers.stores_.emplace_back(directory);
         }
     }
-    tiers.is_first_fast_ = path_exists(directories.fast);
     return tiers.stores_.empty() ? std::nullopt : std::optional(std::move(tiers));
 }
 
@@ -129,8 +128,8 @@ bool Tiers::is_live(const std::string &job) const
 std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
 {
     std::map<std::uint64_t, TierCheckpoint> by_number;
-    bool is_fast = is_first_fast_;
     for (const Store &store : stores_) {
+        const bool is_fast = store.directory() == directories_.fast;
         for (Checkpoint &checkpoint : store.checkpoints(job)) {
             auto [entry, is_new] = by_number.try_emplace(checkpoint.number);
             TierCheckpoint &there = entry->second;
@@ -139,7 +138,6 @@ std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
                 there.checkpoint = std::move(checkpoint);
             }
         }
-        is_fast = false;
     }
     std::vector<TierCheckpoint> all;
     for (auto &[number, checkpoint] : by_number) {

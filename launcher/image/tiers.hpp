@@ -58,7 +58,6 @@ class Tiers
 
     TierDirectories directories_;
     std::vector<Store> stores_; /* one or two, the fast one first */
-    bool is_first_fast_ = true;
 };
 
 } // namespace ckpt

@@ -101,8 +101,8 @@ class TierFlushTest : public testing::Test
     void copy_all()
     {
         std::size_t done = orders.size() - 2;
-        while (flush->is_busy()) {
-            run_until([&] { return !flush->is_busy() || orders.size() > done; });
+        while (flush->under_way() != 0) {
+            run_until([&] { return flush->under_way() == 0 || orders.size() > done; });
             for (; done < orders.size(); done++) {
                 copy(orders[done]);
             }
@@ -207,7 +207,7 @@ TEST_F(TierFlushTest, AFailureLeavesNothing)
     flush->committed(1);
     await_orders(2);
     copy(orders[0], "full");
-    EXPECT_TRUE(flush->is_busy());
+    EXPECT_NE(flush->under_way(), 0u);
     copy(orders[1]);
     EXPECT_EQ(flush->error(), "a: full");
     run_until([&] { return flush->idle() || !fs::exists(slow.directory_of("job", 1)); });
