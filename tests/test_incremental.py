@@ -14,6 +14,10 @@ from ckpttest.settings import APPS
 MIB = 1 << 20
 SIZE = 24  # MiB of a rank
 
+# Of a thousand pages, written to at each step: all steps of a test together change less
+# than half of the memory, however many there are between two checkpoints.
+FEW = 1
+
 # Faults that end the agent, at counts that are reached in the second checkpoint.
 FATAL = ["agent-during-capture:3", "image-before-rename:2"]
 
@@ -40,7 +44,7 @@ def save(lab, job, program, count):
     "snapshot, protocol", [("stop", "sns"), ("memory", "cl"), ("cow", "ns")]
 )
 def test_each_of_a_chain_can_be_restarted(lab, native, snapshot, protocol):
-    program = programs.scattered(SIZE, 600, pause_us=500)
+    program = programs.scattered(SIZE, 600, per_mille=FEW, pause_us=500)
     settings = {"CKPT_SNAPSHOT": snapshot, "CKPT_PROTOCOL": protocol}
     job = lab.start(program, CKPT_INCREMENTAL="8", CKPT_CODEC="lz4", **settings)
     sizes = save(lab, job, program, 5)
@@ -84,7 +88,7 @@ def test_chain_is_folded(lab, native):
 
 def test_by_content(lab, native):
     """Where the kernel may not be asked, pages are compared."""
-    program = programs.scattered(SIZE, 300, pause_us=500)
+    program = programs.scattered(SIZE, 300, per_mille=FEW, pause_us=500)
     confined = replace(program, argv=[APPS / "confined", *program.argv])
     job = lab.start(confined, CKPT_INCREMENTAL="8")
     sizes = save(lab, job, program, 3)
