@@ -66,20 +66,22 @@ def test_probe_in_another_mpi(crossing, name):
     crossing.probe(name)
 
 
+@pytest.mark.busy  # two ranks of MPICH that share a processor wait for each other
 @across(*ALL[2:])
 @pytest.mark.parametrize(
     "program",
-    [programs.ring(2000), programs.traffic(300), programs.objects(100, ranks=2)],
+    [programs.ring(40000), programs.traffic(2000), programs.objects(10000, ranks=2)],
     ids=lambda p: p.name,
 )
 def test_program(crossing, native, program):
     assert crossing.answer(program) == native(program).answer
 
 
+@pytest.mark.busy
 @across((mpis.MPICH, mpis.MPICH))
 def test_mpich_throughout(crossing, native):
     """Started, saved and restarted over MPICH, by the recorded launcher."""
-    program = programs.ring(2000)
+    program = programs.ring(40000)
     first = crossing.lab.start(program)
     first.wait_for(program.progress, count=3)
     crossing.lab.checkpoint(first)
