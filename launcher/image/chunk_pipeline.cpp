@@ -12,6 +12,7 @@
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
 
+#include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "image/direct_io.hpp"
@@ -49,13 +50,14 @@ struct ChunkPipeline::Slot {
 struct ChunkPipeline::Stream {
     Stream(ChunkSource &source, const ChunkPlan &plan, Turn turn, const Store &store)
         : source(source), plan(plan), turn(turn), store(store),
-          is_taken(plan.jobs.size(), false), unread(plan.jobs.size()),
-          left(plan.jobs.size())
+          is_taken(plan.jobs.size(), false), untaken(plan.jobs.size()),
+          unread(plan.jobs.size()), left(plan.jobs.size())
     {
     }
 
-    /* In order, or one that somebody waits for; none when there is no more to do. */
+    /* In order, from where the source wants it; none when there is no more to do. */
     std::optional<std::size_t> next();
+    /* One that somebody waits for. */
     std::optional<std::size_t> urgent();
 
     ChunkSource &source;
@@ -64,8 +66,10 @@ struct ChunkPipeline::Stream {
     const Store &store;
     std::condition_variable wakeup; /* of the thread that waits for it */
     std::vector<Slot *> read; /* to be stored: the last one first, it is in the cache */
-    std::size_t first_left = 0; /* all jobs before it are taken */
+    std::size_t from = 0; /* what the source wanted */
+    std::size_t position = 0; /* all jobs from there to here are taken */
     std::vector<bool> is_taken; /* by job */
+    std::size_t untaken;
     std::size_t unread;
     std::size_t left; /* not yet stored */
     std::size_t at_work = 0; /* jobs that a worker has */
@@ -74,10 +78,14 @@ struct ChunkPipeline::Stream {
 
 std::optional<std::size_t> ChunkPipeline::Stream::next()
 {
-    while (first_left < plan.jobs.size() && is_taken[first_left]) {
-        first_left++;
+    const std::size_t wanted = source.following();
+    if (wanted != from) {
+        position = from = wanted;
     }
-    return first_left < plan.jobs.size() ? std::optional(first_left) : std::nullopt;
+    while (untaken > 0 && is_taken[position]) {
+        position = (position + 1) % plan.jobs.size();
+    }
+    return untaken > 0 ? std::optional(position) : std::nullopt;
 }
 
 std::optional<std::size_t> ChunkPipeline::Stream::urgent()
@@ -122,6 +130,7 @@ std::optional<ChunkPipeline::Work> ChunkPipeline::take(Stream &stream, std::size
     }
     in_flight += need_of(wanted);
     stream.is_taken[job] = true;
+    stream.untaken--;
     stream.at_work++;
     if (free_.empty()) {
         free_.push_back(&slots_.emplace_back());
@@ -255,6 +264,7 @@ void ChunkPipeline::note_done(const Work &work, const std::exception_ptr &failur
 
 void ChunkPipeline::work()
 {
+    run_in_short_slices();
     std::optional<Compressor> compressor;
     while (std::optional<Work> work = take_work()) {
         std::exception_ptr failure;

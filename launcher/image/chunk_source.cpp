@@ -69,10 +69,6 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
         std::ranges::fill(chunk.subspan(length), std::byte{0});
         return;
     }
-    bool is_full = runs.front().start <= job.address && runs.front().end >= end;
-    if (!is_full) {
-        std::ranges::fill(chunk, std::byte{0});
-    }
     memory.read_runs(job.address, runs, chunk);
 }
 

@@ -31,6 +31,8 @@ class ChunkSource
     virtual void release(const ChunkPlan &, const ChunkJob &) noexcept {}
     /* The index of a job that somebody waits for; perhaps it is being read already. */
     virtual std::optional<std::size_t> urgent() const { return std::nullopt; }
+    /* The index of the job with which to go on: the process writes there. */
+    virtual std::size_t following() const { return 0; }
 };
 
 /* A process. With a copy in its place, pages that have been read are given back. */

@@ -34,6 +34,7 @@ PagePool::PagePool(std::size_t bytes, std::size_t granule)
         fail_errno(errno, "no memory for a pool of {} bytes", size_);
     }
     base_ = static_cast<std::byte *>(address);
+    (void)::madvise(base_, size_, MADV_HUGEPAGE); /* programs wait for its first touch */
 }
 
 PagePool::~PagePool()

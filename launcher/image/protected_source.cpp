@@ -150,7 +150,6 @@ void ProtectedSource::read_granules(const ChunkJob &job,
         std::size_t start = (*from - granules_.of(job).first) * granules_.size();
         std::size_t length = static_cast<std::size_t>(next - from) * granules_.size();
         std::span part = chunk.subspan(start, std::min(length, chunk.size() - start));
-        std::ranges::fill(part, std::byte{0});
         memory_.read_runs(job.address + start, granules_.runs(job), part);
     }
 }
@@ -196,6 +195,12 @@ std::optional<std::size_t> ProtectedSource::urgent() const
         granule = granules_.find(fault->page);
     }
     return granule ? std::optional(granules_.number(*granule)) : std::nullopt;
+}
+
+std::size_t ProtectedSource::following() const
+{
+    std::lock_guard lock(mutex_);
+    return last_written_;
 }
 
 /* ---- The serving thread ---------------------------------------------------------- */
@@ -264,7 +269,7 @@ bool ProtectedSource::serve(Fault &fault)
     if (!granule) {
         return protection_->allow({fault.page, fault.page + page_size});
     }
-    State &state = states_[*granule];
+    const State state = states_[*granule];
     if (state == State::reading) {
         return false;
     }
@@ -278,7 +283,8 @@ bool ProtectedSource::serve(Fault &fault)
     }
     if (copy(*granule, place) && protection_->allow(granules_.content(*granule))) {
         places_[*granule] = place;
-        state = State::pooled;
+        states_[*granule] = State::pooled;
+        last_written_ = granules_.number(*granule);
         return true;
     }
     pool_.give_back(place);
@@ -289,8 +295,9 @@ bool ProtectedSource::serve(Fault &fault)
 bool ProtectedSource::copy(Granule granule, std::byte *place) const
 {
     std::uint64_t start = granules_.start(granule);
-    std::span destination(place, granules_.content(granule).end - start);
-    std::fill_n(place, granules_.size(), std::byte{0});
+    const ChunkJob &job = plan_.jobs[granules_.number(granule)];
+    std::span destination(place,
+                          std::min(granules_.size(), job.address + job.size - start));
     try {
         memory_.read_runs(start, granules_.runs(granule), destination);
         return true;

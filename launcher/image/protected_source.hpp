@@ -63,6 +63,9 @@ class ProtectedSource : public ChunkSource
     /* That of the first write that waits for the pool. */
     std::optional<std::size_t> urgent() const override;
 
+    /* That of the last write that waited: most programs go on to the next page. */
+    std::size_t following() const override;
+
     /* So far. */
     FaultTimes faults() const;
 
@@ -109,6 +112,7 @@ class ProtectedSource : public ChunkSource
     std::vector<State> states_; /* by granule */
     std::unordered_map<Granule, std::byte *> places_; /* of what is pooled */
     std::vector<Fault> unserved_;
+    std::size_t last_written_ = 0; /* job */
     FaultTimes faults_;
     bool ends_ = false;
     std::thread server_; /* last: starts when all else is there */

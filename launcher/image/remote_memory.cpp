@@ -206,14 +206,22 @@ void RemoteMemory::read_runs(std::uint64_t base,
                              std::span<std::byte> destination) const
 {
     std::vector<Place> places;
-    std::uint64_t end = base + destination.size();
+    const std::uint64_t end = base + destination.size();
+    std::uint64_t position = base;
+    const auto fill_up_to = [&](std::uint64_t next) {
+        std::ranges::fill(destination.subspan(position - base, next - position),
+                          std::byte{0});
+    };
     for (const ckpt_range &run : runs) {
         std::uint64_t from = std::max(run.start, base);
         std::uint64_t to = std::min(run.end, end);
         if (from < to) {
+            fill_up_to(from);
             places.push_back({from, destination.subspan(from - base, to - from)});
+            position = to;
         }
     }
+    fill_up_to(end);
     read_places(places);
 }
 

@@ -51,8 +51,8 @@ class RemoteMemory
 
     /*
      * Copies the runs that lie in [base, base + destination.size()) to their
-     * places in `destination` and leaves the rest of it alone. Memory without
-     * read permission is read as well. Thread-safe.
+     * places in `destination`, and fills the rest of it with zeros. The runs are in
+     * ascending order. Memory without read permission is read as well. Thread-safe.
      */
     void read_runs(std::uint64_t base, std::span<const ckpt_range> runs,
                    std::span<std::byte> destination) const;

@@ -38,6 +38,7 @@ class SharingSource : public ChunkSource
         source_.release(plan, job);
     }
     std::optional<std::size_t> urgent() const override { return source_.urgent(); }
+    std::size_t following() const override { return source_.following(); }
 
     /* When all has been read: what is elsewhere, by rising address. */
     std::vector<SharedRun> take_shared();

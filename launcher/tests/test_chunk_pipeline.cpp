@@ -68,11 +68,13 @@ class Source : public ChunkSource
         std::ranges::fill(chunk, std::byte{1});
     }
     std::optional<std::size_t> urgent() const override { return urgent_; }
+    std::size_t following() const override { return following_; }
 
     const ChunkPlan &plan() const { return plan_; }
     void wait_at(const std::shared_future<void> &gate) { gate_ = gate; }
     void await_reading() { reading_.get_future().wait(); }
     void want(std::size_t job) { urgent_ = job; }
+    void write_at(std::size_t job) { following_ = job; }
     void break_down() { fails_ = true; }
 
   private:
@@ -82,6 +84,7 @@ class Source : public ChunkSource
     std::promise<void> reading_;
     std::shared_future<void> gate_;
     std::optional<std::size_t> urgent_;
+    std::size_t following_ = 0;
     bool fails_ = false;
 };
 
@@ -145,6 +148,17 @@ TEST_F(OneWorker, ReadsFirstWhatIsWaitedFor)
     result(0);
     EXPECT_EQ(result(1), 3);
     EXPECT_EQ(order.names(), (Names{"a0", "b2", "a1", "a2", "b0", "b1"}));
+}
+
+/* And, having come to the end, begins anew. */
+TEST_F(OneWorker, FollowsWhoWrites)
+{
+    second.write_at(1);
+    begin(second);
+    gate.set_value();
+    result(0);
+    EXPECT_EQ(result(1), 3);
+    EXPECT_EQ(order.names(), (Names{"a0", "a1", "a2", "b1", "b2", "b0"}));
 }
 
 TEST_F(OneWorker, ServesFirstWhoStandsStill)

@@ -250,6 +250,22 @@ TEST(Image, SparseTebibyteIsNotTouched)
     ::munmap(memory, 2 * tebibyte);
 }
 
+TEST(Image, BetweenRunsThereAreZeros)
+{
+    const std::vector<char> memory(6 * page, 'm');
+    const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
+    const PageRanges runs{{start, start + page},
+                          {start + 2 * page, start + 3 * page},
+                          {start + 4 * page, start + 6 * page}};
+    std::vector<char> read(4 * page, 'r');
+    RemoteMemory(::getpid()).read_runs(start + page, runs,
+                                       std::as_writable_bytes(std::span(read)));
+    std::vector<char> expected(4 * page, 0);
+    std::fill_n(expected.begin() + page, page, 'm');
+    std::fill_n(expected.begin() + 3 * page, page, 'm');
+    EXPECT_EQ(read, expected);
+}
+
 TEST(Image, BothPageMapMethodsAgree)
 {
     ScratchDirectory scratch;

@@ -316,6 +316,16 @@ TEST_F(Protection, WhatSomebodyWaitsForIsUrgent)
     }
 }
 
+TEST_F(Protection, TheLastWriteIsFollowed)
+{
+    protect(4 * page, page);
+    EXPECT_EQ(source_->following(), 0u);
+    *at(5 * chunk_pages + 1) = 'X';
+    EXPECT_EQ(source_->following(), 5u);
+    *at(3 * chunk_pages) = 'X';
+    EXPECT_EQ(source_->following(), 3u);
+}
+
 TEST_F(Protection, EndLetsAllGoOn)
 {
     protect(page, page);
