@@ -48,7 +48,7 @@ struct Options {
     unsigned sweep_dimensions = 0;
     std::string codec = "zstd";
     std::string snapshot = "auto";
-    std::size_t pool = default_pool;
+    std::size_t pool = 0;
     std::size_t granule = default_granule;
     std::string share_pages = "auto";
     std::string direct_io = "auto";
@@ -100,7 +100,7 @@ void declare(CLI::App &app, Options &options)
         ->envname("CKPT_SNAPSHOT");
     app.add_option("--pool", options.pool,
                    "Memory for copies of pages that ranks write to before they are "
-                   "saved (cll): 64M, 1G")
+                   "saved (cll): 64M, 1G (0: up to a quarter of what is free)")
         ->envname("CKPT_POOL")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--granule", options.granule,

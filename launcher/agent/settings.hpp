@@ -35,7 +35,7 @@ struct Settings {
     unsigned sweep_dimensions = 0; /* of the mesh of nodes; 0: a hypercube */
     Codec codec;
     SnapshotMethod snapshot = SnapshotMethod::stop;
-    std::size_t pool = default_pool; /* bytes, for cll */
+    std::size_t pool = 0; /* bytes, for cll; 0: as much as is good (PagePool) */
     std::size_t granule = default_granule;
     Switch share_pages = Switch::off;
     Switch direct_io = Switch::off;

@@ -91,7 +91,7 @@ void JobSettings::declare(CLI::App &app)
         ->type_name("METHOD");
     add_option(app, "--pool", pool_,
                "Memory of a node for copies of pages that ranks write to before they are "
-               "saved (cll)")
+               "saved (cll) [up to a quarter of what is free]")
         ->transform(CLI::AsSizeValue(false))
         ->type_name("BYTES");
     add_option(app, "--granule", granule_, "Bytes that are copied at once (cll)")

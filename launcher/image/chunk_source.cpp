@@ -6,6 +6,7 @@
 #include "image/chunk_source.hpp"
 
 #include "common/error.hpp"
+#include "common/memory.hpp"
 #include "common/parallel.hpp"
 #include "image/node_file_reader.hpp"
 
@@ -13,9 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <new>
-#include <string>
 
 namespace ckpt
 {
@@ -28,19 +27,6 @@ constexpr std::size_t page_size = 4096;
 std::size_t whole_pages(std::size_t size)
 {
     return (size + page_size - 1) / page_size * page_size;
-}
-
-/* Bytes that can be used without swapping; 0 if the kernel does not tell. */
-std::uint64_t available_memory()
-{
-    std::ifstream file("/proc/meminfo");
-    std::string name, unit;
-    for (std::uint64_t value; file >> name >> value; std::getline(file, unit)) {
-        if (name == "MemAvailable:") {
-            return value * 1024;
-        }
-    }
-    return 0;
 }
 
 std::uint64_t bytes_of(const ChunkPlan &plan)

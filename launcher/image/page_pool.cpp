@@ -9,6 +9,7 @@
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +17,21 @@
 
 namespace ckpt
 {
+
+namespace
+{
+
+constexpr std::size_t growth = 64u << 20; /* bytes: a multiple of all granules */
+
+/* Of an automatic one, whatever is available: a quarter of the machine. */
+std::size_t largest_pool()
+{
+    const auto all = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return std::max(least_pool, all / 4 / growth * growth);
+}
+
+} // namespace
 
 std::size_t require_granule(std::size_t granule)
 {
@@ -25,8 +41,10 @@ std::size_t require_granule(std::size_t granule)
     return granule;
 }
 
-PagePool::PagePool(std::size_t bytes, std::size_t granule)
-    : granule_(granule), size_(std::max(granule, bytes / granule * granule))
+PagePool::PagePool(std::size_t bytes, std::size_t granule, Available available)
+    : granule_(granule), available_(std::move(available)),
+      size_(bytes == 0 ? largest_pool() : std::max(granule, bytes / granule * granule)),
+      first_room_(bytes == 0 ? least_pool : size_), room_(first_room_)
 {
     void *address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,7 +68,7 @@ std::byte *PagePool::take(int waiting)
         free_.pop_back();
         return place;
     }
-    if ((used_ + 1) * granule_ <= size_) {
+    if ((used_ + 1) * granule_ <= room_ || grow()) {
         return base_ + used_++ * granule_;
     }
     if (std::ranges::find(waiting_, waiting) == waiting_.end()) {
@@ -59,10 +77,36 @@ std::byte *PagePool::take(int waiting)
     return nullptr;
 }
 
+/* The mutex is held. */
+bool PagePool::grow()
+{
+    const std::size_t wanted = room_ + growth;
+    may_grow_ = may_grow_ && wanted <= size_ && wanted <= (available_() + room_) / 4;
+    room_ += may_grow_ ? growth : 0;
+    return may_grow_;
+}
+
+/* The mutex is held, and all places are free. */
+void PagePool::shrink()
+{
+    const std::size_t kept = std::min(first_room_, least_pool);
+    if (used_ * granule_ <= kept) {
+        return;
+    }
+    (void)::madvise(base_ + kept, used_ * granule_ - kept, MADV_DONTNEED);
+    std::erase_if(free_, [&](const std::byte *place) { return place >= base_ + kept; });
+    used_ = kept / granule_;
+    room_ = first_room_;
+    may_grow_ = true;
+}
+
 void PagePool::give_back(std::byte *place)
 {
     std::lock_guard lock(mutex_);
     free_.push_back(place);
+    if (free_.size() == used_) {
+        shrink();
+    }
     for (int descriptor : std::exchange(waiting_, {})) {
         (void)::eventfd_write(descriptor, 1);
     }

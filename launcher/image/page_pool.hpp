@@ -4,18 +4,23 @@
  * to write to before they are saved (Plank 1993, section 3.3).
  *
  * Thread-safe. Places that were used last are used first, so that no more memory is
- * touched than need be.
+ * touched than need be. When all have come back the system gets their memory, but for
+ * least_pool.
  */
 #pragma once
 
+#include "common/memory.hpp"
+
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
 namespace ckpt
 {
 
-inline constexpr std::size_t default_pool = 256u << 20; /* bytes */
+inline constexpr std::size_t least_pool = 256u << 20; /* bytes, of an automatic one */
 inline constexpr std::size_t default_granule = 64u << 10;
 
 /* Returns it; throws Error unless it is a power of two, 4096 to 1 MiB. */
@@ -24,9 +29,13 @@ std::size_t require_granule(std::size_t granule);
 class PagePool
 {
   public:
-    /* As many places of `granule` bytes as fit into `bytes`, but at least one. Throws
-     * Error. */
-    PagePool(std::size_t bytes, std::size_t granule);
+    using Available = std::function<std::uint64_t()>; /* bytes */
+
+    /* As many places of `granule` bytes as fit into `bytes`, but at least one. With 0
+     * bytes into least_pool, and then as long as the pool is at most a quarter of what
+     * would be available without it. Throws Error. */
+    PagePool(std::size_t bytes, std::size_t granule,
+             Available available = [] { return available_memory(); });
     ~PagePool();
     PagePool(const PagePool &) = delete;
     PagePool &operator=(const PagePool &) = delete;
@@ -41,10 +50,17 @@ class PagePool
     void forget(int waiting);
 
   private:
+    bool grow();
+    void shrink();
+
     const std::size_t granule_;
-    std::size_t size_;
+    const Available available_;
+    const std::size_t size_;       /* mapped */
+    const std::size_t first_room_; /* that needs no question */
     std::byte *base_ = nullptr;
     std::mutex mutex_; /* of what follows */
+    std::size_t room_; /* bytes that may be used; more if there is memory */
+    bool may_grow_ = true; /* since all places were free */
     std::size_t used_ = 0; /* places that were ever taken: the first ones */
     std::vector<std::byte *> free_;
     std::vector<int> waiting_;

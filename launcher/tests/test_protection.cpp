@@ -227,6 +227,36 @@ TEST(PagePool, ForgetsWhoWaitedAndHasOnePlaceAtLeast)
     EXPECT_NE(::eventfd_read(waiting.get(), &count), 0);
 }
 
+TEST(PagePool, GrowsToAQuarterOfWhatThereIs)
+{
+    constexpr std::size_t granule = 1u << 20, least = least_pool / granule;
+    constexpr std::size_t step = 64; /* MiB: 320 are a quarter of 1024 and 256 */
+    PagePool pool(0, granule, [] { return std::uint64_t{1} << 30; });
+    for (int round = 0; round < 2; round++) { /* also when all have been given back */
+        std::vector<std::byte *> places;
+        while (std::byte *place = pool.take(-1)) {
+            places.push_back(place);
+            EXPECT_EQ(*place, std::byte{0}) << "the system has not got its memory";
+            *place = std::byte{places.size() > least};
+        }
+        EXPECT_EQ(places.size(), least + step);
+        pool.forget(-1);
+        for (std::byte *place : places) {
+            pool.give_back(place);
+        }
+    }
+}
+
+TEST(PagePool, DoesNotGrowWithoutMemory)
+{
+    PagePool pool(0, 1u << 20, [] { return std::uint64_t{1} << 28; });
+    std::size_t count = 0;
+    while (pool.take(-1) != nullptr) {
+        count++;
+    }
+    EXPECT_EQ(count, least_pool >> 20);
+}
+
 TEST(PagePool, GranulesArePowersOfTwo)
 {
     EXPECT_EQ(require_granule(4096), 4096u);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * memory.hpp - how much memory this process may still use.
+ */
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace ckpt
+{
+
+/* Bytes that can be used without swapping, and without going beyond what the control groups
+ * of this process may have (a batch system's limit of a job); 0 if the kernel does not
+ * tell. What a group has in the page cache counts as used. */
+std::uint64_t available_memory();
+
+/* The same for a system whose /proc and /sys/fs/cgroup are there. */
+std::uint64_t available_memory(const std::filesystem::path &proc,
+                               const std::filesystem::path &groups);
+
+} // namespace ckpt

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_memory.cpp - what may still be used, on machines that are made of files.
+ */
+#include "common/memory.hpp"
+
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace ckpt;
+using test::ScratchDirectory;
+
+namespace
+{
+
+/* 1000 KiB are free on it. */
+class AvailableMemory : public testing::Test
+{
+  protected:
+    AvailableMemory() { write("proc/meminfo", "MemTotal: 4000 kB\nMemAvailable: 1000 kB\n"); }
+
+    void write(const std::string &path, const std::string &text)
+    {
+        const std::filesystem::path file = scratch_ / path;
+        std::filesystem::create_directories(file.parent_path());
+        std::ofstream(file) << text;
+    }
+    std::uint64_t available() const
+    {
+        return available_memory(scratch_ / "proc", scratch_ / "groups");
+    }
+
+  private:
+    ScratchDirectory scratch_;
+};
+
+} // namespace
+
+TEST_F(AvailableMemory, IsThatOfTheMachine)
+{
+    EXPECT_EQ(available(), 1000u * 1024);
+    write("proc/self/cgroup", "0::/a/b\n");
+    write("groups/a/b/memory.max", "max\n");
+    write("groups/a/b/memory.current", "5000\n");
+    EXPECT_EQ(available(), 1000u * 1024);
+}
+
+TEST_F(AvailableMemory, IsWhatAGroupLeaves)
+{
+    write("proc/self/cgroup", "0::/a/b\n");
+    write("groups/a/b/memory.max", "8000\n");
+    write("groups/a/b/memory.current", "5000\n");
+    EXPECT_EQ(available(), 3000u);
+    write("groups/a/memory.max", "7000\n"); /* and those around it */
+    write("groups/a/memory.current", "6000\n");
+    EXPECT_EQ(available(), 1000u);
+    write("groups/a/memory.current", "9000\n");
+    EXPECT_EQ(available(), 0u);
+}
+
+TEST_F(AvailableMemory, KnowsGroupsOfTheFirstVersion)
+{
+    write("proc/self/cgroup", "3:cpu,cpuacct:/x\n2:memory:/slurm/job\n0::/\n");
+    write("groups/memory/slurm/job/memory.limit_in_bytes", "9000\n");
+    write("groups/memory/slurm/job/memory.usage_in_bytes", "2000\n");
+    EXPECT_EQ(available(), 7000u);
+}
+
+TEST(ThisMachine, HasMemory)
+{
+    EXPECT_GT(available_memory(), 0u);
+}
