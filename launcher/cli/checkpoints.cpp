@@ -4,8 +4,12 @@
  */
 #include "cli/checkpoints.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <ranges>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -63,9 +67,10 @@ FoundCheckpoint find_checkpoint(const TierDirectories &directories,
         if (is_path(directories, word)) {
             fs::path path = fs::canonical(word);
             Checkpoint found = Store(path.parent_path()).resolve(path);
-            return {found, tiers_around(found, directories)};
+            return {found, tiers_around(found, directories), false};
         }
-        return {require_tiers(directories).resolve(word), directories};
+        return {require_tiers(directories).resolve(word), directories,
+                word.find('/') == word.npos};
     } catch (const Error &problem) {
         if (problem.code() == ENOENT) {
             throw CommandError(exit_not_found, problem.what());
@@ -95,6 +100,40 @@ void verify_checkpoint(
         }
         before += piece.bytes;
     }
+}
+
+std::optional<Checkpoint>
+newest_usable(const TierDirectories &directories, const std::string &job,
+              std::uint64_t above, Verification how,
+              const std::function<void(std::uint64_t, std::uint64_t)> &progress)
+{
+    const auto tiers = Tiers::open(directories);
+    std::vector<TierCheckpoint> all;
+    std::optional<Error> problem; /* of the newest one */
+    if (tiers) {
+        all = tiers->checkpoints(job);
+    }
+    for (const auto &[checkpoint, in_fast, in_slow] : all | std::views::reverse) {
+        if (checkpoint.number <= above ||
+            checkpoint.state == Checkpoint::State::incomplete) {
+            continue;
+        }
+        try {
+            if (checkpoint.state == Checkpoint::State::damaged) {
+                fail("{}", checkpoint.reason);
+            }
+            verify_checkpoint(checkpoint, how, progress);
+            return checkpoint;
+        } catch (const Error &damage) {
+            fmt::print(stderr, "ckpt: {} cannot be used: {}\n", checkpoint.name(),
+                       damage.what());
+            problem = problem ? problem : damage;
+        }
+    }
+    if (problem) {
+        throw *problem;
+    }
+    return std::nullopt;
 }
 
 const char *state_name(Checkpoint::State state)

@@ -23,6 +23,7 @@ Tiers require_tiers(const TierDirectories &directories);
 struct FoundCheckpoint {
     Checkpoint checkpoint;
     TierDirectories directories; /* in which its job goes on */
+    bool is_newest; /* of its job: no other was asked for */
 };
 
 /*
@@ -48,6 +49,16 @@ enum class Verification {
  */
 void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
+    const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
+
+/*
+ * The newest checkpoint of the job, of those with a number above `above`, that can be
+ * used as far as `how` tells; those that cannot are named on stderr. Nothing if there is
+ * none. Throws Error, the reason of the newest, if there are only such.
+ */
+std::optional<Checkpoint> newest_usable(
+    const TierDirectories &directories, const std::string &job, std::uint64_t above,
+    Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
 
 /* "committed", "incomplete" or "damaged". */

@@ -48,8 +48,9 @@ class RestartCommand : public Command
 
     int run(const Words &rest) override
     {
-        auto [checkpoint, directories] =
+        const FoundCheckpoint found =
             find_checkpoint(directories_of(directory_), checkpoint_);
+        const Checkpoint checkpoint = verified(found);
         RestartOptions options;
         options.mpirun = mpirun_;
         options.replace_options = !rest.empty();
@@ -57,32 +58,36 @@ class RestartCommand : public Command
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
         Invocation invocation =
-            restart_invocation(directories, checkpoint, options);
-
-        verify(checkpoint);
+            restart_invocation(found.directories, checkpoint, options);
         if (print_) {
             print(invocation);
             return exit_done;
         }
         if (!force_) {
-            require_ended(directories, checkpoint.job);
+            require_ended(found.directories, checkpoint.job);
         }
         become(invocation);
     }
 
   private:
-    void verify(const Checkpoint &checkpoint) const
+    /* The one that was found; or an older one, if just the newest was asked for and
+     * cannot be used. */
+    Checkpoint verified(const FoundCheckpoint &found) const
     {
         ProgressLine line;
         auto how = verify_ == "full"    ? Verification::full
                    : verify_ == "quick" ? Verification::quick
                                         : Verification::none;
-        verify_checkpoint(checkpoint, how,
-                          [&](std::uint64_t done, std::uint64_t all) {
-                              line.show(fmt::format("verified {} of {}",
-                                                    format_bytes(done),
-                                                    format_bytes(all)));
-                          });
+        auto progress = [&](std::uint64_t done, std::uint64_t all) {
+            line.show(fmt::format("verified {} of {}", format_bytes(done),
+                                  format_bytes(all)));
+        };
+        if (!found.is_newest) {
+            verify_checkpoint(found.checkpoint, how, progress);
+            return found.checkpoint;
+        }
+        return newest_usable(found.directories, found.checkpoint.job, 0, how, progress)
+            .value_or(found.checkpoint);
     }
 
     /* Two copies of a job would write the same files. */

@@ -122,28 +122,31 @@ class RunCommand : public Command
 
     int supervise(Invocation next) const
     {
-        const std::string &job = settings_.name();
-        std::uint64_t newest = newest_number(settings_.directories(), job);
+        /* Checkpoints from before this command are not its own. */
+        const std::uint64_t before =
+            newest_number(settings_.directories(), settings_.name());
+        std::uint64_t last = 0; /* that it was restarted from */
         int restarts = 0;
-        int tries = 0;
+        int tries = 0; /* from that one */
         for (;;) {
             Ending ending = run_and_wait(next);
             go_to_end_of_stderr();
             if (ending.exit_code == 0 || ending.by_user) {
                 return ending.exit_code;
             }
-            std::uint64_t before = newest;
-            auto checkpoint = checkpoint_to_restart();
-            newest = checkpoint ? checkpoint->number : 0;
-            tries = newest > before ? 1 : tries + 1;
-            /* Checkpoints from before this command are not its own. */
-            bool has_own = newest > before || restarts > 0;
-            if (!checkpoint || !has_own || restarts == max_restarts_ ||
+            /* What has failed once may be damaged where a quick look does not see it. */
+            const bool is_once_more =
+                last > 0 && newest_number(settings_.directories(), settings_.name()) == last;
+            auto checkpoint = checkpoint_to_restart(
+                before, is_once_more ? Verification::full : Verification::quick);
+            tries = checkpoint && checkpoint->number == last ? tries + 1 : 1;
+            if (!checkpoint || restarts == max_restarts_ ||
                 tries > tries_from_one_checkpoint) {
-                say_end(ending, has_own, restarts);
+                say_end(ending, checkpoint.has_value(), restarts);
                 return ending.exit_code;
             }
             restarts++;
+            last = checkpoint->number;
             fmt::print(stderr,
                        "ckpt: the job ended with code {}; restart {} of at "
                        "most {}, from {}\n",
@@ -153,14 +156,18 @@ class RunCommand : public Command
         }
     }
 
-    std::optional<Checkpoint> checkpoint_to_restart() const
+    std::optional<Checkpoint> checkpoint_to_restart(std::uint64_t above,
+                                                    Verification how) const
     {
-        auto tiers = Tiers::open(settings_.directories());
-        if (!tiers) {
-            return std::nullopt;
+        const std::string &job = settings_.name();
+        if (auto tiers = Tiers::open(settings_.directories())) {
+            wait_for_last_agent(*tiers, job, last_agent_ms);
         }
-        wait_for_last_agent(*tiers, settings_.name(), last_agent_ms);
-        return tiers->newest_committed(settings_.name());
+        try {
+            return newest_usable(settings_.directories(), job, above, how);
+        } catch (const Error &) {
+            return std::nullopt; /* all have been named */
+        }
     }
 
     Invocation restart(const Checkpoint &checkpoint) const
@@ -171,7 +178,6 @@ class RunCommand : public Command
         for (const auto &[name, value] : settings_.environment()) {
             options.current[name] = value;
         }
-        verify_checkpoint(checkpoint, Verification::quick);
         return restart_invocation(settings_.directories(), checkpoint, options);
     }
 

@@ -404,6 +404,19 @@ TEST_F(Run, RestartsFromTheNewestCheckpoint)
     EXPECT_NE(outcome.err.find("restart 1 of at most 10"), std::string::npos);
 }
 
+TEST_F(Run, TakesAnOlderOneIfTheNewestIsDamaged)
+{
+    set_aside(1);
+    set_aside(2);
+    write_launcher("[ $n = 1 ] && { " + commit_aside(1) + "; " + commit_aside(2) +
+                   "; truncate -s -1 ckpt/real/000002/node-*; exit 137; }\nexit 0");
+    Outcome outcome = run();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    ASSERT_EQ(calls().size(), 2u);
+    EXPECT_NE(calls()[1].find("CKPT_RESTART_NUMBER=1"), std::string::npos);
+    EXPECT_NE(outcome.err.find("real/2 cannot be used"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Run, GivesUpWithoutNewCheckpoints)
 {
     set_aside(1);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt run -- mpirun ...`: ranks die, and the job ends with the right answer all the
+same; nobody touches it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ckpttest import processes, programs
+
+NAME = "job"
+
+
+def start(lab, program, *options):
+    """The program as a job of that name."""
+    program.prepare(lab.work)
+    run = [lab.ckpt_program, "run", "--name", NAME, *options, "--"]
+    # pylint: disable-next=protected-access
+    return lab._start([*run, *lab.mpirun_command(program)], {})
+
+
+def save(lab, job, program):
+    """A checkpoint of a job that gets on; its directory."""
+    job.wait_for(program.progress)
+    return Path(lab.ckpt_json("checkpoint", NAME)["path"])
+
+
+def kill_a_rank(job, number):
+    """SIGKILL to one, as the kernel may send it."""
+    processes.kill(job.ranks()[number])
+
+
+def damage(checkpoint):
+    """Half of its memory is lost."""
+    (image,) = checkpoint.glob("node-*.h5")
+    os.truncate(image, image.stat().st_size // 2)
+
+
+def flip(checkpoint):
+    """One bit of its memory is another one, which only reading all of it tells."""
+    (image,) = checkpoint.glob("node-*.h5")
+    with open(image, "r+b") as file:
+        file.seek(image.stat().st_size // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 4]))
+
+
+def test_ranks_die(lab, native):
+    program = programs.churn(8000)
+    job = start(lab, program)
+    for restart, rank in ((1, 1), (2, 0), (3, 1)):
+        save(lab, job, program)
+        kill_a_rank(job, rank)
+        job.wait_for(f"^ckpt: .*; restart {restart} of at most 10, from {NAME}/")
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+@pytest.mark.parametrize("spoil", [damage, flip])
+def test_the_newest_is_damaged(lab, native, spoil):
+    """Then the one before it is taken; of a flipped bit the first restart tells."""
+    program = programs.churn(8000)
+    job = start(lab, program)
+    older, newer = save(lab, job, program), save(lab, job, program)
+    spoil(newer)
+    kill_a_rank(job, 0)
+    job.wait_for(f"^ckpt: {NAME}/{int(newer.name)} cannot be used: .*node-")
+    job.wait_for(f"^ckpt: .*restart [12] of .*, from {NAME}/{int(older.name)}$")
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+def test_all_are_damaged(lab):
+    """There is nothing that might be right; the failure is that of the job."""
+    program = programs.churn(8000)
+    job = start(lab, program)
+    for _ in range(2):
+        damage(save(lab, job, program))
+    kill_a_rank(job, 0)
+    assert job.finish() == 137
+    job.wait_for("^ckpt: .*there is no checkpoint to restart from")
+
+
+def test_restart_takes_an_older_one(lab, native):
+    """`ckpt restart` of the newest, too; not if just that one was asked for."""
+    program = programs.churn(8000)
+    job = start(lab, program, "--max-restarts", "0")
+    save(lab, job, program)
+    newest = save(lab, job, program)
+    kill_a_rank(job, 0)
+    assert job.finish() == 137
+    damage(newest)
+    assert lab.ckpt("restart", f"{NAME}/{int(newest.name)}").returncode == 1
+    again = lab.restart(NAME)
+    again.wait_for(f"^ckpt: {NAME}/{int(newest.name)} cannot be used")
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
