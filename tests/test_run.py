@@ -26,9 +26,11 @@ def save(lab, job, program):
     return Path(lab.ckpt_json("checkpoint", NAME)["path"])
 
 
-def kill_a_rank(job, number):
+def kill_a_rank(job, program, number):
     """SIGKILL to one, as the kernel may send it."""
-    processes.kill(job.ranks()[number])
+    name = Path(program.argv[0]).name
+    ranks = [pid for pid in job.ranks() if processes.name_of(pid) == name]
+    processes.kill(ranks[number])
 
 
 def damage(checkpoint):
@@ -52,7 +54,7 @@ def test_ranks_die(lab, native):
     job = start(lab, program)
     for restart, rank in ((1, 1), (2, 0), (3, 1)):
         save(lab, job, program)
-        kill_a_rank(job, rank)
+        kill_a_rank(job, program, rank)
         job.wait_for(f"^ckpt: .*; restart {restart} of at most 10, from {NAME}/")
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
@@ -65,7 +67,7 @@ def test_the_newest_is_damaged(lab, native, spoil):
     job = start(lab, program)
     older, newer = save(lab, job, program), save(lab, job, program)
     spoil(newer)
-    kill_a_rank(job, 0)
+    kill_a_rank(job, program, 0)
     job.wait_for(f"^ckpt: {NAME}/{int(newer.name)} cannot be used: .*node-")
     job.wait_for(f"^ckpt: .*restart [12] of .*, from {NAME}/{int(older.name)}$")
     job.succeed()
@@ -78,7 +80,7 @@ def test_all_are_damaged(lab):
     job = start(lab, program)
     for _ in range(2):
         damage(save(lab, job, program))
-    kill_a_rank(job, 0)
+    kill_a_rank(job, program, 0)
     assert job.finish() == 137
     job.wait_for("^ckpt: .*there is no checkpoint to restart from")
 
@@ -89,7 +91,7 @@ def test_restart_takes_an_older_one(lab, native):
     job = start(lab, program, "--max-restarts", "0")
     save(lab, job, program)
     newest = save(lab, job, program)
-    kill_a_rank(job, 0)
+    kill_a_rank(job, program, 0)
     assert job.finish() == 137
     damage(newest)
     assert lab.ckpt("restart", f"{NAME}/{int(newest.name)}").returncode == 1

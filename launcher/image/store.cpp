@@ -229,6 +229,8 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
         } else if (it->state == Checkpoint::State::incomplete) {
             /* An agent works on one above all that are committed. */
             is_garbage = !live || committed > 0;
+        } else { /* who restarts from an older one is to be told why */
+            is_garbage = committed > 0;
         }
         if (is_garbage) {
             garbage.push_back(*it);

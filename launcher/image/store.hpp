@@ -93,8 +93,8 @@ class Store
     void remove(const std::string &job, std::uint64_t number) const;
 
     /* What can go if the `keep` (at least 1) newest committed checkpoints of
-     * each job (of one job, if named) stay: older ones, damaged ones, and
-     * incomplete ones nobody works on. */
+     * each job (of one job, if named) stay: older ones, damaged ones that are older
+     * than a committed one, and incomplete ones nobody works on. */
     std::vector<Checkpoint> garbage(std::size_t keep,
                                     const std::string &job = "") const;
     /* Removes it. Returns what was removed. */
