@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -17,7 +18,7 @@
 #define LONG 1000     /* seconds, of those that do not expire */
 #define TOLERANCE 0.5 /* seconds */
 
-enum { RUNNING, ABSOLUTE, EXPIRED, PERIODIC, COARSE, DISARMED, TIMERS };
+enum { RUNNING, ABSOLUTE, EXPIRED, PERIODIC, COARSE, DISARMED, FAST, TIMERS };
 
 static int timers[TIMERS], signals, twin, epoll;
 static double armed_at, armed_time_of_day;
@@ -60,6 +61,7 @@ static void make_timers(void)
     make(PERIODIC, CLOCK_MONOTONIC, 0, after(0, 1000000), after(0, 1000000));
     make(COARSE, CLOCK_BOOTTIME, 0, after(0, 1), after(0, 200000000));
     make(DISARMED, CLOCK_MONOTONIC, 0, never, never);
+    make(FAST, CLOCK_MONOTONIC, 0, after(0, 5000), after(0, 5000));
     epoll = epoll_create1(0);
     CHECK(epoll_ctl(epoll, EPOLL_CTL_ADD, timers[COARSE], &event) == 0);
 }
@@ -120,6 +122,11 @@ static void check_timers(void)
     for (int i = 0; i < 3; i++) {
         CHECK(epoll_wait(epoll, &event, 1, -1) == 1 && event.data.u64 == 5);
         CHECK(ticks(COARSE) > 0);
+    }
+    for (int i = 0; i < 3; i++) { /* it is due at nearly any time that it is saved */
+        struct pollfd fast = {.fd = timers[FAST], .events = POLLIN};
+
+        CHECK(poll(&fast, 1, 5000) == 1 && ticks(FAST) > 0);
     }
     CHECK(timerfd_gettime(timers[DISARMED], &time) == 0);
     CHECK(time.it_value.tv_sec == 0 && time.it_value.tv_nsec == 0);

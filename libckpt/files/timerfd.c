@@ -6,7 +6,8 @@
  *
  * The kernel tells most in fdinfo: "clockid: 1", "ticks: 0", "settime flags: 01"
  * (octal); timerfd_gettime() tells the times, and sets a periodic timer going
- * that waits for its expiration to be read.
+ * that waits for its expiration to be read. One that is due just then has 0 left, as if
+ * it were disarmed.
  */
 #include "files/file_kind.h"
 
@@ -29,6 +30,40 @@ static int matches(const struct ckpt_file_probe *probe)
     return ckpt_text_equal(probe->path, "anon_inode:[timerfd]");
 }
 
+/* More is not tried of a timer that expires faster than we look. */
+enum { MOST_LOOKS = 4 };
+
+static int is_zero(const struct timespec *time)
+{
+    return time->tv_sec == 0 && time->tv_nsec == 0;
+}
+
+/* Times and expirations of one moment. False: the kernel does not tell. */
+static int look(int fd, char *info, size_t size, struct itimerspec *left, uint64_t *ticks)
+{
+    uint64_t before;
+
+    ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0); /* sets it going */
+    for (int i = 0; i < MOST_LOOKS; i++) {
+        ckpt_file_info(fd, info, size);
+        if (!ckpt_file_info_value(info, "ticks:", 0, &before)) {
+            return 0;
+        }
+        ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0);
+        ckpt_file_info(fd, info, size);
+        if (!ckpt_file_info_value(info, "ticks:", 0, ticks)) {
+            return 0;
+        }
+        if (*ticks == before && !is_zero(&left->it_value)) {
+            return 1;
+        }
+    }
+    if (*ticks > 0 && is_zero(&left->it_value)) { /* setting it has made them 0: it runs, */
+        left->it_value = left->it_interval;       /* unless it is to expire once */
+    }
+    return 1;
+}
+
 static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
@@ -43,10 +78,8 @@ static int save(const struct ckpt_file_save *save,
         return ckpt_fail(failure, -ENOMEM, "no memory to save descriptor %d",
                          probe->fd);
     }
-    ckpt_syscall3(SYS_timerfd_gettime, probe->fd, (long)&left, 0);
-    ckpt_file_info(probe->fd, info, sizeof info);
-    if (!ckpt_file_info_value(info, "clockid:", 0, &file->value) ||
-        !ckpt_file_info_value(info, "ticks:", 0, &timer->ticks) ||
+    if (!look(probe->fd, info, sizeof info, &left, &timer->ticks) ||
+        !ckpt_file_info_value(info, "clockid:", 0, &file->value) ||
         !ckpt_file_info_value(info, "settime flags:", 0, &flags)) {
         return ckpt_fail(failure, -ENOTSUP,
                          "descriptor %d (%s) cannot be saved: the kernel does "
