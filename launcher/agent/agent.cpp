@@ -48,10 +48,10 @@ std::filesystem::path run_file(const Settings &settings, const char *ending)
 
 Agent::Agent(const Settings &settings)
     : settings_(settings),
-      local_(loop_, worker_, settings_,
+      local_(loop_, worker_, settings_, refusals_,
              {[this](const RankSession &rank) { return welcome(rank); },
               [this](const std::string &address) { joined(address); }}),
-      control_(loop_,
+      control_(loop_, refusals_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
                 },
@@ -65,11 +65,11 @@ Agent::Agent(const Settings &settings)
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
     control_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".ctl"), SOCK_STREAM,
+        loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
         [this](Fd socket) { control_.accept(std::move(socket)); });
     /* Last: who finds this one finds all. */
     rank_listener_ = std::make_unique<Listener>(
-        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET,
+        loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, refusals_,
         [this](Fd socket) { local_.accept(std::move(socket)); });
 }
 
@@ -111,18 +111,25 @@ std::string Agent::welcome(const RankSession &rank)
         return address_;
     }
     try {
-        peers_ = std::make_unique<PeerListener>(
-            loop_, run_file(settings_, ".addr"), settings_.launch_namespace,
-            [this](std::unique_ptr<FrameStream> stream,
-                   const std::string &host, const std::string &purpose) {
-                add_peer(std::move(stream), host, purpose);
-            });
+        listen_to_peers();
         address_ = peers_->address().text();
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
-    local_.set_address(address_);
     return address_;
+}
+
+void Agent::listen_to_peers()
+{
+    address_file_ = std::make_unique<AddressFile>(run_file(settings_, ".addr"));
+    peers_ = std::make_unique<PeerListener>(
+        loop_, settings_.identity(), address_file_->address(), refusals_,
+        [this](std::unique_ptr<FrameStream> stream, const std::string &host,
+               const std::string &purpose) {
+            add_peer(std::move(stream), host, purpose);
+        });
+    address_file_->keep(peers_->address());
+    local_.set_address(peers_->address().place());
 }
 
 /* A rank of ours tells which agent coordinates. */
@@ -137,8 +144,12 @@ void Agent::joined(const std::string &address)
         spdlog::warn("a rank has no coordinator to join ('{}')",
                      address.substr(0, address.find(' ')));
     } else if (!coordinator_ && !link_) {
-        link_ = std::make_unique<CoordinatorLink>(loop_, worker_, local_,
-                                                  settings_, std::move(*peer));
+        if (peers_) {
+            peers_->use_key(peer->key); /* which is the job's */
+        }
+        local_.set_job_key(peer->key);
+        link_ = std::make_unique<CoordinatorLink>(
+            loop_, worker_, local_, settings_, std::move(*peer), refusals_);
     }
 }
 
@@ -146,6 +157,9 @@ void Agent::coordinate()
 {
     if (coordinator_ || link_ || !facts_) {
         return;
+    }
+    if (peers_) {
+        local_.set_job_key(peers_->address().key);
     }
     coordinator_ = std::make_unique<Coordinator>(
         settings_, worker_, *facts_, rank_count_,
@@ -229,12 +243,26 @@ control::Status Agent::status() const
     for (auto &[rank, session] : local_.ranks()) {
         status.ranks.push_back({rank, session->pid(), "running"});
     }
+    status.refused = refused();
     if (coordinator_) {
         coordinator_->fill(status);
     } else if (link_) {
         status.phase = link_->connected() ? "running" : "starting";
     }
     return status;
+}
+
+/* By us, and by those that have told us. */
+Refusals::Counts Agent::refused() const
+{
+    Refusals::Counts sum = refusals_.counts();
+
+    for (const Remote &remote : remotes_) {
+        for (const auto &[why, count] : remote.node->refused()) {
+            sum[why] += count;
+        }
+    }
+    return sum;
 }
 
 /* ---- Life ------------------------------------------------------------------------ */

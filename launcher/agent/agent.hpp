@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/address_file.hpp"
 #include "agent/control_server.hpp"
 #include "agent/coordinator.hpp"
 #include "agent/coordinator_link.hpp"
@@ -12,6 +13,7 @@
 #include "agent/listener.hpp"
 #include "agent/local_node.hpp"
 #include "agent/peer_listener.hpp"
+#include "agent/refusals.hpp"
 #include "agent/remote_node.hpp"
 #include "agent/settings.hpp"
 #include "agent/worker_thread.hpp"
@@ -43,6 +45,7 @@ class Agent
 
     std::string welcome(const RankSession &rank);
     bool spans_nodes(const RankSession &rank) const;
+    void listen_to_peers();
     void joined(const std::string &address);
     void coordinate();
     void add_peer(std::unique_ptr<FrameStream> stream, const std::string &host,
@@ -51,6 +54,7 @@ class Agent
                     const std::string &host);
     void request(ClientId client, const control::Request &request);
     control::Status status() const;
+    Refusals::Counts refused() const;
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
     bool close_doors();
@@ -58,6 +62,7 @@ class Agent
     Time next_tick(Time now) const;
 
     const Settings settings_;
+    Refusals refusals_;
     EventLoop loop_;
     WorkerThread worker_;
     LocalNode local_;
@@ -66,6 +71,7 @@ class Agent
     int rank_count_ = 0;
     std::optional<LaunchFacts> facts_;
     std::unique_ptr<Coordinator> coordinator_; /* here, or ... */
+    std::unique_ptr<AddressFile> address_file_;
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */

@@ -55,6 +55,7 @@ struct Options {
     std::uint64_t write_rate = 0;
     std::string restart_job;
     std::uint64_t restart_number = 0;
+    std::uint64_t incarnation = 0;
     unsigned increments = 0;
     unsigned keep = 2;
     int nodes = 0;
@@ -130,6 +131,10 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--restart-number", options.restart_number,
                    "Checkpoint it was restarted from")
         ->envname("CKPT_RESTART_NUMBER");
+    app.add_option("--incarnation", options.incarnation,
+                   "Which launch of the job this is: agents of different ones do not "
+                   "talk to each other")
+        ->envname("CKPT_INCARNATION");
     app.add_option("--host", options.host, "Name of this node")
         ->envname("CKPT_HOST");
     app.add_option("--nodes", options.nodes,
@@ -161,6 +166,7 @@ Settings settings_from(const Options &options)
     settings.host = options.host.empty() ? host_name() : options.host;
     settings.restart_job = options.restart_job;
     settings.restart_number = options.restart_number;
+    settings.incarnation = options.incarnation;
     settings.interval = CheckpointInterval::parse(options.interval);
     if (!options.mtbf.empty()) {
         settings.interval.give_mtbf(

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,6 +131,9 @@ struct Status {
     std::uint64_t flushed = 0;
     std::uint64_t flushing = 0;
     std::string flush_error;
+    /* Messages and connections that were refused, by refusal_name(): of this agent, and of
+     * those that have told it theirs. */
+    std::map<std::string, std::uint64_t> refused;
 };
 
 /* One line from the agent; `event` says which of the others is meant. */
@@ -158,7 +162,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
-    flushed, flushing, flush_error)
+    flushed, flushing, flush_error, refused)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -4,8 +4,6 @@
  */
 #include "agent/control_server.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -23,8 +21,8 @@ constexpr std::size_t longest_request = 4096;
 
 } // namespace
 
-ControlServer::ControlServer(EventLoop &loop, Handlers handlers)
-    : loop_(loop), handlers_(std::move(handlers))
+ControlServer::ControlServer(EventLoop &loop, Refusals &refusals, Handlers handlers)
+    : loop_(loop), refusals_(refusals), handlers_(std::move(handlers))
 {
 }
 
@@ -75,27 +73,45 @@ bool ControlServer::read(ClientId id, Client &client)
     if (size < 0) {
         return errno == EAGAIN || errno == EINTR;
     }
+    if (size == 0 && !client.asked && !client.input.empty()) {
+        refused(Refusal::malformed, "it is cut off");
+    }
     if (size == 0 || client.asked) {
         return size > 0;
     }
     client.input.append(bytes, static_cast<std::size_t>(size));
     std::size_t end = client.input.find('\n');
-    if (end == std::string::npos) {
-        return client.input.size() <= longest_request;
+    if (std::min(end, client.input.size()) > longest_request) {
+        refused(Refusal::malformed, "it is too long");
+        return false;
     }
-    client.asked = true;
-    control::Request request;
-    std::string error;
-    if (control::decode_request(client.input.substr(0, end), request, error)) {
-        handlers_.request(id, request);
-    } else {
-        spdlog::warn("a request that is none of ours: {}", error);
-        control::Reply reply;
-        reply.event = "error";
-        reply.error = error;
-        this->reply(id, reply);
+    if (end != std::string::npos) {
+        client.asked = true;
+        take(id, client.input.substr(0, end));
     }
     return true;
+}
+
+void ControlServer::take(ClientId id, const std::string &line)
+{
+    control::Request request;
+    std::string error;
+
+    if (control::decode_request(line, request, error)) {
+        handlers_.request(id, request);
+        return;
+    }
+    refused(request.version == control::version ? Refusal::malformed : Refusal::foreign,
+            error);
+    control::Reply reply;
+    reply.event = "error";
+    reply.error = error;
+    this->reply(id, reply);
+}
+
+void ControlServer::refused(Refusal why, const std::string &text)
+{
+    refusals_.count(why, "a request that is none of ours: " + text);
 }
 
 /* False if the client is gone. */

@@ -6,6 +6,7 @@
 
 #include "agent/control.hpp"
 #include "agent/event_loop.hpp"
+#include "agent/refusals.hpp"
 #include "common/fd.hpp"
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class ControlServer
         std::function<void(ClientId)> gone; /* before it was answered */
     };
 
-    ControlServer(EventLoop &loop, Handlers handlers);
+    ControlServer(EventLoop &loop, Refusals &refusals, Handlers handlers);
     ~ControlServer();
 
     /* A command has connected. */
@@ -50,10 +51,13 @@ class ControlServer
 
     void on_event(ClientId id, std::uint32_t events);
     bool read(ClientId id, Client &client);
+    void take(ClientId id, const std::string &line);
+    void refused(Refusal why, const std::string &text);
     bool flush(Client &client);
     void drop(ClientId id);
 
     EventLoop &loop_;
+    Refusals &refusals_;
     Handlers handlers_;
     std::map<ClientId, Client> clients_;
     ClientId next_id_ = 1;

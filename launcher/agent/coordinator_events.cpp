@@ -5,6 +5,8 @@
  */
 #include "agent/coordinator.hpp"
 
+#include "common/error.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -28,9 +30,8 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
 {
     if (rank_count != machine_.rank_count() || rank < 0 ||
         rank >= machine_.rank_count()) {
-        spdlog::warn("rank {} of {} on {} is no rank of this job", rank,
-                     rank_count, node.host());
-        return;
+        fail("rank {} of {} on {} is no rank of this job", rank, rank_count,
+             node.host());
     }
     if (machine_.phase() != Phase::idle) { /* and came back */
         rank_lost(rank);

@@ -32,9 +32,9 @@ void add_counts(const RankSession &session, json &frame)
 
 CoordinatorLink::CoordinatorLink(EventLoop &loop, WorkerThread &worker,
                                  LocalNode &local, const Settings &settings,
-                                 PeerAddress address)
-    : local_(local), settings_(settings),
-      peer_(loop, worker, settings, std::move(address), "agent",
+                                 PeerAddress address, Refusals &refusals)
+    : local_(local), settings_(settings), refusals_(refusals),
+      peer_(loop, worker, settings.identity(), std::move(address), "agent", refusals,
             {[this] { begin(); },
              [this](const json &frame) { order(frame.at("type"), frame); },
              [this] { lost(); }, [this] { unreachable(); }})
@@ -52,6 +52,7 @@ CoordinatorLink::~CoordinatorLink()
 void CoordinatorLink::begin()
 {
     told_clocks_.clear();
+    told_refused_ = 0;
     peer_.send({{"type", "node"},
                 {"address", local_.address()},
                 {"file_system", to_frame(local_.file_system())}});
@@ -92,6 +93,9 @@ void CoordinatorLink::tick(Time now)
     }
     if (connected() && aligning_) {
         send_clocks();
+    }
+    if (connected() && refusals_.total() != told_refused_) {
+        tell_refused();
     }
 }
 
@@ -161,6 +165,13 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else {
         fail("an order of type '{}'", type);
     }
+}
+
+/* For `ckpt status`, which asks the coordinator. */
+void CoordinatorLink::tell_refused()
+{
+    told_refused_ = refusals_.total();
+    peer_.send({{"type", "refused"}, {"counts", refusals_.counts()}});
 }
 
 /* ---- Events ------------------------------------------------------------------ */

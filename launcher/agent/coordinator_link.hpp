@@ -22,7 +22,8 @@ class CoordinatorLink : private NodeEvents
 
     /* Connects at once, and again whenever the connection was lost. */
     CoordinatorLink(EventLoop &loop, WorkerThread &worker, LocalNode &local,
-                    const Settings &settings, PeerAddress address);
+                    const Settings &settings, PeerAddress address,
+                    Refusals &refusals);
     ~CoordinatorLink() override;
 
     void tick(Time now);
@@ -37,6 +38,7 @@ class CoordinatorLink : private NodeEvents
     void lost();
     void order(const std::string &type, const nlohmann::json &frame);
     void send_clocks();
+    void tell_refused();
 
     void rank_here(Node &node, int rank, int rank_count, pid_t pid,
                    const RankCut &cut) override;
@@ -55,6 +57,8 @@ class CoordinatorLink : private NodeEvents
 
     LocalNode &local_;
     const Settings &settings_;
+    Refusals &refusals_;
+    std::uint64_t told_refused_ = 0; /* how many there were when they were told */
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
     bool cutting_ = false; /* ranks are told CUT: they answer with their counts */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame_stream.cpp - JSON objects over a TCP connection between two agents.
+ * frame_stream.cpp - frames over a TCP connection between two agents.
  */
 #include "agent/frame_stream.hpp"
 
-#include <spdlog/spdlog.h>
+#include "agent/handshake.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,25 +20,15 @@ namespace ckpt
 namespace
 {
 
-constexpr std::size_t limit_of_strangers = 4096; /* bytes of a frame */
-constexpr std::size_t limit_of_peers = 256u << 20;
-constexpr std::size_t length_bytes = 4;
-
-std::size_t decode_length(const std::string &bytes)
-{
-    std::size_t length = 0;
-
-    for (std::size_t i = length_bytes; i-- > 0;) {
-        length = length << 8 | static_cast<unsigned char>(bytes[i]);
-    }
-    return length;
-}
+constexpr std::size_t longest_message = 256u << 20; /* bytes of its text */
 
 } // namespace
 
-FrameStream::FrameStream(EventLoop &loop, Fd socket, std::string peer)
+FrameStream::FrameStream(EventLoop &loop, Fd socket, std::string peer,
+                         Refusals &refusals)
     : loop_(loop), socket_(std::move(socket)), peer_(std::move(peer)),
-      limit_(limit_of_strangers), alive_(std::make_shared<bool>(true))
+      refusals_(refusals), reader_(longest_handshake),
+      alive_(std::make_shared<bool>(true))
 {
     int on = 1;
 
@@ -54,9 +44,11 @@ FrameStream::~FrameStream()
     loop_.forget(socket_.get());
 }
 
-void FrameStream::trust()
+void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
 {
-    limit_ = limit_of_peers;
+    outgoing_.emplace(outgoing);
+    incoming_.emplace(incoming);
+    reader_.set_limit(longest_message);
 }
 
 void FrameStream::on_event(std::uint32_t events)
@@ -72,10 +64,12 @@ void FrameStream::on_event(std::uint32_t events)
     }
     if (*alive && !open) {
         loop_.forget(socket_.get());
-        auto end = handlers_.end;
+        auto end = incoming_ ? handlers_.end : strange_.end;
         end();
     }
 }
+
+/* ---- What comes ------------------------------------------------------------ */
 
 /* False at the end of the connection. */
 bool FrameStream::read()
@@ -87,50 +81,71 @@ bool FrameStream::read()
         return errno == EAGAIN || errno == EINTR;
     }
     if (size == 0) {
+        if (reader_.is_within()) {
+            refused(Refusal::malformed, "a frame that is cut off");
+        }
         return false;
     }
-    input_.append(bytes, static_cast<std::size_t>(size));
-    return cut_frames();
+    reader_.add({bytes, static_cast<std::size_t>(size)});
+    return take_frames();
 }
 
-bool FrameStream::cut_frames()
+/* False if something was refused. */
+bool FrameStream::take_frames()
 {
     auto alive = alive_;
 
-    while (*alive && input_.size() >= length_bytes) {
-        std::size_t length = decode_length(input_);
-        if (length > limit_) {
-            spdlog::warn("{}: a frame of {} bytes", peer_, length);
-            return false;
-        }
-        if (input_.size() < length_bytes + length) {
-            break;
-        }
-        std::string text = input_.substr(length_bytes, length);
-        input_.erase(0, length_bytes + length);
-        try {
-            auto handler = handlers_.frame; /* may replace itself */
-            handler(nlohmann::json::parse(text));
-        } catch (const std::exception &error) {
-            if (*alive) {
-                spdlog::warn("{}: {}", peer_, error.what());
+    try {
+        while (*alive) {
+            auto frame = reader_.next();
+            if (!frame) {
+                break;
             }
-            return false;
+            take(*frame);
+        }
+        return true;
+    } catch (const Refused &error) {
+        if (*alive) {
+            refused(error.why(), error.what());
+        }
+    } catch (const std::exception &error) {
+        if (*alive) {
+            refused(Refusal::malformed, error.what());
         }
     }
-    return true;
+    return false;
+}
+
+void FrameStream::take(const Frame &frame)
+{
+    if (!incoming_) {
+        auto handler = strange_.frame; /* may replace itself */
+        handler(frame);
+        return;
+    }
+    incoming_->check(frame);
+    auto handler = handlers_.frame;
+    handler(nlohmann::json::parse(frame.payload));
+}
+
+void FrameStream::refused(Refusal why, const std::string &text)
+{
+    refusals_.count(why, fmt::format("{}: {}", peer_, text));
+}
+
+/* ---- What is sent ------------------------------------------------------------ */
+
+void FrameStream::send_strange(std::string_view frame)
+{
+    output_ += frame;
+    flush(); /* an error shows when the connection is read */
 }
 
 void FrameStream::send(const nlohmann::json &json)
 {
-    std::string text = json.dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace);
-
-    for (std::size_t i = 0; i < length_bytes; i++) {
-        output_ += static_cast<char>(text.size() >> (8 * i) & 0xff);
-    }
-    output_ += text;
-    flush(); /* an error shows when the connection is read */
+    output_ += outgoing_->seal(json.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace));
+    flush();
 }
 
 bool FrameStream::flush()

@@ -57,6 +57,13 @@ std::string link_of(pid_t pid, std::string_view file)
     return fs::read_symlink(proc(pid, file), error).string();
 }
 
+/* Variables that the next launch of the job is not to have. */
+bool is_of_one_launch(std::string_view entry)
+{
+    return entry.starts_with("CKPT_RESTART_") ||
+           entry.starts_with("CKPT_INCARNATION=");
+}
+
 /* By what it was called as or by what it is: mpirun is often a link. */
 bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
 {
@@ -124,7 +131,7 @@ Launch launch_record(const LaunchFacts &facts, char *const environment[])
     for (; *environment != nullptr; environment++) {
         std::string_view entry = *environment;
         std::size_t equals = entry.find('=');
-        if (entry.starts_with("CKPT_") && !entry.starts_with("CKPT_RESTART_") &&
+        if (entry.starts_with("CKPT_") && !is_of_one_launch(entry) &&
             equals != std::string_view::npos) {
             launch.environment.emplace(entry.substr(0, equals),
                                        entry.substr(equals + 1));

@@ -6,8 +6,6 @@
 
 #include "common/error.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -45,17 +43,16 @@ Fd make_socket(int type)
     return socket;
 }
 
-bool is_ours(int socket)
+/* The kernel says who that was when the connection was made. */
+uid_t user_of(int socket)
 {
     ucred peer{};
     socklen_t size = sizeof peer;
 
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-        peer.uid != geteuid()) {
-        spdlog::warn("a connection of user {} is refused", peer.uid);
-        return false;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
+        return static_cast<uid_t>(-1);
     }
-    return true;
+    return peer.uid;
 }
 
 } // namespace
@@ -72,8 +69,8 @@ bool is_listening(const std::filesystem::path &path, int type)
 }
 
 Listener::Listener(EventLoop &loop, const std::filesystem::path &path, int type,
-                   std::function<void(Fd)> accepted)
-    : loop_(loop), path_(path), accepted_(std::move(accepted)),
+                   Refusals &refusals, std::function<void(Fd)> accepted)
+    : loop_(loop), path_(path), refusals_(refusals), accepted_(std::move(accepted)),
       socket_(make_socket(type))
 {
     std::filesystem::path fresh = path;
@@ -105,8 +102,13 @@ bool Listener::accept_one()
     if (!client) {
         return false;
     }
-    if (is_ours(client.get())) {
+    const uid_t user = user_of(client.get());
+    if (user == geteuid()) {
         accepted_(std::move(client));
+    } else {
+        refusals_.count(Refusal::other_user,
+                        fmt::format("{}: a connection of user {}",
+                                    path_.filename().string(), static_cast<int>(user)));
     }
     return true;
 }

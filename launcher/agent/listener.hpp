@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/event_loop.hpp"
+#include "agent/refusals.hpp"
 #include "common/fd.hpp"
 
 #include <filesystem>
@@ -23,10 +24,10 @@ class Listener
      * Listens at `path`, in the place of an agent that has died (and whose
      * socket the kernel may not have closed yet): the caller has made sure that
      * none is alive. Each connection of our own user goes to `accepted`, others
-     * are closed and logged. Throws Error.
+     * are closed and counted. Throws Error.
      */
     Listener(EventLoop &loop, const std::filesystem::path &path, int type,
-             std::function<void(Fd)> accepted);
+             Refusals &refusals, std::function<void(Fd)> accepted);
     ~Listener(); /* removes the socket */
 
     /* Takes a connection that is already waiting; false if there is none. */
@@ -35,6 +36,7 @@ class Listener
   private:
     EventLoop &loop_;
     std::filesystem::path path_;
+    Refusals &refusals_;
     std::function<void(Fd)> accepted_;
     Fd socket_;
 };

@@ -23,9 +23,10 @@ namespace ckpt
 {
 
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings),
-      hooks_(std::move(hooks)), sweep_(loop, worker, settings, sweep_hooks()),
+                     const Settings &settings, Refusals &refusals, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
+      hooks_(std::move(hooks)),
+      sweep_(loop, worker, settings, refusals, sweep_hooks()),
       sharing_(settings.share_pages),
       increments_(settings.increments),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
@@ -89,6 +90,10 @@ void LocalNode::readable(RankSession *session)
                 return;
             }
         }
+    } catch (const Refused &error) {
+        refusals_.count(error.why(),
+                        fmt::format("a rank's connection is dropped: {}", error.what()));
+        drop(session);
     } catch (const Error &error) {
         spdlog::warn("a rank's connection is dropped: {}", error.what());
         drop(session);
@@ -102,7 +107,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         return;
     }
     if (!session->introduced()) {
-        fail("message type {} before HELLO", message.type);
+        refuse(Refusal::malformed, "message type {} before HELLO", message.type);
     }
     spdlog::debug("rank {}: message {} ({} {} {} {})", session->rank(),
                   message.type, message.arg[0], message.arg[1], message.arg[2],

@@ -39,7 +39,7 @@ class LocalNode : public Node
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
-              Hooks hooks);
+              Refusals &refusals, Hooks hooks);
     ~LocalNode() override;
 
     /* A rank has connected. */
@@ -61,6 +61,8 @@ class LocalNode : public Node
     /* By rank. */
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
 
+    /* By which agents of the job know each other. */
+    void set_job_key(const MessageKey &key) { sweep_.set_job_key(key); }
     /* Where other agents find ours. */
     void set_address(std::string address) { address_ = std::move(address); }
     /* Another agent will sweep over this connection. */
@@ -131,6 +133,7 @@ class LocalNode : public Node
     EventLoop &loop_;
     WorkerThread &worker_;
     const Settings &settings_;
+    Refusals &refusals_;
     Hooks hooks_;
     std::string address_;
     NodeEvents *events_ = nullptr;

@@ -47,7 +47,7 @@ class Node
     virtual ~Node() = default;
 
     virtual const std::string &host() const = 0;
-    /* Where agents of other nodes find its agent: PeerAddress::text(). */
+    /* Where agents of other nodes find its agent: PeerAddress::place(). */
     virtual const std::string &address() const = 0;
 
     virtual void set_targets(int rank,

@@ -55,8 +55,8 @@ json to_frame(const SweepMessage &message, std::uint64_t epoch)
 } // namespace
 
 NodeSweep::NodeSweep(EventLoop &loop, WorkerThread &worker,
-                     const Settings &settings, Hooks hooks)
-    : loop_(loop), worker_(worker), settings_(settings),
+                     const Settings &settings, Refusals &refusals, Hooks hooks)
+    : loop_(loop), worker_(worker), settings_(settings), refusals_(refusals),
       hooks_(std::move(hooks))
 {
 }
@@ -118,7 +118,8 @@ PeerConnection &NodeSweep::connection_to(Node node)
     auto &call = calls_[member.address];
 
     if (call == nullptr) {
-        auto address = PeerAddress::parse(member.address);
+        auto address = job_key_ ? PeerAddress::at(member.address, *job_key_)
+                                : std::nullopt;
         if (!address) {
             fail("the agent of {} has no address", member.host);
         }
@@ -126,8 +127,8 @@ PeerConnection &NodeSweep::connection_to(Node node)
             fail_sweep(fmt::format("the agent of {} cannot be reached", host));
         };
         call = std::make_unique<PeerConnection>(
-            loop_, worker_, settings_, std::move(*address), "neighbour",
-            PeerConnection::Handlers{
+            loop_, worker_, settings_.identity(), std::move(*address), "neighbour",
+            refusals_, PeerConnection::Handlers{
                 [this] { examine_connections(); },
                 [](const json &) { fail("an answer to a sweep"); }, lost,
                 lost});

@@ -7,6 +7,7 @@
 
 #include "agent/peer_connection.hpp"
 #include "agent/rank_seen.hpp"
+#include "agent/settings.hpp"
 #include "agent/sweep_plan.hpp"
 #include "protocol/sweep.hpp"
 
@@ -34,8 +35,10 @@ class NodeSweep
     };
 
     NodeSweep(EventLoop &loop, WorkerThread &worker, const Settings &settings,
-              Hooks hooks);
+              Refusals &refusals, Hooks hooks);
 
+    /* By which neighbours know us: before the first set_plan(). */
+    void set_job_key(const MessageKey &key) { job_key_ = key; }
     /* Before the first open(), and whenever nodes or ranks have changed. */
     void set_plan(SweepPlan plan);
     /* The sweep of this epoch, in place of the one before. */
@@ -72,7 +75,9 @@ class NodeSweep
     EventLoop &loop_;
     WorkerThread &worker_;
     const Settings &settings_;
+    Refusals &refusals_;
     Hooks hooks_;
+    std::optional<MessageKey> job_key_;
     SweepPlan plan_;
     std::unique_ptr<Network> network_;
     std::map<std::string, std::unique_ptr<PeerConnection>> calls_; /* by address */

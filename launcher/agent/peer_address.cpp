@@ -4,8 +4,6 @@
  */
 #include "agent/peer_address.hpp"
 
-#include "common/error.hpp"
-
 #include "ckpt/wire.h"
 
 #include <fmt/format.h>
@@ -13,13 +11,12 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <sstream>
+#include <system_error>
 
 namespace ckpt
 {
@@ -27,22 +24,11 @@ namespace ckpt
 namespace
 {
 
-constexpr std::size_t key_bytes = 16;
 constexpr std::size_t longest_text = sizeof(ckpt_message::text) - 1;
 
-std::string random_key()
-{
-    unsigned char bytes[key_bytes];
-    std::string key;
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
-        fail_errno(errno, "no random numbers");
-    }
-    for (unsigned char byte : bytes) {
-        key += fmt::format("{:02x}", byte);
-    }
-    return key;
-}
+/* What a text has beside the hosts, at most. */
+constexpr std::size_t longest_head =
+    std::string_view("tcp 65535 ").size() + 2 * MessageKey::size;
 
 /* Numeric addresses, those of the loopback interface last. */
 std::vector<std::string> own_addresses()
@@ -74,36 +60,60 @@ std::vector<std::string> own_addresses()
     return real;
 }
 
-} // namespace
-
-std::string PeerAddress::text() const
+/* Those that fit into a message, each after a space. */
+std::string hosts_text(const std::vector<std::string> &hosts)
 {
-    std::string text =
-        fmt::format("tcp {} {} {}", port, caller_key, answer_key);
+    std::string text;
 
     for (const std::string &host : hosts) {
-        if (text.size() + 1 + host.size() <= longest_text) {
+        if (longest_head + text.size() + 1 + host.size() <= longest_text) {
             text += " " + host;
         }
     }
     return text;
 }
 
+} // namespace
+
+std::string PeerAddress::text() const
+{
+    return fmt::format("tcp {} {}{}", port, key.text(), hosts_text(hosts));
+}
+
+std::string PeerAddress::place() const
+{
+    return fmt::format("{}{}", port, hosts_text(hosts));
+}
+
 std::optional<PeerAddress> PeerAddress::parse(std::string_view text)
 {
     std::istringstream words{std::string(text)};
-    PeerAddress address;
-    std::string kind, host;
+    std::string kind, port, digits, hosts;
 
-    if (!(words >> kind >> address.port >> address.caller_key >>
-          address.answer_key) ||
-        kind != "tcp" || address.caller_key.size() != 2 * key_bytes ||
-        address.answer_key.size() != 2 * key_bytes) {
+    if (!(words >> kind >> port >> digits) || kind != "tcp") {
+        return {};
+    }
+    std::getline(words, hosts);
+    auto key = MessageKey::parse(digits);
+    return key ? at(port + hosts, *key) : std::nullopt;
+}
+
+std::optional<PeerAddress> PeerAddress::at(std::string_view place, const MessageKey &key)
+{
+    std::istringstream words{std::string(place)};
+    PeerAddress address;
+    std::string port, host;
+
+    words >> port;
+    const char *end = port.data() + port.size();
+    auto [parsed, error] = std::from_chars(port.data(), end, address.port);
+    if (error != std::errc() || parsed != end) {
         return {};
     }
     while (words >> host) {
         address.hosts.push_back(host);
     }
+    address.key = key;
     return address;
 }
 
@@ -112,24 +122,12 @@ PeerAddress PeerAddress::make()
     PeerAddress address;
     char name[256] = {};
 
-    address.caller_key = random_key();
-    address.answer_key = random_key();
+    address.key = MessageKey::make();
     address.hosts = own_addresses();
     if (gethostname(name, sizeof name - 1) == 0) {
         address.hosts.insert(address.hosts.begin(), name);
     }
     return address;
-}
-
-bool same_key(std::string_view one, std::string_view other)
-{
-    unsigned difference = one.size() == other.size() ? 0 : 1;
-
-    for (std::size_t i = 0; i < std::min(one.size(), other.size()); i++) {
-        difference |= static_cast<unsigned char>(one[i]) ^
-                      static_cast<unsigned char>(other[i]);
-    }
-    return difference == 0;
 }
 
 } // namespace ckpt

@@ -2,13 +2,14 @@
 /*
  * peer_address.hpp - how the agents of other nodes reach this one.
  *
- * The text travels over MPI (WELCOME, broadcast, JOIN), so only ranks of this
- * job know the key in it.
+ * The text travels over MPI (WELCOME, broadcast, JOIN) and Unix sockets, so only this
+ * job knows the key in it. Over TCP goes the place, which is no secret.
  */
 #pragma once
 
+#include "common/message_key.hpp"
+
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,21 +19,20 @@ namespace ckpt
 {
 
 struct PeerAddress {
-    std::uint16_t port = 0; /* 0: any free one */
-    /* Two halves: the first shows that a caller belongs to the job, the second
-     * that the agent it has reached does. */
-    std::string caller_key, answer_key;
-    std::vector<std::string> hosts; /* to be tried in order */
+    std::uint16_t port = 0;         /* 0: any free one */
+    MessageKey key;                 /* of the job */
+    std::vector<std::string> hosts; /* to be tried in order; the node's name first */
 
-    /* "tcp PORT KEY KEY HOST..."; fits into a message. */
+    /* "tcp PORT KEY HOST...", with as many hosts as fit into a message. */
     std::string text() const;
     static std::optional<PeerAddress> parse(std::string_view text);
 
-    /* Random keys; the addresses of this node's interfaces, and its name. */
+    /* "PORT HOST...", the same without the key; and back. */
+    std::string place() const;
+    static std::optional<PeerAddress> at(std::string_view place, const MessageKey &key);
+
+    /* A random key; the addresses of this node's interfaces, and its name. */
     static PeerAddress make();
 };
-
-/* Takes as long for a wrong key as for a right one. */
-bool same_key(std::string_view one, std::string_view other);
 
 } // namespace ckpt

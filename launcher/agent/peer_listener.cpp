@@ -5,16 +5,18 @@
 #include "agent/peer_listener.hpp"
 
 #include "common/error.hpp"
-#include "common/files.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <iterator>
+#include <utility>
 
 namespace ckpt
 {
@@ -22,33 +24,32 @@ namespace ckpt
 namespace
 {
 
-/* More connections than this without a key are not from our job. */
-constexpr std::size_t most_strangers = 256;
+using std::chrono::steady_clock;
+
+std::string name_of(const sockaddr_storage &address, socklen_t size)
+{
+    char host[NI_MAXHOST] = "?";
+
+    (void)getnameinfo(reinterpret_cast<const sockaddr *>(&address), size, host,
+                      sizeof host, nullptr, 0, NI_NUMERICHOST);
+    return host;
+}
 
 } // namespace
 
-PeerListener::PeerListener(EventLoop &loop, const std::filesystem::path &file,
-                           std::string launch_namespace, Accepted accepted)
-    : loop_(loop), file_(file), namespace_(std::move(launch_namespace)),
-      accepted_(std::move(accepted)), address_(PeerAddress::make())
+PeerListener::PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
+                           Refusals &refusals, Accepted accepted, Limits limits)
+    : loop_(loop), self_(std::move(self)), address_(std::move(address)),
+      refusals_(refusals), accepted_(std::move(accepted)), limits_(limits),
+      timer_(loop, [this] { drop_late(); })
 {
-    if (std::filesystem::exists(file_)) {
-        require_own(file_, "address of the agent");
-        auto former = PeerAddress::parse(
-            read_text_file(file_, "address of the agent"));
-        if (former) {
-            address_ = *former;
-        }
-    }
     listen();
-    write_text_file_atomically(file_, address_.text(), "address of the agent");
     loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
 }
 
 PeerListener::~PeerListener()
 {
     loop_.forget(socket_.get());
-    ::unlink(file_.c_str());
 }
 
 void PeerListener::listen()
@@ -73,39 +74,78 @@ void PeerListener::listen()
     address_.port = ntohs(address.sin6_port);
 }
 
+/* ---- Strangers --------------------------------------------------------------- */
+
 void PeerListener::accept()
 {
-    Fd socket(accept4(socket_.get(), nullptr, nullptr,
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    Fd socket(accept4(socket_.get(), reinterpret_cast<sockaddr *>(&from), &size,
                       SOCK_CLOEXEC | SOCK_NONBLOCK));
 
-    if (!socket || strangers_.size() >= most_strangers) {
+    if (!socket) {
         return;
     }
-    auto owner =
-        std::make_unique<FrameStream>(loop_, std::move(socket), "a stranger");
-    FrameStream *stream = owner.get();
-    stream->handle({[this, stream](const nlohmann::json &frame) {
-                        introduce(stream, frame);
-                    },
-                    [this, stream] { strangers_.erase(stream); }});
-    strangers_.emplace(stream, std::move(owner));
+    if (strangers_.size() >= limits_.strangers) {
+        drop_oldest(Refusal::too_many, "makes room for a newer connection");
+    }
+    Stranger &stranger = strangers_.emplace_back();
+    auto place = std::prev(strangers_.end());
+    stranger.stream = std::make_unique<FrameStream>(
+        loop_, std::move(socket), "a stranger at " + name_of(from, size), refusals_);
+    stranger.until = steady_clock::now() + limits_.introduction;
+    stranger.stream->handle_strange(
+        {[this, place](const Frame &frame) { introduce(place, frame); },
+         [this, place] {
+             strangers_.erase(place);
+             set_timer();
+         }});
+    stranger.stream->send_strange(stranger.handshake.challenge());
+    set_timer();
 }
 
-void PeerListener::introduce(FrameStream *stream, const nlohmann::json &frame)
+void PeerListener::introduce(Strangers::iterator stranger, const Frame &call)
 {
-    std::string host = frame.at("host");
-    std::string purpose = frame.at("type");
+    auto caller = stranger->handshake.examine(call, address_, self_);
 
-    if (!same_key(frame.at("key").get<std::string>(), address_.caller_key) ||
-        frame.at("namespace") != namespace_) {
-        fail("a connection that says it is {} has not our key", host);
+    stranger->stream->send_strange(caller.answer);
+    if (!caller.obstacle.empty()) {
+        refuse(Refusal::foreign, "the agent of {} as {}: {}", caller.host,
+               caller.purpose, caller.obstacle);
     }
-    auto owner = std::move(strangers_.at(stream));
-    strangers_.erase(stream);
-    spdlog::info("the agent of {} has joined as {}", host, purpose);
-    owner->trust();
-    owner->send({{"type", "welcome"}, {"key", address_.answer_key}});
-    accepted_(std::move(owner), host, purpose);
+    auto stream = std::move(stranger->stream);
+    strangers_.erase(stranger);
+    set_timer();
+    stream->set_peer(fmt::format("the agent of {} as {}", caller.host, caller.purpose));
+    stream->trust(caller.keys.from_listener, caller.keys.from_caller);
+    spdlog::info("the agent of {} has joined as {}", caller.host, caller.purpose);
+    accepted_(std::move(stream), caller.host, caller.purpose);
+}
+
+void PeerListener::drop_oldest(Refusal why, const std::string &text)
+{
+    Stranger &oldest = strangers_.front();
+
+    refusals_.count(why, fmt::format("{}: {}", oldest.stream->peer(), text));
+    strangers_.pop_front();
+}
+
+void PeerListener::drop_late()
+{
+    while (!strangers_.empty() && strangers_.front().until <= steady_clock::now()) {
+        drop_oldest(Refusal::too_slow, "has not said in time who it is");
+    }
+    set_timer();
+}
+
+void PeerListener::set_timer()
+{
+    if (strangers_.empty()) {
+        timer_.stop();
+        return;
+    }
+    timer_.start(std::chrono::ceil<std::chrono::milliseconds>(
+        strangers_.front().until - steady_clock::now()));
 }
 
 } // namespace ckpt

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_listener.hpp - lets the agents of the job's other nodes in, and nobody
- * else: who calls must show the key of PeerAddress first.
+ * peer_listener.hpp - lets the agents of the job's other nodes in, and nobody else: who
+ * calls must show that it has the key of PeerAddress (agent/handshake.hpp).
+ *
+ * Strangers cost no more than some descriptors for some seconds: those that have not
+ * shown it in time are dropped, and the oldest when there are too many. All that is
+ * refused is counted.
  */
 #pragma once
 
 #include "agent/event_loop.hpp"
 #include "agent/frame_stream.hpp"
+#include "agent/handshake.hpp"
+#include "agent/loop_timer.hpp"
 #include "agent/peer_address.hpp"
+#include "agent/peer_identity.hpp"
+#include "agent/refusals.hpp"
 
-#include <filesystem>
+#include <chrono>
+#include <cstddef>
 #include <functional>
-#include <map>
+#include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace ckpt
 {
@@ -21,34 +31,63 @@ namespace ckpt
 class PeerListener
 {
   public:
-    /* purpose: what the caller wants (agent/peer_connection.hpp) */
+    /* purpose: what the caller wants (agent/peer_connection.hpp). The stream's handlers
+     * are to be set before the function returns. */
     using Accepted = std::function<void(std::unique_ptr<FrameStream>,
                                         const std::string &host,
                                         const std::string &purpose)>;
 
-    /*
-     * Listens on a free port. The address is kept in `file`, so that an agent
-     * that takes the place of one that died is reached at the same address,
-     * which the ranks still know. Throws Error.
-     */
-    PeerListener(EventLoop &loop, const std::filesystem::path &file,
-                 std::string launch_namespace, Accepted accepted);
-    ~PeerListener(); /* removes the file */
+    struct Limits {
+        std::size_t strangers = 256; /* our job never has more without the key */
+        /* To show it: two messages, to which an agent answers at once. */
+        std::chrono::milliseconds introduction = std::chrono::seconds(5);
+    };
 
+    /* Listens on the port of `address`, on a free one if that is 0. Throws Error.
+     * `loop` and `refusals` must live longer. */
+    PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
+                 Refusals &refusals, Accepted accepted)
+        : PeerListener(loop, std::move(self), std::move(address), refusals,
+                       std::move(accepted), Limits())
+    {
+    }
+    PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
+                 Refusals &refusals, Accepted accepted, Limits limits);
+    ~PeerListener();
+    PeerListener(const PeerListener &) = delete;
+    PeerListener &operator=(const PeerListener &) = delete;
+
+    /* With the port and the key. */
     const PeerAddress &address() const { return address_; }
+    /* Callers have to show this one from now on. */
+    void use_key(const MessageKey &key) { address_.key = key; }
 
   private:
+    using Time = EventLoop::Time;
+
+    struct Stranger {
+        std::unique_ptr<FrameStream> stream;
+        ListenerHandshake handshake;
+        Time until; /* then it is dropped */
+    };
+    using Strangers = std::list<Stranger>; /* the oldest first */
+
     void listen();
     void accept();
-    void introduce(FrameStream *stream, const nlohmann::json &frame);
+    void introduce(Strangers::iterator stranger, const Frame &call);
+    void drop_oldest(Refusal why, const std::string &text);
+    void drop_late();
+    void set_timer();
 
     EventLoop &loop_;
-    std::filesystem::path file_;
-    std::string namespace_;
-    Accepted accepted_;
+    PeerIdentity self_;
     PeerAddress address_;
+    Refusals &refusals_;
+    Accepted accepted_;
+    Limits limits_;
     Fd socket_;
-    std::map<FrameStream *, std::unique_ptr<FrameStream>> strangers_;
+    Strangers strangers_;
+    LoopTimer timer_; /* for the oldest one */
 };
 
 } // namespace ckpt

@@ -4,7 +4,7 @@
  */
 #include "agent/rank_session.hpp"
 
-#include "common/error.hpp"
+#include "agent/refusals.hpp"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -91,11 +91,11 @@ RankSession::Received RankSession::receive(ckpt_message &message)
     }
     if (size != sizeof message || (header.msg_flags & MSG_TRUNC) != 0 ||
         message.magic != CKPT_WIRE_MAGIC) {
-        fail("a message of {} bytes that is none of ours", size);
+        refuse(Refusal::malformed, "a message of {} bytes that is none of ours", size);
     }
     if (message.version != CKPT_WIRE_VERSION) {
-        fail("a message of protocol version {}, not {}", message.version,
-             CKPT_WIRE_VERSION);
+        refuse(Refusal::foreign, "a message of protocol version {}, not {}",
+               message.version, CKPT_WIRE_VERSION);
     }
     message.text[sizeof message.text - 1] = '\0';
     cut_.answered(message);
@@ -108,21 +108,22 @@ void RankSession::hello(const ckpt_message &message)
     socklen_t size = sizeof peer;
 
     if (introduced()) {
-        fail("rank {} introduced itself twice", rank_);
+        refuse(Refusal::replayed, "rank {} introduced itself twice", rank_);
     }
     if (getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
         fail_errno(errno, "who sent HELLO");
     }
     if (static_cast<std::uint64_t>(peer.pid) != message.arg[2]) {
-        fail("HELLO of process {} came from process {}", message.arg[2],
-             peer.pid);
+        refuse(Refusal::forged, "HELLO of process {} came from process {}",
+               message.arg[2], peer.pid);
     }
     if (message.arg[1] == 0 || message.arg[1] > largest_job ||
         message.arg[0] >= message.arg[1]) {
-        fail("HELLO of rank {} of {}", message.arg[0], message.arg[1]);
+        refuse(Refusal::malformed, "HELLO of rank {} of {}", message.arg[0],
+               message.arg[1]);
     }
     if (message.arg[4] == 0 || message.arg[4] > 64) {
-        fail("HELLO with signal {}", message.arg[4]);
+        refuse(Refusal::malformed, "HELLO with signal {}", message.arg[4]);
     }
     rank_ = static_cast<int>(message.arg[0]);
     rank_count_ = static_cast<int>(message.arg[1]);
@@ -146,7 +147,8 @@ void RankSession::map_page()
     Fd file = take_passed();
     if (!file || fstat(file.get(), &status) < 0 ||
         static_cast<std::size_t>(status.st_size) < needed) {
-        fail("rank {} brought no rank page of {} bytes", rank_, needed);
+        refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank_,
+               needed);
     }
     void *address = mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_SHARED,
                          file.get(), 0);
@@ -158,7 +160,8 @@ void RankSession::map_page()
         page->rank != static_cast<std::uint32_t>(rank_) ||
         page->rank_count != static_cast<std::uint32_t>(rank_count_)) {
         munmap(address, needed);
-        fail("rank {}: what it brought is not its rank page", rank_);
+        refuse(Refusal::malformed, "rank {}: what it brought is not its rank page",
+               rank_);
     }
     page_ = page;
     page_size_ = needed;

@@ -37,13 +37,14 @@ class RankSession
     /* Readable when the process has ended; -1 before HELLO. */
     int process_descriptor() const { return process_.get(); }
 
-    /* Reads one message, and what descriptor comes along. Throws Error for a
-     * message that is malformed. */
+    /* Reads one message, and what descriptor comes along. Throws Refused for a
+     * message that is none. */
     Received receive(ckpt_message &message);
     /* The descriptor that came last, once. */
     Fd take_passed() { return std::move(passed_); }
 
-    /* Checks HELLO and maps the page. Throws Error if anything is wrong. */
+    /* Checks HELLO and maps the page. Throws Refused for what is wrong in it, Error
+     * otherwise. */
     void hello(const ckpt_message &message);
 
     bool introduced() const { return page_ != nullptr; }

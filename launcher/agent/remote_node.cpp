@@ -21,6 +21,17 @@ RemoteNode::RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
     compare_clocks();
 }
 
+/* Of messages to and from each peer. */
+void RemoteNode::Page::set_counts(const json &frame)
+{
+    frame.at("sent").get_to(sent);
+    frame.at("received").get_to(received);
+    if (sent.size() != peers || received.size() != peers) {
+        fail("a rank with {} peers counts messages of {} and {}", peers, sent.size(),
+             received.size());
+    }
+}
+
 /* Its own ranks only: no agent can speak for the ranks of another. */
 int RemoteNode::rank_of(const json &frame) const
 {
@@ -41,10 +52,11 @@ void RemoteNode::on_frame(const json &frame)
         file_system_ = file_system_from(frame.at("file_system"));
     } else if (type == "here") {
         int rank = frame.at("rank");
-        Page &page = pages_[rank] = {};
-        frame.at("sent").get_to(page.sent);
-        frame.at("received").get_to(page.received);
+        Page page;
+        page.peers = frame.at("count");
+        page.set_counts(frame);
         frame.at("memory").get_to(page.memory);
+        pages_[rank] = std::move(page);
         events_.rank_here(
             *this, rank, frame.at("count"), frame.at("pid"),
             {frame.at("cut"), frame.at("open"), frame.at("in_doubt"),
@@ -81,6 +93,8 @@ void RemoteNode::on_frame(const json &frame)
                             monotonic_nanoseconds())) {
             ask_for_clock();
         }
+    } else if (type == "refused") {
+        frame.at("counts").get_to(refused_);
     } else if (type == "undone") {
         events_.undone(*this);
     } else {
@@ -95,8 +109,7 @@ void RemoteNode::rank_said(const json &frame)
 
     page.clocks = clocks_from(frame.at("clocks"));
     if (frame.contains("sent")) {
-        page.sent = frame.at("sent").get<std::vector<std::uint64_t>>();
-        page.received = frame.at("received").get<std::vector<std::uint64_t>>();
+        page.set_counts(frame);
     }
     if (frame.contains("seen")) {
         page.seen = seen_from(frame.at("seen"));

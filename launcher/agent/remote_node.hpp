@@ -6,6 +6,7 @@
 
 #include "agent/frame_stream.hpp"
 #include "agent/node.hpp"
+#include "agent/refusals.hpp"
 
 #include <map>
 #include <memory>
@@ -22,6 +23,8 @@ class RemoteNode : public Node
 
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
+    /* What its agent has refused, as it told last. */
+    const Refusals::Counts &refused() const { return refused_; }
     FileSystem file_system() const override { return file_system_; }
     int memory_of(int rank) const override;
     void set_targets(int rank,
@@ -53,10 +56,13 @@ class RemoteNode : public Node
   private:
     /* What its agent told last about a rank's page. */
     struct Page {
+        std::size_t peers = 0; /* ranks of the job */
         std::vector<ckpt_clock> clocks;
         std::vector<std::uint64_t> sent, received;
         RankSeen seen;
         int memory = 0;
+
+        void set_counts(const nlohmann::json &frame);
     };
 
     void on_frame(const nlohmann::json &frame);
@@ -68,6 +74,7 @@ class RemoteNode : public Node
     std::string host_;
     std::string address_;
     FileSystem file_system_;
+    Refusals::Counts refused_;
     NodeEvents &events_;
     std::map<int, Page> pages_; /* of its ranks */
     ClockProbe probe_;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/peer_identity.hpp"
 #include "common/switch.hpp"
 #include "image/codec.hpp"
 #include "image/page_pool.hpp"
@@ -28,6 +29,7 @@ struct Settings {
     std::string host; /* name of this node */
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
     std::uint64_t restart_number = 0;
+    std::uint64_t incarnation = 0; /* of the job: launches that `ckpt run` has made */
     CheckpointInterval interval = CheckpointInterval::parse("0");
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);
     std::string protocol = "sns"; /* protocol/cut_choice.hpp: these two words */
@@ -43,6 +45,8 @@ struct Settings {
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */
+
+    PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }
 };
 
 } // namespace ckpt

@@ -18,7 +18,7 @@ namespace ckpt
 struct SweepPlan {
     struct Member {
         std::string host;
-        std::string address;                    /* PeerAddress::text() */
+        std::string address;                    /* PeerAddress::place() */
         std::vector<std::pair<int, int>> ranks; /* runs: first, last */
 
         int rank_count() const;

@@ -47,6 +47,9 @@ StoredJob stored_job(const Tiers &tiers, const std::string &name)
 nlohmann::json to_json(const RunningJob &job)
 {
     nlohmann::json json = job.status;
+    if (job.status.refused.empty()) {
+        json.erase("refused");
+    }
     json["running"] = true;
     return json;
 }
@@ -101,6 +104,17 @@ std::string to_text_tiers(const control::Status &status)
     return text;
 }
 
+/* What was not ours, or not as it should be. */
+std::string to_text_refused(const control::Status &status)
+{
+    std::string text;
+
+    for (const auto &[why, count] : status.refused) {
+        text += fmt::format("{} {} {}", text.empty() ? "" : ",", count, why);
+    }
+    return text.empty() ? text : fmt::format("  refused:{}\n", text);
+}
+
 std::string to_text(const RunningJob &job)
 {
     const control::Status &status = job.status;
@@ -131,6 +145,7 @@ std::string to_text(const RunningJob &job)
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);
     }
+    text += to_text_refused(status);
     return text;
 }
 

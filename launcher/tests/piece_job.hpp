@@ -162,6 +162,7 @@ class Job
     EventLoop loop_;
     WorkerThread worker_;
     Settings settings_;
+    Refusals refusals_;
     std::optional<LocalNode> local_;
     std::unique_ptr<Listener> listener_;
     std::unique_ptr<PeerListener> peers_;

@@ -3,6 +3,7 @@
  * test_agent.cpp - ckptd, the real program, with ranks that are processes.
  */
 #include "config.h"
+#include "agent/handshake.hpp"
 #include "agent/launch_facts.hpp"
 #include "agent/listener.hpp"
 #include "agent/peer_address.hpp"
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -425,6 +427,7 @@ TEST(Agent, NonsenseHarmsNobody)
     char junk[600] = "nonsense";
     ASSERT_EQ(send(socket.get(), junk, sizeof junk, 0), 600);
     EXPECT_EQ(recv(socket.get(), junk, sizeof junk, 0), 0); /* dropped */
+    EXPECT_EQ(job.ask("status").status.refused, (Refusals::Counts{{"malformed", 1}}));
 
     EXPECT_NE(job.ask("dance").error.find("unknown command"),
               std::string::npos);
@@ -471,15 +474,21 @@ TEST(Agent, AStrangerIsNotLetIn)
     ASSERT_EQ(connect(socket.get(), reinterpret_cast<sockaddr *>(&loopback),
                       sizeof loopback),
               0);
-    std::string hello = R"({"type":"agent","host":"x","namespace":"y","key":")" +
-                        std::string(32, '0') + "\"}";
-    std::string frame = {static_cast<char>(hello.size()), 0, 0, 0};
-    frame += hello;
-    ASSERT_EQ(send(socket.get(), frame.data(), frame.size(), 0),
-              static_cast<ssize_t>(frame.size()));
+    char challenge[256];
+    ssize_t size = recv(socket.get(), challenge, sizeof challenge, 0);
+    FrameReader reader(longest_handshake);
+    reader.add({challenge, static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
+    address->key = MessageKey::make();
+    auto first = reader.next();
+    ASSERT_TRUE(first);
+    std::string call =
+        CallerHandshake(*address, {"fake", "node1", 0}, "agent").call(*first);
+    ASSERT_EQ(send(socket.get(), call.data(), call.size(), 0),
+              static_cast<ssize_t>(call.size()));
     char byte;
     EXPECT_EQ(recv(socket.get(), &byte, 1, 0), 0); /* closed, not a word */
     EXPECT_EQ(job.ask("checkpoint").event, "result");
+    EXPECT_EQ(job.ask("status").status.refused, (Refusals::Counts{{"forged", 1}}));
 }
 
 TEST(Listener, RefusesOtherUsers)
@@ -490,8 +499,9 @@ TEST(Listener, RefusesOtherUsers)
     test::ScratchDirectory directory;
     std::string path = directory / "socket";
     EventLoop loop;
+    Refusals refusals;
     int accepted = 0;
-    Listener listener(loop, path, SOCK_STREAM, [&](Fd) { accepted++; });
+    Listener listener(loop, path, SOCK_STREAM, refusals, [&](Fd) { accepted++; });
     chmod(directory.path().c_str(), 0777);
     chmod(path.c_str(), 0777);
     test::run_in_child([&] {
@@ -501,6 +511,7 @@ TEST(Listener, RefusesOtherUsers)
     });
     EXPECT_TRUE(listener.accept_one());
     EXPECT_EQ(accepted, 0);
+    EXPECT_EQ(refusals.of(Refusal::other_user), 1u);
     EXPECT_TRUE(is_listening(path, SOCK_STREAM));
     EXPECT_TRUE(listener.accept_one());
     EXPECT_EQ(accepted, 1);
@@ -512,7 +523,8 @@ TEST(LaunchFacts, ARestartedJobIsRecordedAsTheFirst)
     facts.launcher = {"mpirun", "-np", "2", "/opt/lib/ckpt/ckpt-restart", "d/1"};
     facts.application = {"./app", "in"};
     char name[] = "CKPT_KEEP=3", other[] = "HOME=/", job[] = "CKPT_RESTART_JOB=x";
-    char *environment[] = {name, other, job, nullptr};
+    char incarnation[] = "CKPT_INCARNATION=2";
+    char *environment[] = {name, other, job, incarnation, nullptr};
     Launch launch = launch_record(facts, environment);
     EXPECT_EQ(launch.launcher, (std::vector<std::string>{
                                    "mpirun", "-np", "2", "./app", "in"}));
