@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agent/control.hpp"
-#include "agent/event_loop.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <nlohmann/json.hpp>

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
 #include "agent/frame_stream.hpp"
 #include "agent/peer_address.hpp"
+#include "common/event_loop.hpp"
 
 #include <filesystem>
 #include <functional>
