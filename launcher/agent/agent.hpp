@@ -9,7 +9,6 @@
 #include "agent/control_server.hpp"
 #include "agent/coordinator.hpp"
 #include "agent/coordinator_link.hpp"
-#include "agent/event_loop.hpp"
 #include "agent/listener.hpp"
 #include "agent/local_node.hpp"
 #include "agent/peer_listener.hpp"
@@ -17,6 +16,7 @@
 #include "agent/remote_node.hpp"
 #include "agent/settings.hpp"
 #include "agent/worker_thread.hpp"
+#include "common/event_loop.hpp"
 
 #include <list>
 #include <memory>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "agent/control.hpp"
-#include "agent/event_loop.hpp"
 #include "agent/refusals.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <cstdint>

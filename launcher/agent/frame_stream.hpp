@@ -9,10 +9,10 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
 #include "agent/frame.hpp"
 #include "agent/frame_seal.hpp"
 #include "agent/refusals.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <nlohmann/json.hpp>

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
 #include "agent/refusals.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <filesystem>

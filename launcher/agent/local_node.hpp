@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
 #include "agent/freezer.hpp"
 #include "agent/increments.hpp"
 #include "agent/rank_question.hpp"
@@ -18,6 +17,7 @@
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
 #include "agent/worker_thread.hpp"
+#include "common/event_loop.hpp"
 
 #include <functional>
 #include <map>

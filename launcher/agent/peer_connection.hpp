@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
+#include "common/event_loop.hpp"
 #include "agent/frame_stream.hpp"
 #include "agent/handshake.hpp"
 #include "agent/loop_timer.hpp"

@@ -9,13 +9,13 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
 #include "agent/frame_stream.hpp"
 #include "agent/handshake.hpp"
 #include "agent/loop_timer.hpp"
 #include "agent/peer_address.hpp"
 #include "agent/peer_identity.hpp"
 #include "agent/refusals.hpp"
+#include "common/event_loop.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "agent/event_loop.hpp"
+#include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <arpa/inet.h>

@@ -2,7 +2,7 @@
 /*
  * event_loop.cpp - one epoll descriptor and who is called for which event.
  */
-#include "agent/event_loop.hpp"
+#include "common/event_loop.hpp"
 
 #include "common/error.hpp"
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * membership_protocol.hpp - the membership of a job as the state machine of one member:
+ * messages and the passing of time go in, actions come out, and no call here waits, reads
+ * a descriptor or looks at a clock (docs/membership.md).
+ */
+#pragma once
+
+#include "membership/actions.hpp"
+#include "membership/ring_watch.hpp"
+#include "membership/view_change.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace ckpt::membership
+{
+
+class Protocol
+{
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+    using Duration = std::chrono::steady_clock::duration;
+
+    struct Options {
+        /* H: between two signs of life. A node is accused 2.5 H after the last one. */
+        Duration heartbeat = std::chrono::milliseconds(250);
+        /* How long a node may live without a process of ours. */
+        Duration replacement = std::chrono::seconds(10);
+        /* How long a view change that is needed may take, or a new process may wait to
+         * be let in, before this member gives itself up. At least 16 H. */
+        Duration majority = std::chrono::seconds(5);
+    };
+
+    /*
+     * Normal context, like all here. A member whose life is the first is in view 1 at
+     * once, with `members` others and itself, all in their first life; it gets an Install
+     * of it. One of a later life asks to be let in. Throws Error: more than most_members,
+     * or self is none of them.
+     */
+    Protocol(MemberId self, Life life, std::size_t members, Options options, Time now);
+
+    /* Events. Each may leave actions, to be taken and done in order. `now` must not go
+     * back. After a pause, receive() everything that has come meanwhile before tick(). */
+    void receive(const Envelope &envelope, const Message &message, Time now);
+    /* The kernel of the member's node says that there is no such process. */
+    void refused(MemberId member, Time now);
+    /* An authentic refusal has come: the job is being run by a newer incarnation. */
+    void superseded(std::uint64_t incarnation);
+    /* This member wants to go. It stays until it gets Excluded. */
+    void leave(Time now);
+    void tick(Time now);
+    /* When tick() must be called at the latest. */
+    Time next_tick() const;
+
+    std::vector<Action> take_actions() { return outbox_.take(); }
+
+    MemberId self() const { return self_; }
+    Life life() const { return life_; }
+    /* The last one installed here; its number is 0 if there was none. */
+    const View &view() const { return view_; }
+    /* It was excluded or has lost the majority: it does nothing any more. */
+    bool has_ended() const { return ended_; }
+    /* Pairs of members that live but do not hear each other. */
+    const std::set<std::pair<MemberId, MemberId>> &dead_links() const
+    {
+        return dead_links_;
+    }
+
+  private:
+    struct Charge {
+        Reason reason;
+        Time expires; /* unless it is repeated */
+    };
+    struct Arrival {
+        Life life;
+        Time expires;
+    };
+
+    Time awake(Time now);
+    void end(Action last);
+    void install(const View &view, Time now);
+    std::vector<action::Install::Departure> departures(const View &next) const;
+    void drop_what_is_settled();
+    void announce(const View &next, Time now);
+
+    void on(const Envelope &envelope, const message::Heartbeat &heartbeat, Time now);
+    void on(const Envelope &envelope, const message::Question &question, Time now);
+    void on(const Envelope &envelope, const message::Answer &answer, Time now);
+    void on(const Envelope &envelope, const message::Accusation &accusation, Time now);
+    void on(const Envelope &envelope, const message::Link &link, Time now);
+    void on(const Envelope &envelope, const message::Prepare &prepare, Time now);
+    void on(const Envelope &envelope, const message::Promise &promise, Time now);
+    void on(const Envelope &envelope, const message::Proposal &proposal, Time now);
+    void on(const Envelope &envelope, const message::Acceptance &acceptance, Time now);
+    void on(const Envelope &envelope, const message::Denial &denial, Time now);
+    template <typename Other>
+    void on(const Envelope &, const Other &, Time)
+    {
+        /* Hello, Decision and Refusal are seen to before. */
+    }
+    void on_decision(const Envelope &envelope, const View &view, Time now);
+    void on_hello(const Envelope &envelope, Time now);
+    void compare_views(const Envelope &envelope, Time now);
+    void tell_decision(MemberId member, Time now);
+    void vouch(MemberId member);
+    void set_link(MemberId one, MemberId other, bool dead);
+
+    void step(Time now);
+    void ask_to_be_let_in(Time now);
+    void beat(Time now);
+    void watch(Time now);
+    void forget_the_expired(Time now);
+    Outlook outlook(Time now) const;
+    void change(Time now);
+    Time may_begin_at(const Outlook &outlook) const;
+    void inform(Time now);
+    bool is_busy() const;
+    Time next_due() const;
+
+    const MemberId self_;
+    const Life life_;
+    const std::size_t members_;
+    const Options options_;
+
+    /* Time during which this process could not run does not count. */
+    Duration asleep_{};
+    Time due_{};        /* the next tick, real time */
+    Time stepped_at_{}; /* the last one */
+
+    Outbox outbox_;
+    View view_;
+    bool ended_ = false;
+    bool leaving_ = false;
+    RingWatch watch_;
+    ViewChange change_;
+
+    Time beat_at_{};
+    /* By accused and accuser. */
+    std::map<std::pair<MemberId, MemberId>, Charge> charges_;
+    std::map<MemberId, Arrival> arrivals_;
+    std::set<std::pair<MemberId, MemberId>> dead_links_;
+    /* Since when a change is needed or we wait to be let in. */
+    std::optional<Time> unsettled_since_;
+    /* Who has not shown yet that it has the view that was decided here. */
+    MemberSet uninformed_;
+    Time inform_at_{};
+    Time inform_until_{};
+    std::map<MemberId, Time> told_; /* when the view was sent to it, unasked */
+};
+
+} // namespace ckpt::membership

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ring_watch.cpp - who is alive, as far as one member can tell.
+ */
+#include "membership/ring_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ckpt::membership
+{
+
+namespace
+{
+
+using std::chrono::milliseconds;
+
+/* A kernel says only once a second to the same node that there is no such process
+ * (net.ipv4.icmp_ratelimit): silence of a node is shown by no less than this. */
+constexpr milliseconds refusals_apart{3000};
+
+} // namespace
+
+const char *reason_name(Reason reason)
+{
+    switch (reason) {
+    case Reason::silent:
+        return "no sign of life";
+    case Reason::gone:
+        return "its agent has ended and was not replaced";
+    case Reason::leaving:
+        return "it has left";
+    case Reason::unknown:
+        break;
+    }
+    return "other nodes have missed it";
+}
+
+RingWatch::RingWatch(MemberId self, std::size_t members, Options options)
+    : self_(self), options_(options), signs_(members)
+{
+}
+
+void RingWatch::install(const View &view, Time now)
+{
+    std::map<MemberId, Neighbour> before;
+
+    for (MemberId member = 0; member < signs_.size(); member++) {
+        if (view.life_of(member) != view_.life_of(member)) {
+            signs_[member] = {};
+        }
+    }
+    before.swap(neighbours_);
+    view_ = view;
+    for (MemberId member : {view.members.successor(self_),
+                            view.members.predecessor(self_)}) {
+        if (member == self_) {
+            continue;
+        }
+        MemberId witness = view.members.successor(self_) == member
+                               ? view.members.successor(member)
+                               : view.members.predecessor(member);
+        auto known = before.find(member);
+        Neighbour neighbour{.witness = {}, .since = now, .vouched = now};
+        if (known != before.end() && signs_[member].heard) {
+            neighbour = known->second;
+        }
+        neighbour.witness = witness == self_ ? std::nullopt : std::optional(witness);
+        neighbours_.emplace(member, neighbour);
+    }
+    std::erase_if(accused_,
+                  [&](const auto &entry) { return !neighbours_.contains(entry.first); });
+}
+
+/* ---- Evidence ------------------------------------------------------------ */
+
+void RingWatch::heard(MemberId member, Time now)
+{
+    signs_[member] = {.heard = now, .refused = {}, .gone_since = {}};
+}
+
+void RingWatch::refused(MemberId member, Time now)
+{
+    Signs &signs = signs_[member];
+
+    signs.refused = now;
+    if (!signs.gone_since) {
+        signs.gone_since = now;
+    }
+}
+
+void RingWatch::vouched(const message::Answer &answer, Time now)
+{
+    auto found = neighbours_.find(answer.about);
+
+    if (found == neighbours_.end() || answer.life != view_.life_of(answer.about)) {
+        return;
+    }
+    Time when = now - milliseconds(answer.silent_ms);
+    Signs &signs = signs_[answer.about];
+    if (!answer.gone) {
+        found->second.vouched = std::max(found->second.vouched, when);
+    } else if (!signs.heard || *signs.heard < when) {
+        signs.refused = std::max(signs.refused.value_or(when), when);
+        signs.gone_since = signs.gone_since.value_or(when);
+    }
+}
+
+RingWatch::Time RingWatch::last_heard(MemberId member,
+                                      const Neighbour &neighbour) const
+{
+    return std::max(signs_[member].heard.value_or(neighbour.since), neighbour.since);
+}
+
+RingWatch::Time RingWatch::last_sign(MemberId member, const Neighbour &neighbour) const
+{
+    return std::max(last_heard(member, neighbour), neighbour.vouched);
+}
+
+bool RingWatch::is_gone(MemberId member, Time now) const
+{
+    const Signs &signs = signs_[member];
+    return signs.gone_since && now < *signs.refused + refusals_apart;
+}
+
+std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) const
+{
+    auto found = neighbours_.find(member);
+
+    if (found == neighbours_.end()) {
+        return std::nullopt;
+    }
+    const Signs &signs = signs_[member];
+    const bool gone = is_gone(member, now);
+    /* Only what was heard here: hearsay would keep itself alive. */
+    const Time last = gone ? *signs.refused : last_heard(member, found->second);
+    const auto silent = std::chrono::duration_cast<milliseconds>(now - last).count();
+    return message::Answer{member, view_.life_of(member),
+                           static_cast<std::uint32_t>(std::max<long>(silent, 0)), gone};
+}
+
+/* ---- Judgement ----------------------------------------------------------- */
+
+/* 2.5 H: the third heartbeat after the last one is late by half its time. What is left
+ * of 3 H is for the view change, which asks the accused itself. */
+std::optional<Reason> RingWatch::verdict(MemberId member, const Neighbour &neighbour,
+                                         Time now) const
+{
+    const Duration patience = options_.heartbeat * 5 / 2;
+    const Signs &signs = signs_[member];
+    const Time last = last_sign(member, neighbour);
+
+    if (signs.gone_since && *signs.gone_since >= last) {
+        if (now - *signs.gone_since >= options_.replacement) {
+            return Reason::gone;
+        }
+        return now - *signs.refused >= std::max<Duration>(patience, refusals_apart)
+                   ? std::optional(Reason::silent)
+                   : std::nullopt;
+    }
+    return now - last >= patience ? std::optional(Reason::silent) : std::nullopt;
+}
+
+void RingWatch::ask(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox)
+{
+    if (now >= neighbour.ask_at) {
+        neighbour.ask_at = now + options_.heartbeat / 4;
+        outbox.send(member, message::Heartbeat{.probe = true});
+        if (neighbour.witness) {
+            outbox.send(*neighbour.witness, message::Question{member});
+        }
+    }
+}
+
+void RingWatch::judge(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox)
+{
+    const auto reason = verdict(member, neighbour, now);
+    const auto accuse = [&](Reason why, bool stands) {
+        outbox.send(view_.members, message::Accusation{member, view_.life_of(member),
+                                                       why, stands});
+    };
+
+    if (reason && (!accused_.contains(member) || now >= neighbour.accuse_at)) {
+        neighbour.accuse_at = now + options_.heartbeat / 2;
+        accused_[member] = *reason;
+        accuse(*reason, true);
+    } else if (!reason && accused_.contains(member)) {
+        accuse(accused_[member], false);
+        accused_.erase(member);
+    }
+}
+
+/* We do not hear it, and its witness has, more than once. */
+bool RingWatch::is_link_dead(MemberId member, const Neighbour &neighbour,
+                             Time now) const
+{
+    const Time heard = last_heard(member, neighbour);
+
+    return now - heard >= options_.heartbeat * 5 / 2 &&
+           neighbour.vouched >= heard + options_.heartbeat * 3 / 2 &&
+           !signs_[member].gone_since && !accused_.contains(member);
+}
+
+std::vector<RingWatch::LinkChange> RingWatch::tick(Time now, Outbox &outbox)
+{
+    std::vector<LinkChange> changes;
+
+    judged_ = now;
+    for (auto &[member, neighbour] : neighbours_) {
+        if (now - last_heard(member, neighbour) >= options_.heartbeat * 2) {
+            ask(member, neighbour, now, outbox);
+        }
+        judge(member, neighbour, now, outbox);
+        const bool dead = is_link_dead(member, neighbour, now);
+        if (dead != std::exchange(neighbour.link_dead, dead)) {
+            changes.push_back({member, dead});
+        }
+    }
+    return changes;
+}
+
+RingWatch::Time RingWatch::next_tick() const
+{
+    Time next = Time::max();
+
+    for (auto &[member, neighbour] : neighbours_) {
+        const Time doubt = last_heard(member, neighbour) + options_.heartbeat * 2;
+        const Time doom = last_sign(member, neighbour) + options_.heartbeat * 5 / 2;
+        next = std::min(next, std::max(doubt, neighbour.ask_at));
+        if (doom > judged_) {
+            next = std::min(next, doom);
+        }
+    }
+    return next;
+}
+
+} // namespace ckpt::membership

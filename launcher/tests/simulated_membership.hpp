@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * simulated_membership.hpp - the members of a job over a network that loses, repeats and
+ * delays messages and can be cut, on nodes that stop, restart and freeze; everything
+ * follows from a seed. What no membership may do is looked for at each step.
+ */
+#pragma once
+
+#include "membership/membership_protocol.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ckpt::test
+{
+
+class SimulatedMembership
+{
+  public:
+    using MemberId = membership::MemberId;
+    using Life = membership::Life;
+    using Time = membership::Protocol::Time;
+    using Duration = membership::Protocol::Duration;
+
+    struct Network {
+        double loss = 0;
+        double duplication = 0;
+        Duration shortest = std::chrono::microseconds(100);
+        Duration longest = std::chrono::milliseconds(2);
+        /* How late a tick may come, of a process that is not paused. */
+        Duration scheduling = std::chrono::milliseconds(5);
+    };
+    struct Datagram {
+        membership::Envelope envelope;
+        MemberId to;
+        membership::Message message;
+    };
+    /* What arrives instead of a message: to break the protocol without touching it. */
+    using Mutation = std::function<std::vector<Datagram>(const Datagram &)>;
+
+    SimulatedMembership(unsigned seed, std::size_t members, Network network,
+                        membership::Protocol::Options options = {});
+
+    void set_network(Network network) { network_ = network; }
+    void set_mutation(Mutation mutation) { mutation_ = std::move(mutation); }
+
+    /* Faults. A process ends, and its node lives; a new one comes; a node dies. */
+    void end_process(MemberId member);
+    void restart_process(MemberId member);
+    /* As if it were a new one, but with the number of the old one: never allowed. */
+    void forget_everything(MemberId member);
+    void kill_node(MemberId member);
+    /* Of the next member that installs a view before all others, which is its
+     * coordinator: its node dies before it can tell anybody. */
+    void kill_next_coordinator(bool on = true) { kill_next_coordinator_ = on; }
+    void pause(MemberId member, Duration duration);
+    void leave(MemberId member);
+    void cut(MemberId one, MemberId other);
+    /* Members of different groups do not hear each other. */
+    void partition(const std::vector<std::set<MemberId>> &groups);
+    void heal() { cut_.clear(); }
+
+    void run(Duration duration);
+
+    /* What is to be seen. */
+    Time now() const { return now_; }
+    std::size_t size() const { return processes_.size(); }
+    /* It runs and has not been told that it is out. */
+    bool is_active(MemberId member) const;
+    bool is_running(MemberId member) const { return processes_[member].running; }
+    Life life_of(MemberId member) const { return processes_[member].life; }
+    const membership::Protocol &protocol(MemberId member) const
+    {
+        return *processes_[member].protocol;
+    }
+    bool are_connected(MemberId one, MemberId other) const;
+    /* Installed anywhere; the number of the newest. */
+    const std::map<std::uint64_t, membership::View> &views() const { return views_; }
+    /* The newest one that an active member has, and all that may turn out to follow it:
+     * who knew of them may be dead. */
+    std::vector<membership::View> possible_views() const;
+    std::uint64_t newest() const { return views_.rbegin()->first; }
+    /* When a member first installed it. */
+    Time installed_at(std::uint64_t number) const { return installed_at_.at(number); }
+    const std::vector<std::string> &violations() const { return violations_; }
+    const std::vector<membership::action::Install::Departure> &departures() const
+    {
+        return departures_;
+    }
+    std::size_t lost_majority() const { return lost_majority_; }
+    std::size_t links_changed() const { return links_changed_; }
+    std::uint64_t messages_sent() const { return sent_; }
+
+    int draw(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
+    Duration draw(Duration shortest, Duration longest);
+
+  private:
+    struct Process {
+        std::unique_ptr<membership::Protocol> protocol;
+        Life life = membership::first_life;
+        bool running = true;
+        bool node_alive = true;
+        Time paused_until{};
+        std::vector<std::function<void()>> waiting; /* input of a paused one */
+        std::uint64_t last_view = 0;
+        std::uint64_t tick_token = 0;
+    };
+    struct Event {
+        Time when;
+        std::uint64_t order;
+        std::function<void()> happen;
+        bool operator>(const Event &other) const
+        {
+            return std::tie(when, order) > std::tie(other.when, other.order);
+        }
+    };
+
+    void at(Time when, std::function<void()> happen);
+    void start(MemberId member);
+    /* Gives it to the process, now or when it is awake. */
+    void input(MemberId member, std::function<void(membership::Protocol &)> what);
+    void wake(MemberId member);
+    void tick(MemberId member, std::uint64_t token);
+    void handle_actions(MemberId member);
+    void transmit(const Datagram &datagram);
+    void arrive(const Datagram &datagram);
+    void check_send(MemberId from, const membership::action::Send &send);
+    /* True: it is the first to have this view. */
+    bool check_install(MemberId member, const membership::action::Install &install);
+    void check_majority(const membership::View &view);
+    void check_other(MemberId member, const membership::Action &action);
+    void violation(const std::string &text) { violations_.push_back(text); }
+
+    std::mt19937 random_;
+    Network network_;
+    membership::Protocol::Options options_;
+    Mutation mutation_;
+    std::vector<Process> processes_;
+    std::set<std::pair<MemberId, MemberId>> cut_;
+    std::map<std::pair<MemberId, MemberId>, Time> refused_; /* a kernel says it seldom */
+    bool kill_next_coordinator_ = false;
+    Time now_;
+    std::uint64_t order_ = 0;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+
+    std::map<std::uint64_t, membership::View> views_;
+    std::map<std::uint64_t, Time> installed_at_;
+    /* Who has accepted what, by number of the view and ballot. */
+    using Attempt = std::pair<std::uint64_t, membership::Ballot>;
+    std::map<Attempt, membership::View> proposed_;
+    std::map<Attempt, std::set<std::pair<MemberId, Life>>> accepted_;
+    std::vector<membership::action::Install::Departure> departures_;
+    std::vector<std::string> violations_;
+    std::size_t lost_majority_ = 0;
+    std::size_t links_changed_ = 0;
+    std::uint64_t sent_ = 0;
+};
+
+} // namespace ckpt::test
