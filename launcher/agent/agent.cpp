@@ -89,8 +89,9 @@ bool Agent::spans_nodes(const RankSession &rank) const
         return false;
     }
     for (const char *name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-        if (number_from_environment(name) == rank.rank_count()) {
-            return false;
+        /* mpirun's own daemons may be tasks of srun, of another number. */
+        if (const int local = number_from_environment(name); local != 0) {
+            return local != rank.rank_count();
         }
     }
     return number_from_environment("SLURM_STEP_NUM_NODES") != 1;

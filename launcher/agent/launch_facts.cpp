@@ -79,6 +79,32 @@ bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
                        });
 }
 
+/* The value of a variable in `environment`; "" if it is not set. */
+std::string value_of(char *const environment[], std::string_view name)
+{
+    for (; *environment != nullptr; environment++) {
+        std::string_view entry = *environment;
+        if (entry.size() > name.size() && entry.starts_with(name) &&
+            entry[name.size()] == '=') {
+            return std::string(entry.substr(name.size() + 1));
+        }
+    }
+    return "";
+}
+
+/* srun is no ancestor of its ranks; what matters of its options it tells them. Empty if
+ * there is another launcher between. */
+std::vector<std::string> srun_line(char *const environment[])
+{
+    const std::string ranks = value_of(environment, "SLURM_STEP_NUM_TASKS");
+    const std::string nodes = value_of(environment, "SLURM_STEP_NUM_NODES");
+    if (ranks.empty() || nodes.empty() || value_of(environment, "PMIX_RANK").empty() ||
+        !value_of(environment, "OMPI_COMM_WORLD_RANK").empty()) {
+        return {};
+    }
+    return {"srun", "--mpi=pmix", "-N", nodes, "-n", ranks};
+}
+
 } // namespace
 
 LaunchFacts read_launch_facts(pid_t rank, bool alone)
@@ -117,6 +143,13 @@ Launch launch_record(const LaunchFacts &facts, char *const environment[])
                                     ? facts.directory
                                     : facts.launcher_directory;
     launch.application = facts.application;
+    if (launch.launcher.empty() && facts.launcher_pid == 0) {
+        launch.launcher = srun_line(environment);
+        if (!launch.launcher.empty()) {
+            launch.launcher.insert(launch.launcher.end(), launch.application.begin(),
+                                   launch.application.end());
+        }
+    }
     auto restart = std::find_if(
         launch.launcher.begin(), launch.launcher.end(),
         [](const std::string &argument) {

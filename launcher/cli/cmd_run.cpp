@@ -2,15 +2,16 @@
 /*
  * cmd_run.cpp - `ckpt run`: run a job, and restart it when it fails.
  */
+#include "cli/batch_options.hpp"
 #include "cli/checkpoints.hpp"
+#include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
 #include "cli/program_file.hpp"
 #include "cli/restart_line.hpp"
+#include "cli/warning.hpp"
 
 #include <fmt/core.h>
-
-#include <cctype>
 
 #include <unistd.h>
 
@@ -38,25 +39,6 @@ std::uint64_t newest_number(const TierDirectories &directories, const std::strin
     return newest ? newest->number : 0;
 }
 
-/* A name for the job of this command: PROGRAM-PID. */
-std::string default_job_name(const Words &command)
-{
-    std::string program;
-    try {
-        LaunchLine line = parse_launch_line(command);
-        program = line.launcher == Launcher::other || line.application.empty()
-                      ? command[0]
-                      : line.application[0];
-    } catch (const CommandError &) {
-        program = command[0]; /* of which we do not know the options */
-    }
-    std::string name = std::filesystem::path(program).filename();
-    for (char &c : name) {
-        c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-    }
-    return fmt::format("{}-{}", name.substr(0, 100), getpid());
-}
-
 class RunCommand : public Command
 {
   public:
@@ -73,6 +55,7 @@ class RunCommand : public Command
             ->check(CLI::NonNegativeNumber)
             ->capture_default_str()
             ->type_name("N");
+        batch_.declare(app);
     }
 
     int run(const Words &command) override
@@ -82,22 +65,50 @@ class RunCommand : public Command
                       "run: give the command after --: ckpt run -- mpirun "
                       "-np 2 ./app");
         }
+        batch_.check();
+        command_ = command;
         if (settings_.name().empty()) {
-            settings_.set_name(default_job_name(command));
+            settings_.set_name(default_job_name(command, batch_.scheduler(),
+                                                settings_.directories()));
         }
+        LastCheckpoint last(batch_.warning_signals(), settings_.directories(),
+                            settings_.name());
         require_name_is_free();
         if (launcher_of(command[0]) == Launcher::other) {
             look_at_program(command[0]);
         }
-        Invocation first =
-            with_plugin(command, library_directory(), variable("LD_PRELOAD"),
-                        settings_.environment());
-        Environment settings = settings_.environment();
-        first.environment.insert(settings.begin(), settings.end());
-        return supervise(first);
+        if (const auto checkpoint = checkpoint_to_resume()) {
+            fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
+            return supervise(restart(*checkpoint), checkpoint->number, last);
+        }
+        return supervise(first_start(), 0, last);
     }
 
   private:
+    /* What the job is told. */
+    Environment environment() const
+    {
+        Environment variables = settings_.environment();
+        variables[command_variable] = command_identity(command_);
+        return variables;
+    }
+
+    Invocation first_start() const
+    {
+        const Environment variables = environment();
+        Invocation first = with_plugin(command_, library_directory(),
+                                       variable("LD_PRELOAD"), variables);
+        first.environment.insert(variables.begin(), variables.end());
+        return first;
+    }
+
+    std::optional<Checkpoint> checkpoint_to_resume() const
+    {
+        return batch_.resumes() ? newest_usable(settings_.directories(), settings_.name(), 0,
+                                                Verification::quick)
+                                : std::nullopt;
+    }
+
     static void look_at_program(const std::string &program)
     {
         std::filesystem::path file = interpreter_of(found_in_path(program));
@@ -114,23 +125,35 @@ class RunCommand : public Command
     void require_name_is_free() const
     {
         auto tiers = Tiers::open(settings_.directories());
-        if (tiers && tiers->is_live(settings_.name())) {
+        auto launch = tiers ? tiers->job_state(settings_.name()) : std::nullopt;
+        if (!launch || batch_.has_lost(*launch)) {
+            return;
+        }
+        wait_for_last_agent(*tiers, settings_.name(), last_agent_ms);
+        if (tiers->is_live(settings_.name())) {
             stop_with(exit_refused, "job {} is running already in {}",
                       settings_.name(), settings_.directories().text());
         }
     }
 
-    int supervise(Invocation next) const
+    /* resumed: the number of the checkpoint that it begins with; 0: none. */
+    int supervise(Invocation next, std::uint64_t resumed, LastCheckpoint &warned) const
     {
-        /* Checkpoints from before this command are not its own. */
-        const std::uint64_t before =
+        const std::uint64_t newest =
             newest_number(settings_.directories(), settings_.name());
-        std::uint64_t last = 0; /* that it was restarted from */
+        /* Checkpoints from before this command are not its own, unless it resumes one. */
+        const std::uint64_t before = resumed > 0 ? 0 : newest;
+        std::uint64_t last = resumed; /* that it was restarted from */
         int restarts = 0;
-        int tries = 0; /* from that one */
+        int tries = resumed > 0 ? 1 : 0; /* from that one */
         for (;;) {
-            Ending ending = run_and_wait(next);
+            Ending ending = run_and_wait(next, &warned);
             go_to_end_of_stderr();
+            if (warned.is_announced()) {
+                const bool gets_on =
+                    newest_number(settings_.directories(), settings_.name()) > newest;
+                return batch_.end(ending, warned.is_saved(), gets_on, settings_.name());
+            }
             if (ending.exit_code == 0 || ending.by_user) {
                 return ending.exit_code;
             }
@@ -175,9 +198,10 @@ class RunCommand : public Command
         RestartOptions options;
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
-        for (const auto &[name, value] : settings_.environment()) {
+        for (const auto &[name, value] : environment()) {
             options.current[name] = value;
         }
+        take_srun(command_, options);
         return restart_invocation(settings_.directories(), checkpoint, options);
     }
 
@@ -193,6 +217,8 @@ class RunCommand : public Command
     }
 
     JobSettings settings_;
+    BatchOptions batch_;
+    Words command_;
     int max_restarts_ = 10;
 };
 

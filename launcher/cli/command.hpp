@@ -29,6 +29,7 @@ enum Exit : int {
     exit_usage = 2,     /* the command line makes no sense */
     exit_not_found = 3, /* no such job or checkpoint */
     exit_refused = 4,   /* not possible now; nothing was changed */
+    exit_resume = 75,   /* ended before its time, to be resumed (EX_TEMPFAIL) */
 };
 
 /* An error that decides the exit code as well. */

@@ -36,13 +36,6 @@ struct NotYet : CommandError {
     using CommandError::CommandError;
 };
 
-std::string host_name()
-{
-    char name[256] = "";
-    gethostname(name, sizeof(name) - 1);
-    return name;
-}
-
 /* Of the job's directories one is enough. */
 bool is_in(const control::Status &status, const TierDirectories &directories)
 {
@@ -158,6 +151,13 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 }
 
 } // namespace
+
+std::string host_name()
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    return name;
+}
 
 std::vector<RunningJob> running_jobs(const TierDirectories &directories)
 {

@@ -279,6 +279,13 @@ std::vector<LaunchOption> parse_launch_options(Launcher launcher,
     return options;
 }
 
+void add_pmix(LaunchLine &line)
+{
+    if (line.find("mpi") == nullptr) {
+        line.options.push_back({"mpi", {"pmix"}, {"--mpi=pmix"}});
+    }
+}
+
 Words join_launch_line(const LaunchLine &line)
 {
     Words words = {line.program};

@@ -44,6 +44,9 @@ LaunchLine parse_launch_line(const Words &command,
 std::vector<LaunchOption> parse_launch_options(Launcher launcher,
                                                const Words &words);
 
+/* Has srun talk PMIx to its ranks, unless its options tell another way. */
+void add_pmix(LaunchLine &line);
+
 /* A command line that means the same. */
 Words join_launch_line(const LaunchLine &line);
 

@@ -5,6 +5,7 @@
 #include "cli/launch_process.hpp"
 
 #include "cli/inherited_descriptors.hpp"
+#include "cli/warning.hpp"
 #include "common/processes.hpp"
 
 #include <cerrno>
@@ -96,7 +97,7 @@ void become(const Invocation &invocation)
     fail_errno(errno, "cannot start {}", program);
 }
 
-Ending run_and_wait(const Invocation &invocation)
+Ending run_and_wait(const Invocation &invocation, LastCheckpoint *last)
 {
     BlockedSignals signals;
     pid_t child = fork();
@@ -117,6 +118,13 @@ Ending run_and_wait(const Invocation &invocation)
     for (;;) {
         siginfo_t info = signals.wait();
         int status = 0;
+        if (last != nullptr && last->takes(info.si_signo)) {
+            continue;
+        }
+        const int given_up = last != nullptr ? last->given_up() : 0;
+        if (given_up != 0) {
+            kill(child, given_up);
+        }
         if (info.si_signo != SIGCHLD) {
             ending.by_user |= asks_for_end(info.si_signo);
             if (info.si_code != SI_KERNEL) {
@@ -124,6 +132,9 @@ Ending run_and_wait(const Invocation &invocation)
             }
         } else if (waitpid(child, &status, WNOHANG) == child) {
             ending.exit_code = exit_code_of(status);
+            if (last != nullptr) {
+                last->wait();
+            }
             return ending;
         }
     }

@@ -9,6 +9,8 @@
 namespace ckpt::cli
 {
 
+class LastCheckpoint;
+
 /* Becomes the command. Returns only by throwing Error. */
 [[noreturn]] void become(const Invocation &invocation);
 
@@ -22,7 +24,8 @@ struct Ending {
  * SIGUSR1 and SIGUSR2 that come meanwhile are sent on to it, unless they come
  * from the terminal, which has sent them to it as well. Throws Error if it
  * cannot be started. Not for programs with several threads.
+ * last: takes the signals that announce the end.
  */
-Ending run_and_wait(const Invocation &invocation);
+Ending run_and_wait(const Invocation &invocation, LastCheckpoint *last = nullptr);
 
 } // namespace ckpt::cli

@@ -26,7 +26,7 @@ const std::set<std::string> not_inherited = {
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE",
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",
-    "CKPT_VERIFY",
+    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
 };
 
 bool is_inherited(const std::string &name)
@@ -191,6 +191,7 @@ Invocation restart_invocation(const TierDirectories &directories,
         line.remove("export"); /* may preload the plugin */
         line.options.push_back({"export", {"ALL"}, {"--export=ALL"}});
         line.options.push_back({"np", {count}, {"-n", count}});
+        add_pmix(line);
     } else {
         for (const auto &[name, value] : result.environment) {
             set_exported(line, name, value);
@@ -203,6 +204,19 @@ Invocation restart_invocation(const TierDirectories &directories,
     line.application = program;
     result.command = join_launch_line(line);
     return result;
+}
+
+void take_srun(const Words &command, RestartOptions &options)
+{
+    if (launcher_of(command.at(0)) != Launcher::slurm) {
+        return;
+    }
+    options.mpirun = command[0];
+    options.replace_options = true;
+    for (const LaunchOption &option : parse_launch_line(command).options) {
+        options.options.insert(options.options.end(), option.words.begin(),
+                               option.words.end());
+    }
 }
 
 Environment ckpt_variables(char *const environment[])

@@ -32,6 +32,10 @@ Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options);
 
+/* Launcher and options of a command that the user has given once more. Only srun's: it is no
+ * parent of its ranks, and the agent could not record all of it. */
+void take_srun(const Words &command, RestartOptions &options);
+
 /* Variables of this process that begin with CKPT_. */
 Environment ckpt_variables(char *const environment[]);
 

@@ -86,25 +86,29 @@ Invocation with_genv(const Words &command,
     return {join_launch_line(line), {}, {}, false};
 }
 
-Invocation with_export(const Words &command, const Environment &variables)
+/* srun hands on its own environment, commas and all. Only what must not be loaded into srun
+ * itself is in the option. */
+Invocation with_export(const Words &command, Environment variables)
 {
     LaunchLine line = parse_launch_line(command);
     const LaunchOption *given = line.find("export");
     std::string list = given != nullptr ? given->values[0] : "ALL";
+    if (list == "NONE" || list == "NIL") {
+        list.clear(); /* what is named is all */
+    }
+    const std::string preload = variables.extract("LD_PRELOAD").mapped();
+    if (preload.find(',') != preload.npos) {
+        stop_with(exit_usage, "srun --export cannot carry LD_PRELOAD={}: it has a comma",
+                  preload);
+    }
     for (const auto &[name, value] : variables) {
-        if (value.find(',') != std::string::npos) {
-            stop_with(exit_usage, "srun --export cannot carry {}={}: it has a "
-                      "comma", name, value);
-        }
-        list += fmt::format(",{}={}", name, value);
+        list += (list.empty() ? "" : ",") + name;
     }
+    list += ",LD_PRELOAD=" + preload;
     line.remove("export");
-    std::string word = "--export=" + list;
-    line.options.push_back({"export", {list}, {word}});
-    if (line.find("mpi") == nullptr) {
-        line.options.push_back({"mpi", {"pmix"}, {"--mpi=pmix"}});
-    }
-    return {join_launch_line(line), {}, {}, false};
+    line.options.push_back({"export", {list}, {"--export=" + list}});
+    add_pmix(line);
+    return {join_launch_line(line), variables, {}, false};
 }
 
 } // namespace

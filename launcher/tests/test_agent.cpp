@@ -532,6 +532,34 @@ TEST(LaunchFacts, ARestartedJobIsRecordedAsTheFirst)
     EXPECT_EQ(launch.environment.at("CKPT_KEEP"), "3");
 }
 
+/* The launcher that is recorded of a rank that has none among its ancestors. */
+std::vector<std::string> recorded_from(std::vector<std::string> variables, pid_t launcher = 0)
+{
+    LaunchFacts facts;
+    facts.launcher_pid = launcher;
+    facts.application = {"./app", "in"};
+    std::vector<char *> environment;
+    for (std::string &variable : variables) {
+        environment.push_back(variable.data());
+    }
+    environment.push_back(nullptr);
+    return launch_record(facts, environment.data()).launcher;
+}
+
+TEST(LaunchFacts, SrunIsKnownByWhatItTellsItsRanks)
+{
+    const std::vector<std::string> variables = {"PMIX_RANK=0", "SLURM_STEP_NUM_TASKS=4",
+                                                "SLURM_STEP_NUM_NODES=2"};
+    EXPECT_EQ(recorded_from(variables),
+              (std::vector<std::string>{"srun", "--mpi=pmix", "-N", "2", "-n", "4", "./app",
+                                        "in"}));
+    auto below_orted = variables;
+    below_orted.push_back("OMPI_COMM_WORLD_RANK=0");
+    EXPECT_TRUE(recorded_from(below_orted).empty());
+    EXPECT_TRUE(recorded_from(variables, 4711).empty()) << "a program alone";
+    EXPECT_TRUE(recorded_from({"PMIX_RANK=0"}).empty());
+}
+
 TEST(LaunchFacts, AProgramAloneIsItsOwnLauncher)
 {
     LaunchFacts facts = read_launch_facts(getpid(), true);

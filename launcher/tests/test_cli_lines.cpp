@@ -282,12 +282,17 @@ TEST_F(RunLine, WorksWithOptionsNobodyKnows)
 TEST_F(RunLine, ExportsVariablesWithSrun)
 {
     EXPECT_EQ(text_of(run("srun -n 2 ./app").command),
-              "srun -n 2 --export=ALL,CKPT_KEEP=3,CKPT_LIBDIR=/lib/ckpt,"
+              "srun -n 2 --export=ALL,CKPT_KEEP,CKPT_LIBDIR,"
               "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so --mpi=pmix ./app");
     EXPECT_EQ(text_of(run("srun --export=A,B=c --mpi=pmix_v4 ./app").command),
-              "srun --mpi=pmix_v4 --export=A,B=c,CKPT_KEEP=3,"
-              "CKPT_LIBDIR=/lib/ckpt,LD_PRELOAD=/lib/ckpt/libckpt-mpi.so "
-              "./app");
+              "srun --mpi=pmix_v4 --export=A,B=c,CKPT_KEEP,CKPT_LIBDIR,"
+              "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so ./app");
+    EXPECT_EQ(text_of(run("srun --export=NONE ./app").command),
+              "srun --export=CKPT_KEEP,CKPT_LIBDIR,"
+              "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so --mpi=pmix ./app");
+    Invocation invocation = run("srun ./app");
+    EXPECT_EQ(invocation.environment["CKPT_KEEP"], "3");
+    EXPECT_FALSE(invocation.environment.contains("LD_PRELOAD")) << "of srun itself";
 }
 
 TEST_F(RunLine, ExportsVariablesWithHydra)
@@ -390,8 +395,19 @@ TEST_F(RestartLine, TakesOverRecordedOptions)
               "mpirun -npernode 2 --mca a b -np 2 PROGRAM");
     EXPECT_EQ(command("mpirun -np 2 ./wrapper.sh ./app"),
               "mpirun -np 2 PROGRAM");
-    EXPECT_EQ(command("srun --mpi=pmix -n2 --export=ALL,LD_PRELOAD=x ./app"),
-              "srun --mpi=pmix --export=ALL -n 2 PROGRAM");
+    EXPECT_EQ(command("srun --mpi=pmix_v4 -n2 --export=ALL,LD_PRELOAD=x ./app"),
+              "srun --mpi=pmix_v4 --export=ALL -n 2 PROGRAM");
+}
+
+TEST_F(RestartLine, TakesOptionsOfSrunFromTheCommand)
+{
+    RestartOptions again;
+    take_srun(words_of("/opt/srun -n 2 --cpus-per-task=3 --export=ALL,A=b ./app"), again);
+    EXPECT_EQ(command("", again),
+              "/opt/srun --cpus-per-task=3 --export=ALL -n 2 --mpi=pmix PROGRAM");
+    RestartOptions untouched;
+    take_srun(words_of("mpirun -np 3 ./app"), untouched);
+    EXPECT_EQ(command("mpirun -np 2 ./app", untouched), "mpirun -np 2 PROGRAM");
 }
 
 TEST_F(RestartLine, PutsOptionsIntoTheWordsOfAnotherMpi)

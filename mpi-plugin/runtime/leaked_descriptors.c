@@ -11,26 +11,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4096
+/* Programs that start ranks and leak, by the names that the kernel has of them. */
+static const char *const proxies[] = {"hydra_pmi_proxy", "slurmstepd"};
 
-static const char proxy_name[] = "/hydra_pmi_proxy";
+static int is_proxy(uint64_t pid)
+{
+    char path[64], name[32] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%lu/comm", (unsigned long)pid);
+    file = fopen(path, "re");
+    if (file == NULL) {
+        return 0;
+    }
+    (void)!fgets(name, sizeof(name), file);
+    fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++) {
+        if (strcmp(name, proxies[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 /* The proxy that started this process, or 0. */
 static uint64_t find_proxy(void)
 {
-    char link[64], program[PATH_SIZE];
     uint64_t pid = (uint64_t)ckpt_sys_getpid();
 
     for (int i = 0; i < CKPT_ANCESTORS_MAX && pid != 0; i++) {
         pid = ckpt_parent_of(pid);
-        snprintf(link, sizeof(link), "/proc/%lu/exe", (unsigned long)pid);
-        if (pid != 0 && ckpt_link_target(link, program, sizeof(program)) &&
-            strlen(program) >= sizeof(proxy_name) &&
-            strcmp(program + strlen(program) + 1 - sizeof(proxy_name),
-                   proxy_name) == 0) {
+        if (pid != 0 && is_proxy(pid)) {
             return pid;
         }
     }
@@ -78,19 +94,31 @@ static int is_stream(const struct stat *status)
     return 0;
 }
 
+/* A proxy that runs as root does not let us see what it has open; but a socket that listens
+ * and was made by root is not the user's. */
+static int is_of_root(int fd, const struct stat *status)
+{
+    int listens = 0;
+    socklen_t size = sizeof(listens);
+
+    return S_ISSOCK(status->st_mode) && status->st_uid == 0 && geteuid() != 0 &&
+           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
+}
+
 static int is_leaked(int fd, uint64_t proxy)
 {
     struct stat status;
 
     return fstat(fd, &status) == 0 &&
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
-           !is_stream(&status) && is_open_in(proxy, &status);
+           !is_stream(&status) &&
+           (is_open_in(proxy, &status) || is_of_root(fd, &status));
 }
 
 void ckpt_leaked_descriptors_close(void)
 {
     const char *channel = getenv("PMI_FD");
-    uint64_t proxy = channel == NULL ? 0 : find_proxy();
+    uint64_t proxy = find_proxy();
     DIR *directory = proxy == 0 ? NULL : opendir("/proc/self/fd");
     struct dirent *entry;
 
@@ -100,7 +128,7 @@ void ckpt_leaked_descriptors_close(void)
     while ((entry = readdir(directory)) != NULL) {
         int fd = atoi(entry->d_name);
 
-        if (fd > 2 && fd != dirfd(directory) && fd != atoi(channel) &&
+        if (fd > 2 && fd != dirfd(directory) && (channel == NULL || fd != atoi(channel)) &&
             is_leaked(fd, proxy)) {
             (void)close(fd);
         }

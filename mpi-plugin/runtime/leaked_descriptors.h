@@ -6,10 +6,11 @@
 #define CKPT_LEAKED_DESCRIPTORS_H
 
 /*
- * MPICH's hydra_pmi_proxy leaves its own pipes and sockets open in the ranks.
- * No program knows of them, and none of them can be saved: closes those that
- * the proxy has open too, but not the standard streams and the rank's own
- * channel to it (PMI_FD). Does nothing under other launchers.
+ * MPICH's hydra_pmi_proxy leaves its own pipes and sockets open in the ranks, and
+ * Slurm's slurmstepd a socket of its PMIx plugin. No program knows of them, and
+ * none of them can be saved: closes those that the proxy has open too, but not the
+ * standard streams and the rank's own channel to it (PMI_FD). Does nothing under
+ * other launchers.
  * Context: normal, at MPI_Init.
  */
 void ckpt_leaked_descriptors_close(void);
