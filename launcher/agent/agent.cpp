@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <utility>
 
 namespace ckpt
 {
@@ -31,6 +33,8 @@ using std::chrono::steady_clock;
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
 /* To what the last client reads, and to what another node is told. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
+/* `ckpt run`, among those that ask for checkpoints. */
+constexpr ClientId supervisor_client = std::numeric_limits<ClientId>::max();
 
 int number_from_environment(const char *name)
 {
@@ -50,7 +54,22 @@ Agent::Agent(const Settings &settings)
     : settings_(settings),
       local_(loop_, worker_, settings_, refusals_,
              {[this](const RankSession &rank) { return welcome(rank); },
-              [this](const std::string &address) { joined(address); }}),
+              [this](const std::string &address) { joined(address); },
+              [this](const RankSession &rank) {
+                  if (supervisor_) {
+                      supervisor_->rank_here(rank);
+                  }
+              },
+              [this](int rank) {
+                  if (supervisor_) {
+                      supervisor_->rank_finished(rank);
+                  }
+              },
+              [this](int rank, Fd process) {
+                  if (supervisor_) {
+                      supervisor_->rank_gone(rank, std::move(process));
+                  }
+              }}),
       control_(loop_, refusals_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
@@ -64,6 +83,7 @@ Agent::Agent(const Settings &settings)
 {
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
+    supervise();
     control_listener_ = std::make_unique<Listener>(
         loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
         [this](Fd socket) { control_.accept(std::move(socket)); });
@@ -164,10 +184,11 @@ void Agent::coordinate()
     }
     coordinator_ = std::make_unique<Coordinator>(
         settings_, worker_, *facts_, rank_count_,
-        [this](ClientId client, const control::Reply &reply) {
-            control_.reply(client, reply);
-        });
+        [this](ClientId client, const control::Reply &reply) { answer(client, reply); });
     local_.attach(coordinator_.get());
+    if (supervisor_) {
+        supervisor_->coordinates();
+    }
 }
 
 void Agent::add_peer(std::unique_ptr<FrameStream> stream,
@@ -196,6 +217,33 @@ void Agent::add_remote(std::unique_ptr<FrameStream> stream,
         });
 }
 
+/* ---- ckpt run ------------------------------------------------------------------- */
+
+void Agent::supervise()
+{
+    if (settings_.supervisor.empty()) {
+        return;
+    }
+    SupervisorLink::Hooks hooks;
+    hooks.order = [this](const nlohmann::json &order) {
+        if (order.at("type") == "request") {
+            request(supervisor_client, order.at("request").get<control::Request>());
+        } /* else of a newer version */
+    };
+    hooks.over = [this](const std::string &) { local_.kill(); };
+    supervisor_ = std::make_unique<SupervisorLink>(loop_, worker_, local_, settings_,
+                                                   refusals_, std::move(hooks));
+}
+
+void Agent::answer(ClientId client, const control::Reply &reply)
+{
+    if (client == supervisor_client) {
+        supervisor_->send({{"type", "reply"}, {"reply", reply}});
+    } else {
+        control_.reply(client, reply);
+    }
+}
+
 /* ---- Commands ------------------------------------------------------------------ */
 
 void Agent::request(ClientId client, const control::Request &request)
@@ -220,7 +268,7 @@ void Agent::request(ClientId client, const control::Request &request)
             "the job is still starting: {} of {} ranks have called MPI_Init",
             local_.ranks().size(), rank_count_);
     }
-    control_.reply(client, reply);
+    answer(client, reply);
 }
 
 control::Status Agent::status() const
@@ -280,7 +328,8 @@ bool Agent::finished(Time now) const
         return false;
     }
     bool idle = worker_.idle() && (!coordinator_ || coordinator_->idle());
-    bool told = control_.idle() && (!link_ || link_->idle());
+    bool told = control_.idle() && (!link_ || link_->idle()) &&
+                (!supervisor_ || supervisor_->idle());
     return idle && (told || now >= alone_since_ + longest_farewell);
 }
 
@@ -337,6 +386,9 @@ Agent::Time Agent::next_tick(Time now) const
     if (link_) {
         next = std::min(next, link_->next_tick(now));
     }
+    if (supervisor_) {
+        next = std::min(next, supervisor_->next_tick());
+    }
     return next;
 }
 
@@ -357,6 +409,9 @@ void Agent::run()
         }
         if (link_) {
             link_->tick(now);
+        }
+        if (supervisor_) {
+            supervisor_->tick(now);
         }
         std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
     }

@@ -15,6 +15,7 @@
 #include "agent/refusals.hpp"
 #include "agent/remote_node.hpp"
 #include "agent/settings.hpp"
+#include "agent/supervisor_link.hpp"
 #include "agent/worker_thread.hpp"
 #include "common/event_loop.hpp"
 
@@ -52,7 +53,9 @@ class Agent
                   const std::string &purpose);
     void add_remote(std::unique_ptr<FrameStream> stream,
                     const std::string &host);
+    void supervise();
     void request(ClientId client, const control::Request &request);
+    void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     Refusals::Counts refused() const;
     bool may_have_to_copy(Time now) const;
@@ -75,6 +78,7 @@ class Agent
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
+    std::unique_ptr<SupervisorLink> supervisor_; /* if `ckpt run` has started the job */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;
     Fd doors_; /* the lock that ranks take to connect, when there is no way in */

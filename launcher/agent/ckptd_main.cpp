@@ -56,6 +56,7 @@ struct Options {
     std::string restart_job;
     std::uint64_t restart_number = 0;
     std::uint64_t incarnation = 0;
+    std::string supervisor;
     unsigned increments = 0;
     unsigned keep = 2;
     int nodes = 0;
@@ -131,6 +132,9 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--restart-number", options.restart_number,
                    "Checkpoint it was restarted from")
         ->envname("CKPT_RESTART_NUMBER");
+    app.add_option("--supervisor", options.supervisor,
+                   "File that says where `ckpt run` is to be found")
+        ->envname("CKPT_SUPERVISOR");
     app.add_option("--incarnation", options.incarnation,
                    "Which launch of the job this is: agents of different ones do not "
                    "talk to each other")
@@ -167,6 +171,7 @@ Settings settings_from(const Options &options)
     settings.restart_job = options.restart_job;
     settings.restart_number = options.restart_number;
     settings.incarnation = options.incarnation;
+    settings.supervisor = options.supervisor;
     settings.interval = CheckpointInterval::parse(options.interval);
     if (!options.mtbf.empty()) {
         settings.interval.give_mtbf(

@@ -47,9 +47,11 @@ std::vector<std::filesystem::path> control_sockets();
 
 struct Request {
     int version = control::version;
-    std::string command; /* "status" or "checkpoint" */
+    std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
+                            "migrate" */
     std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after
                             the commit; none of them runs on before */
+    std::string from, to; /* migrate: nodes; an empty `to`: a spare one */
 };
 
 /* How far a checkpoint is. */
@@ -146,7 +148,7 @@ struct Reply {
     Status status;
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then, from, to)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Progress, phase, number,
                                                 ranks_done, rank_count,
                                                 bytes_done, seconds, waits_for)

@@ -117,6 +117,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         hooks_.joined(message.text);
     } else if (message.type == CKPT_MSG_GOODBYE) {
         finished_[session->rank()] = true;
+        hooks_.finished(session->rank());
         if (events_ != nullptr) {
             events_->rank_finished(session->rank());
         }
@@ -156,17 +157,25 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     segments_.note(session->pid());
     finished_[session->rank()] = false;
     loop_.watch(session->process_descriptor(), EPOLLIN,
-                [this, session](std::uint32_t) { drop(session); });
+                [this, session](std::uint32_t) { ended(session); });
     spdlog::info("rank {} of {} is process {}", session->rank(),
                  session->rank_count(), session->pid());
     session->send(CKPT_MSG_WELCOME, settings_.restart_number,
                   settings_.restart_number, static_cast<std::uint64_t>(getpid()),
                   address);
     note_memory(*session); /* it does not wait for this */
+    hooks_.here(*session);
     if (events_ != nullptr) {
         events_->rank_here(*this, session->rank(), session->rank_count(),
                            session->pid(), session->cut());
     }
+}
+
+/* Its process has. Its last words may still be there to be read. */
+void LocalNode::ended(RankSession *session)
+{
+    readable(session);
+    drop(session);
 }
 
 void LocalNode::drop(RankSession *session)
@@ -189,6 +198,7 @@ void LocalNode::drop(RankSession *session)
         increments_.forget(rank);
         protector_.forget(rank);
         spdlog::info("rank {} has gone", rank);
+        hooks_.gone(rank, session->take_process());
         if (events_ != nullptr) {
             events_->rank_gone(rank);
         }

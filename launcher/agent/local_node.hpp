@@ -36,6 +36,11 @@ class LocalNode : public Node
         std::function<std::string(const RankSession &)> welcome;
         /* A rank names the agent that coordinates. */
         std::function<void(const std::string &address)> joined;
+        /* Has been welcomed; has called MPI_Finalize; is connected no more, though the
+         * process may live on. */
+        std::function<void(const RankSession &)> here;
+        std::function<void(int rank)> finished;
+        std::function<void(int rank, Fd process)> gone;
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
@@ -106,6 +111,7 @@ class LocalNode : public Node
     void note_memory(const RankSession &session);
     void prepare_to_write();
     void try_direct_io();
+    void ended(RankSession *session);
     void drop(RankSession *session);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();

@@ -42,6 +42,8 @@ class RankSession
     Received receive(ckpt_message &message);
     /* The descriptor that came last, once. */
     Fd take_passed() { return std::move(passed_); }
+    /* The session is over: its process_descriptor() is the caller's now. */
+    Fd take_process() { return std::move(process_); }
 
     /* Checks HELLO and maps the page. Throws Refused for what is wrong in it, Error
      * otherwise. */

@@ -29,6 +29,7 @@ struct Settings {
     std::string host; /* name of this node */
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
     std::uint64_t restart_number = 0;
+    std::filesystem::path supervisor; /* SupervisorFile of `ckpt run`; empty: there is none */
     std::uint64_t incarnation = 0; /* of the job: launches that `ckpt run` has made */
     CheckpointInterval interval = CheckpointInterval::parse("0");
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);

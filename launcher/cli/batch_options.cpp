@@ -95,12 +95,13 @@ void BatchOptions::ask_for_requeue(const std::string &name) const
     const std::string &command =
         requeue_ == by_scheduler ? scheduler_.requeue_command : requeue_;
     fmt::print(stderr, "ckpt: {}\n", command);
-    const Ending ending = run_and_wait({{"/bin/sh", "-c", command}, {}, {}, false});
-    if (ending.exit_code != 0) {
+    const int status = std::system(command.c_str());
+    const int code = status < 0 ? 127 : exit_code_of(status);
+    if (code != 0) {
         fmt::print(stderr,
                    "ckpt: that has failed with code {}; to go on start the job again with "
                    "--resume --name {}\n",
-                   ending.exit_code, name);
+                   code, name);
     }
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "cli/launch_process.hpp"
+#include "cli/supervised_launch.hpp"
 #include "cli/scheduler.hpp"
 #include "image/store.hpp"
 

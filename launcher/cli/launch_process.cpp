@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_process.cpp - exec and spawn of a launcher, signals in between.
+ * launch_process.cpp - exec and spawn of a launcher.
  */
 #include "cli/launch_process.hpp"
 
 #include "cli/inherited_descriptors.hpp"
-#include "cli/warning.hpp"
 #include "common/processes.hpp"
+#include "supervise/failure.hpp"
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,42 +22,6 @@ namespace ckpt::cli
 
 namespace
 {
-
-constexpr int forwarded[] = {SIGINT,  SIGTERM, SIGHUP,
-                             SIGQUIT, SIGUSR1, SIGUSR2};
-
-/* Blocks the signals this file deals with, for as long as it lives. */
-class BlockedSignals
-{
-  public:
-    BlockedSignals()
-    {
-        sigemptyset(&set_);
-        sigaddset(&set_, SIGCHLD);
-        for (int signal : forwarded) {
-            sigaddset(&set_, signal);
-        }
-        sigprocmask(SIG_BLOCK, &set_, &before_);
-    }
-    BlockedSignals(const BlockedSignals &) = delete;
-    BlockedSignals &operator=(const BlockedSignals &) = delete;
-    ~BlockedSignals() { restore(); }
-
-    /* Context: also a forked child. */
-    void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
-    siginfo_t wait() const
-    {
-        siginfo_t info{};
-        while (sigwaitinfo(&set_, &info) < 0 && errno == EINTR) {
-        }
-        return info;
-    }
-
-  private:
-    sigset_t set_;
-    sigset_t before_;
-};
 
 std::vector<char *> pointers(const Words &words)
 {
@@ -67,14 +33,15 @@ std::vector<char *> pointers(const Words &words)
     return array;
 }
 
-int exit_code_of(int status)
+[[noreturn]] void become_or_end(const Invocation &invocation)
 {
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-bool asks_for_end(int signal)
-{
-    return signal != SIGUSR1 && signal != SIGUSR2;
+    try {
+        become(invocation);
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
+        (void)fflush(stderr);
+        _exit(127);
+    }
 }
 
 } // namespace
@@ -97,47 +64,38 @@ void become(const Invocation &invocation)
     fail_errno(errno, "cannot start {}", program);
 }
 
-Ending run_and_wait(const Invocation &invocation, LastCheckpoint *last)
+LauncherProcess::LauncherProcess(const Invocation &invocation, const sigset_t &mask)
+    : pid_(fork())
 {
-    BlockedSignals signals;
-    pid_t child = fork();
-    if (child < 0) {
+    if (pid_ < 0) {
         fail_errno(errno, "cannot start {}", invocation.command.at(0));
     }
-    if (child == 0) {
-        signals.restore();
-        try {
-            become(invocation);
-        } catch (const Error &problem) {
-            fmt::print(stderr, "ckpt: {}\n", problem.what());
-            _exit(127);
-        }
+    if (pid_ == 0) {
+        sigprocmask(SIG_SETMASK, &mask, nullptr);
+        become_or_end(invocation);
     }
+    process_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    if (!process_) {
+        const int error = errno;
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        fail_errno(error, "cannot watch {}", invocation.command.at(0));
+    }
+}
 
-    Ending ending;
-    for (;;) {
-        siginfo_t info = signals.wait();
-        int status = 0;
-        if (last != nullptr && last->takes(info.si_signo)) {
-            continue;
-        }
-        const int given_up = last != nullptr ? last->given_up() : 0;
-        if (given_up != 0) {
-            kill(child, given_up);
-        }
-        if (info.si_signo != SIGCHLD) {
-            ending.by_user |= asks_for_end(info.si_signo);
-            if (info.si_code != SI_KERNEL) {
-                kill(child, info.si_signo);
-            }
-        } else if (waitpid(child, &status, WNOHANG) == child) {
-            ending.exit_code = exit_code_of(status);
-            if (last != nullptr) {
-                last->wait();
-            }
-            return ending;
-        }
+std::optional<int> LauncherProcess::exit_code()
+{
+    int status = 0;
+
+    if (waitpid(pid_, &status, WNOHANG) != pid_) {
+        return std::nullopt;
     }
+    return exit_code_of(status);
+}
+
+void LauncherProcess::signal(int number) const
+{
+    (void)syscall(SYS_pidfd_send_signal, process_.get(), number, nullptr, 0);
 }
 
 } // namespace ckpt::cli

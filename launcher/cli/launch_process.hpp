@@ -5,27 +5,36 @@
 #pragma once
 
 #include "cli/run_line.hpp"
+#include "common/fd.hpp"
+
+#include <optional>
+
+#include <signal.h>
+#include <sys/types.h>
 
 namespace ckpt::cli
 {
 
-class LastCheckpoint;
-
 /* Becomes the command. Returns only by throwing Error. */
 [[noreturn]] void become(const Invocation &invocation);
 
-struct Ending {
-    int exit_code = 0;    /* as a shell gives it: 128 + signal */
-    bool by_user = false; /* somebody asked for the end */
-};
+/* A launcher below this process. Not for programs with several threads. */
+class LauncherProcess
+{
+  public:
+    /* mask: of signals, for the command. Throws Error if there can be no process; a command
+     * that cannot be started ends with 127. */
+    LauncherProcess(const Invocation &invocation, const sigset_t &mask);
 
-/*
- * Runs the command and waits for its end. SIGINT, SIGTERM, SIGHUP, SIGQUIT,
- * SIGUSR1 and SIGUSR2 that come meanwhile are sent on to it, unless they come
- * from the terminal, which has sent them to it as well. Throws Error if it
- * cannot be started. Not for programs with several threads.
- * last: takes the signals that announce the end.
- */
-Ending run_and_wait(const Invocation &invocation, LastCheckpoint *last = nullptr);
+    /* Readable when it has ended. */
+    int descriptor() const { return process_.get(); }
+    /* As a shell gives it, 128 + signal; nothing while it runs. */
+    std::optional<int> exit_code();
+    void signal(int number) const;
+
+  private:
+    pid_t pid_;
+    Fd process_;
+};
 
 } // namespace ckpt::cli

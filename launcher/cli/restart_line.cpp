@@ -22,7 +22,8 @@ namespace
 /* Settings that belong to one launch, or to one command, and so are not handed
  * on to the restarted job. */
 const std::set<std::string> not_inherited = {
-    "CKPT_ALONE",
+    "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
+    "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE",
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",
@@ -49,6 +50,7 @@ Environment job_environment(const TierDirectories &directories,
             }
         }
     }
+    all.insert(options.supervision.begin(), options.supervision.end());
     all["CKPT_DIR"] = directories.text();
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
@@ -184,6 +186,9 @@ Invocation restart_invocation(const TierDirectories &directories,
     LaunchLine line = launch_line(checkpoint, options);
     if (options.replace_options) {
         check_rank_count(line, checkpoint);
+    }
+    if (!options.nodes.empty()) {
+        set_nodes(line, options.nodes);
     }
     line.remove("np");
     std::string count = std::to_string(manifest.rank_count);

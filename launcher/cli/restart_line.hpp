@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cli/node_list.hpp"
 #include "cli/run_line.hpp"
 
 #include "image/tiers.hpp"
@@ -16,6 +17,8 @@ struct RestartOptions {
     bool replace_options = false; /* by `options`, which may be empty */
     Words options;
     std::filesystem::path libraries;
+    NodeList nodes; /* to use; empty: the recorded ones */
+    Environment supervision; /* of this launch */
     Environment current; /* CKPT_* variables of the caller: they win over the
                             recorded ones */
 };

@@ -59,6 +59,11 @@ bool is_running(std::int64_t pid)
     return state != 'Z' && state != 'X';
 }
 
+bool is_stopped(std::int64_t pid)
+{
+    return stat_of(pid).state == 'T';
+}
+
 double process_cpu_seconds()
 {
     timespec time{};

@@ -16,6 +16,9 @@ namespace ckpt
  * not ended: one that only waits to be reaped does not count. */
 bool is_running(std::int64_t pid);
 
+/* True for one that a signal has stopped (not a debugger). */
+bool is_stopped(std::int64_t pid);
+
 /* Seconds of processor time that this process has had, all threads together. */
 double process_cpu_seconds();
 

@@ -234,6 +234,12 @@ void Service::arm()
     timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
+bool Service::has_heard() const
+{
+    return std::any_of(peers_.begin(), peers_.end(),
+                       [](const Peer &peer) { return peer.seen.has_value(); });
+}
+
 void Service::leave()
 {
     protocol_.leave(steady_clock::now());

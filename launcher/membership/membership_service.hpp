@@ -65,6 +65,8 @@ class Service
 
     const Protocol &protocol() const { return protocol_; }
     const std::string &host(MemberId member) const { return table_.members[member].host; }
+    /* Something authentic has come from another member: datagrams get here. */
+    bool has_heard() const;
     /* Datagrams that were not let in. */
     std::uint64_t dropped(Drop reason) const { return gate_.dropped(reason); }
     /* Datagrams that the kernel did not take. */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervisor_link.cpp - this node's ranks, for `ckpt run`.
+ */
+#include "agent/supervisor_link.hpp"
+
+#include "agent/local_node.hpp"
+#include "common/processes.hpp"
+#include "agent/member_table.hpp"
+#include "agent/supervisor_file.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace ckpt
+{
+
+using nlohmann::json;
+
+namespace
+{
+
+/* To call again, and to look whether ranks are stopped. */
+constexpr auto look_every = std::chrono::seconds(1);
+
+json frame_of(const RankSession &rank)
+{
+    return {{"type", "here"},
+            {"rank", rank.rank()},
+            {"count", rank.rank_count()},
+            {"pid", rank.pid()}};
+}
+
+} // namespace
+
+SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
+                               const LocalNode &local, const Settings &settings,
+                               Refusals &refusals, Hooks hooks)
+    : loop_(loop), worker_(worker), local_(local), settings_(settings),
+      refusals_(refusals), hooks_(std::move(hooks)),
+      ended_(loop, {[this](int rank) {
+                        stopped_.erase(rank);
+                        send({{"type", "ended"}, {"rank", rank}});
+                    },
+                    [this](int rank, int status) {
+                        send({{"type", "status"}, {"rank", rank}, {"status", status}});
+                    }}),
+      next_look_(std::chrono::steady_clock::now())
+{
+}
+
+/* ---- The connection -------------------------------------------------------- */
+
+/* The file is read each time: `ckpt run` may be another one by now. */
+void SupervisorLink::connect()
+{
+    if (peer_ && (peer_->connecting() || peer_->open())) {
+        return;
+    }
+    auto file = SupervisorFile::read(settings_.supervisor);
+    if (!file) {
+        return; /* it has gone; the job goes on without */
+    }
+    if (file->incarnation != settings_.incarnation) {
+        if (file->incarnation > settings_.incarnation) {
+            over("another launch of it has begun");
+        }
+        return;
+    }
+    peer_ = std::make_unique<PeerConnection>(
+        loop_, worker_, supervised_as(settings_.host, settings_.incarnation),
+        file->address, "supervised", refusals_,
+        PeerConnection::Handlers{[this] { introduce(); },
+                                 [this](const json &frame) { order(frame); },
+                                 [] { spdlog::warn("the connection to ckpt run is lost"); },
+                                 [] {}});
+    peer_->connect();
+}
+
+void SupervisorLink::introduce()
+{
+    spdlog::info("ckpt run knows of this node");
+    if (!watch_) {
+        socket_.emplace(0);
+        send({{"type", "node"},
+              {"member", to_frame(member_here(settings_.host, socket_->port()))}});
+    }
+    for (const auto &[rank, session] : local_.ranks()) {
+        send(frame_of(*session));
+        if (finished_.contains(rank)) {
+            rank_finished(rank);
+        }
+    }
+    for (int rank : stopped_) {
+        send({{"type", "stopped"}, {"rank", rank}});
+    }
+    if (coordinates_) {
+        coordinates();
+    }
+}
+
+void SupervisorLink::order(const json &frame)
+{
+    const std::string type = frame.at("type");
+
+    if (type == "members") {
+        watch_nodes(frame.at("table"));
+    } else if (type == "proven") {
+        is_proven_ = true;
+        if (!trouble_.empty()) {
+            over(trouble_);
+        }
+    } else if (type == "unwatch") {
+        spdlog::warn("nodes do not hear of each other over UDP: those that fall silent "
+                     "will not be noticed");
+        watch_.reset();
+    } else if (type == "kill") {
+        over("ckpt run ends it");
+    } else {
+        hooks_.order(frame);
+    }
+}
+
+void SupervisorLink::watch_nodes(const json &frame)
+{
+    auto table = table_from(frame);
+
+    if (table && socket_ && !watch_) {
+        watch_ = std::make_unique<NodeWatch>(
+            worker_, std::move(*std::exchange(socket_, std::nullopt)), std::move(*table),
+            NodeWatch::Handlers{[this] { send({{"type", "heard"}}); },
+                                [this](const std::string &why) { trouble(why); }});
+    }
+}
+
+/* Where UDP is blocked everybody looks dead, and nobody is. */
+void SupervisorLink::trouble(const std::string &why)
+{
+    if (is_proven_) {
+        over(why);
+    } else {
+        trouble_ = why;
+    }
+}
+
+void SupervisorLink::over(const std::string &why)
+{
+    if (!std::exchange(is_over_, true)) {
+        spdlog::warn("the ranks of this node are ended: {}", why);
+        hooks_.over(why);
+    }
+}
+
+/* What is not sent is told by introduce(), or too late. */
+void SupervisorLink::send(const json &frame)
+{
+    if (peer_ && peer_->connected()) {
+        peer_->send(frame);
+    }
+}
+
+/* ---- Ranks ------------------------------------------------------------------- */
+
+void SupervisorLink::rank_here(const RankSession &rank)
+{
+    finished_.erase(rank.rank());
+    ended_.forget(rank.rank());
+    send(frame_of(rank));
+    if (is_over_) {
+        rank.kill();
+    }
+}
+
+void SupervisorLink::rank_finished(int rank)
+{
+    finished_.insert(rank);
+    send({{"type", "finished"}, {"rank", rank}});
+}
+
+void SupervisorLink::rank_gone(int rank, Fd process)
+{
+    ended_.watch(rank, std::move(process));
+}
+
+void SupervisorLink::look_at_ranks()
+{
+    for (const auto &[rank, session] : local_.ranks()) {
+        const bool is_stopped = ckpt::is_stopped(session->pid());
+        if (is_stopped == stopped_.contains(rank)) {
+            continue;
+        }
+        if (is_stopped) {
+            stopped_.insert(rank);
+        } else {
+            stopped_.erase(rank);
+        }
+        send({{"type", is_stopped ? "stopped" : "continued"}, {"rank", rank}});
+    }
+}
+
+void SupervisorLink::coordinates()
+{
+    coordinates_ = true;
+    send({{"type", "coordinates"}});
+}
+
+void SupervisorLink::tick(Time now)
+{
+    if (now < next_look_) {
+        return;
+    }
+    next_look_ = now + look_every;
+    connect();
+    look_at_ranks();
+}
+
+} // namespace ckpt

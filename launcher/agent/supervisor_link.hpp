@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervisor_link.hpp - tells `ckpt run` what becomes of this node's ranks, and takes its
+ * orders (docs/protocol.md, section 10).
+ */
+#pragma once
+
+#include "agent/ended_processes.hpp"
+#include "agent/node_watch.hpp"
+#include "agent/peer_connection.hpp"
+#include "agent/settings.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ckpt
+{
+
+class LocalNode;
+class RankSession;
+
+class SupervisorLink
+{
+  public:
+    using Time = EventLoop::Time;
+
+    struct Hooks {
+        std::function<void(const nlohmann::json &order)> order;
+        /* This launch must not go on: a node is lost, or another one has begun. */
+        std::function<void(const std::string &why)> over;
+    };
+
+    SupervisorLink(EventLoop &loop, WorkerThread &worker, const LocalNode &local,
+                   const Settings &settings, Refusals &refusals, Hooks hooks);
+
+    /* What happens to ranks of this node. */
+    void rank_here(const RankSession &rank);
+    void rank_finished(int rank);
+    void rank_gone(int rank, Fd process);
+    /* This is the agent that coordinates: it can be asked for checkpoints. */
+    void coordinates();
+
+    void send(const nlohmann::json &frame);
+    bool idle() const { return !peer_ || peer_->idle(); }
+
+    void tick(Time now);
+    Time next_tick() const { return next_look_; }
+
+  private:
+    void connect();
+    void introduce();
+    void order(const nlohmann::json &order);
+    void watch_nodes(const nlohmann::json &table);
+    void trouble(const std::string &why);
+    void over(const std::string &why);
+    void look_at_ranks();
+
+    EventLoop &loop_;
+    WorkerThread &worker_;
+    const LocalNode &local_;
+    const Settings &settings_;
+    Refusals &refusals_;
+    Hooks hooks_;
+    EndedProcesses ended_;
+    std::unique_ptr<PeerConnection> peer_;
+    std::optional<membership::UdpSocket> socket_; /* until it is used */
+    std::unique_ptr<NodeWatch> watch_;
+    bool is_proven_ = false; /* all nodes hear of each other: the watch is believed */
+    std::string trouble_;    /* that it has told of before that */
+    bool is_over_ = false;
+    std::set<int> finished_;
+    std::set<int> stopped_; /* ranks, by a signal */
+    bool coordinates_ = false;
+    Time next_look_;
+};
+
+} // namespace ckpt

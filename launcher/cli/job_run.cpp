@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_run.cpp - what comes after each launch of a job.
+ */
+#include "cli/job_run.hpp"
+
+#include "cli/job_name.hpp"
+#include "cli/jobs.hpp"
+#include "agent/member_table.hpp"
+#include "agent/supervisor_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include <unistd.h>
+
+#include <sys/epoll.h>
+
+namespace ckpt::cli
+{
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace
+{
+
+constexpr int last_agent_ms = 30000;
+
+/* The program, if it writes to the same file, has opened it for itself since its
+ * restart: our position there is an old one. */
+void go_to_end_of_stderr()
+{
+    (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
+}
+
+std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
+{
+    auto tiers = Tiers::open(directories);
+    auto newest = tiers ? tiers->newest_committed(job) : std::nullopt;
+    return newest ? newest->number : 0;
+}
+
+std::optional<LaunchLine> try_parse(const Words &command)
+{
+    try {
+        return parse_launch_line(command);
+    } catch (const CommandError &) {
+        return std::nullopt;
+    }
+}
+
+/* 0: the command does not say. */
+int ranks_of(const LaunchLine &line)
+{
+    const LaunchOption *np = line.find("np");
+    return np == nullptr ? 0 : std::atoi(np->values.at(0).c_str());
+}
+
+/* The user has said that ranks may end. */
+bool tolerates_ended_ranks(const LaunchLine &line)
+{
+    static const std::set<std::string> names = {"enable-recovery", "continuous", "with-ft",
+                                                "disable-auto-cleanup"};
+    return std::any_of(line.options.begin(), line.options.end(), [](const auto &option) {
+        return names.contains(option.name);
+    });
+}
+
+} // namespace
+
+JobRun::JobRun(Options options, const BatchOptions &batch)
+    : options_(std::move(options)), batch_(batch),
+      signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
+      requests_(loop_, run_socket(options_.directories, options_.job)),
+      policy_(options_.restarts)
+{
+    const auto line = try_parse(options_.command);
+    NodeList nodes = line ? nodes_of(*line) : NodeList();
+
+    if (options_.spares > 0 && nodes.empty()) {
+        fail("--spares: the command names no nodes (--host, --hostfile)");
+    }
+    nodes_ = NodePlan(std::move(nodes), options_.spares);
+    tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
+}
+
+/* ---- Command lines ------------------------------------------------------------ */
+
+/* In the directory that outlives the nodes. */
+std::filesystem::path JobRun::supervisor_file() const
+{
+    const auto &tiers = options_.directories;
+    return (tiers.slow.empty() ? tiers.fast : tiers.slow) / options_.job / "supervisor";
+}
+
+/* Launches of a job have numbers that grow, also over several `ckpt run`. */
+Environment JobRun::supervision()
+{
+    using namespace std::chrono;
+    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
+
+    incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(now.count()));
+    return {{supervisor_variable, supervisor_file().string()},
+            {incarnation_variable, std::to_string(incarnation_)},
+            {command_variable, command_identity(options_.command)}};
+}
+
+Invocation JobRun::first_start()
+{
+    Words command = options_.command;
+    Environment variables = options_.settings;
+
+    variables.merge(supervision());
+    if (nodes_.differs()) {
+        auto line = parse_launch_line(command);
+        set_nodes(line, nodes_.now(ranks_of(line)));
+        command = join_launch_line(line);
+    }
+    Invocation first =
+        with_plugin(command, library_directory(), variable("LD_PRELOAD"), variables);
+    first.environment.insert(variables.begin(), variables.end());
+    return first;
+}
+
+Invocation JobRun::restart(const Checkpoint &checkpoint)
+{
+    RestartOptions options;
+
+    options.libraries = library_directory();
+    options.current = ckpt_variables(environ);
+    for (const auto &[name, value] : options_.settings) {
+        options.current[name] = value;
+    }
+    options.supervision = supervision();
+    if (nodes_.differs()) {
+        options.nodes = nodes_.now(checkpoint.manifest->rank_count);
+    }
+    take_srun(options_.command, options);
+    return restart_invocation(options_.directories, checkpoint, options);
+}
+
+/* ---- Launches ------------------------------------------------------------------ */
+
+int JobRun::run()
+{
+    newest_ = before_ = newest_number(options_.directories, options_.job);
+    std::optional<Invocation> next;
+    if (batch_.resumes()) {
+        auto checkpoint = newest_usable(options_.directories, options_.job, 0,
+                                        Verification::quick);
+        if (checkpoint) {
+            fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
+            before_ = 0;
+            last_ = checkpoint->number;
+            next = restart(*checkpoint);
+        }
+    }
+    if (!next) {
+        next = first_start();
+    }
+    int code = 0;
+    while (next) {
+        const Ending ending = launch(*next);
+        go_to_end_of_stderr();
+        code = ending.exit_code;
+        if (ending.last) {
+            next = after_last(ending, code);
+        } else if (code == 0 || ending.by_user) {
+            next.reset();
+        } else {
+            next = after_failure(ending);
+        }
+    }
+    forget_directory();
+    return code;
+}
+
+Ending JobRun::launch(const Invocation &invocation)
+{
+    SupervisedLaunch::Options options;
+
+    options.file = supervisor_file();
+    options.host = host_name();
+    options.incarnation = incarnation_;
+    options.tolerates_ended_ranks = tolerates_ended_ranks_;
+    options.warnings = batch_.warning_signals();
+    options.swaps = options_.swaps;
+    options.obstacle = [this](const std::string &from, const std::string &to) {
+        return obstacle(from, to);
+    };
+    SupervisedLaunch launch(loop_, signals_, requests_, std::move(options));
+    return launch.run(invocation);
+}
+
+/* A program that never was a job has no use for it. */
+void JobRun::forget_directory() const
+{
+    std::error_code error;
+    std::filesystem::remove(supervisor_file().parent_path(), error); /* if it is empty */
+}
+
+/* ---- After a launch --------------------------------------------------------------- */
+
+std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
+{
+    const LastCheckpoint &last = *ending.last;
+
+    if (last.purpose == LastCheckpoint::For::warning) {
+        const bool gets_on = newest_number(options_.directories, options_.job) > newest_;
+        code = batch_.end(ending, last.name.has_value(), gets_on, options_.job);
+        return std::nullopt;
+    }
+    if (!last.name) { /* it has ended meanwhile */
+        return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
+    }
+    if (last.purpose == LastCheckpoint::For::migration) {
+        nodes_.move(last.from, last.to);
+    } else if (!wait_until_resumed()) {
+        code = exit_resume;
+        return std::nullopt;
+    }
+    return start_again(checkpoint_to_restart());
+}
+
+std::optional<Checkpoint> JobRun::checkpoint_to_restart()
+{
+    /* What has failed once may be damaged where a quick look does not see it. */
+    const bool is_once_more =
+        last_ > 0 && newest_number(options_.directories, options_.job) == last_;
+
+    if (auto tiers = Tiers::open(options_.directories)) {
+        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
+    }
+    try {
+        return newest_usable(options_.directories, options_.job, before_,
+                             is_once_more ? Verification::full : Verification::quick);
+    } catch (const Error &) {
+        return std::nullopt; /* all have been named */
+    }
+}
+
+std::optional<Invocation>
+JobRun::start_again(const std::optional<Checkpoint> &checkpoint)
+{
+    if (!checkpoint) {
+        last_ = 0;
+        return first_start();
+    }
+    last_ = checkpoint->number;
+    fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
+    return restart(*checkpoint);
+}
+
+bool JobRun::has_enough_nodes() const
+{
+    return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
+}
+
+std::optional<Invocation> JobRun::after_failure(const Ending &ending)
+{
+    Failure failure = ending.failure.value_or(Failure());
+    failure.exit_code = ending.exit_code;
+    for (const std::string &host : ending.lost) {
+        nodes_.lose(host);
+    }
+    const auto checkpoint = checkpoint_to_restart();
+    if (!has_enough_nodes()) {
+        say_end(ending.exit_code, fmt::format("{} of {} nodes are left", nodes_.left(),
+                                              nodes_.all()));
+        return std::nullopt;
+    }
+    /* A program that was not to blame can begin anew. */
+    if (!checkpoint && (ending.lost.empty() ||
+                        newest_number(options_.directories, options_.job) > before_)) {
+        say_end(ending.exit_code, "there is no checkpoint to restart from");
+        return std::nullopt;
+    }
+    const auto decision = policy_.after(failure, checkpoint ? checkpoint->number : 0);
+    if (!decision.restart) {
+        say_end(ending.exit_code, decision.why_not);
+        return std::nullopt;
+    }
+    fmt::print(stderr, "ckpt: {}; restart {} of at most {}, from {}\n",
+               ending.failure ? failure.text()
+                              : fmt::format("the job ended with code {}", ending.exit_code),
+               policy_.restarts(), policy_.limits().restarts,
+               checkpoint ? checkpoint->name() : "the beginning");
+    const bool may_be_alive =
+        ending.is_silent || failure.kind == Failure::Kind::cut_off;
+    if (!rest(std::max(decision.delay, may_be_alive ? fencing_time : milliseconds(0)))) {
+        return std::nullopt;
+    }
+    last_ = checkpoint ? checkpoint->number : 0;
+    return checkpoint ? restart(*checkpoint) : first_start();
+}
+
+void JobRun::say_end(int code, const std::string &why) const
+{
+    fmt::print(stderr, "ckpt: the job ended with code {}; {}\n", code, why);
+}
+
+/* ---- Between two launches ---------------------------------------------------------- */
+
+/* False if somebody asks for the end meanwhile. */
+bool JobRun::rest(milliseconds time)
+{
+    const auto until = steady_clock::now() + time;
+    bool goes_on = true;
+
+    loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
+        while (auto info = signals_.next()) {
+            goes_on = goes_on && info->ssi_signo == SIGCONT;
+        }
+    });
+    while (goes_on && steady_clock::now() < until) {
+        loop_.turn(until);
+    }
+    loop_.forget(signals_.descriptor());
+    return goes_on;
+}
+
+/* False if it is to end instead. Its nodes are free meanwhile. */
+bool JobRun::wait_until_resumed()
+{
+    std::optional<bool> resumed;
+
+    fmt::print(stderr, "ckpt: the job is swapped out; ckpt resume {} brings it back\n",
+               options_.job);
+    loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
+        while (auto info = signals_.next()) {
+            const int signal = static_cast<int>(info->ssi_signo);
+            if (signal == SIGCONT) {
+                resumed = true;
+            } else if (!options_.swaps.contains(signal) && signal != SIGTSTP) {
+                resumed = false;
+            }
+        }
+    });
+    requests_.handle([&](std::uint64_t client, const control::Request &request) {
+        if (request.command == "resume") {
+            control::Reply reply;
+            reply.event = "result";
+            reply.result.job = options_.job;
+            requests_.reply(client, reply);
+            resumed = true;
+        } else {
+            requests_.reply_error(client, "the job is swapped out");
+        }
+    });
+    while (!resumed) {
+        loop_.turn(steady_clock::now() + std::chrono::hours(1));
+    }
+    requests_.handle(nullptr);
+    loop_.forget(signals_.descriptor());
+    return *resumed;
+}
+
+std::string JobRun::obstacle(const std::string &from, const std::string &to) const
+{
+    if (!nodes_.is_known()) {
+        return "the command names no nodes (--host, --hostfile)";
+    }
+    try {
+        NodePlan(nodes_).move(from, to);
+        return "";
+    } catch (const Error &problem) {
+        return problem.what();
+    }
+}
+
+} // namespace ckpt::cli

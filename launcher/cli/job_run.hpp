@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_run.hpp - the life of a job under `ckpt run`: launches, restarts after failures, being
+ * swapped out, migrations.
+ */
+#pragma once
+
+#include "cli/batch_options.hpp"
+#include "cli/checkpoints.hpp"
+#include "cli/node_plan.hpp"
+#include "cli/restart_line.hpp"
+#include "cli/supervised_launch.hpp"
+#include "supervise/restart_policy.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ckpt::cli
+{
+
+class JobRun
+{
+  public:
+    struct Options {
+        Words command;
+        std::string job;
+        TierDirectories directories;
+        Environment settings; /* of the job */
+        RestartPolicy::Limits restarts;
+        std::size_t spares = 0;
+        std::size_t min_nodes = 1;
+        std::set<int> swaps; /* signals */
+    };
+
+    /* Signals wait from now on. `batch` must live longer. Throws Error. */
+    JobRun(Options options, const BatchOptions &batch);
+
+    /* Runs the job to its end; the exit code. Throws Error. */
+    int run();
+
+  private:
+    Invocation first_start();
+    Invocation restart(const Checkpoint &checkpoint);
+    Environment supervision();
+    std::filesystem::path supervisor_file() const;
+
+    Ending launch(const Invocation &invocation);
+    std::optional<Invocation> after_last(const Ending &ending, int &code);
+    std::optional<Invocation> after_failure(const Ending &ending);
+    std::optional<Checkpoint> checkpoint_to_restart();
+    std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
+    bool has_enough_nodes() const;
+    bool rest(std::chrono::milliseconds time);
+    bool wait_until_resumed();
+    std::string obstacle(const std::string &from, const std::string &to) const;
+    void say_end(int code, const std::string &why) const;
+    void forget_directory() const;
+
+    const Options options_;
+    const BatchOptions &batch_;
+    SignalDescriptor signals_;
+    EventLoop loop_;
+    RunRequests requests_;
+    NodePlan nodes_;
+    bool tolerates_ended_ranks_ = false;
+    RestartPolicy policy_;
+    std::uint64_t incarnation_ = 0;
+    std::uint64_t newest_ = 0; /* checkpoint when this command began */
+    std::uint64_t before_ = 0; /* those up to this one are not its own */
+    std::uint64_t last_ = 0;   /* that it was restarted from */
+};
+
+} // namespace ckpt::cli

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signal_descriptor.hpp - signals that wait in a descriptor.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include <initializer_list>
+#include <optional>
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+namespace ckpt::cli
+{
+
+class SignalDescriptor
+{
+  public:
+    /* Blocks the signals, for as long as this object lives. Throws Error. */
+    explicit SignalDescriptor(std::initializer_list<int> signals);
+    ~SignalDescriptor();
+    SignalDescriptor(const SignalDescriptor &) = delete;
+    SignalDescriptor &operator=(const SignalDescriptor &) = delete;
+
+    int descriptor() const { return descriptor_.get(); }
+    /* The next one that has come. */
+    std::optional<signalfd_siginfo> next() const;
+    /* As it was before, for commands that are started. */
+    const sigset_t &mask_before() const { return before_; }
+
+  private:
+    sigset_t before_;
+    Fd descriptor_;
+};
+
+} // namespace ckpt::cli

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervised_launch.cpp - the event loop of `ckpt run` while the job runs.
+ */
+#include "cli/supervised_launch.hpp"
+
+#include "common/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace ckpt::cli
+{
+
+using std::chrono::steady_clock;
+
+namespace
+{
+
+/* For a job that is just starting to have an agent that takes requests. */
+constexpr auto longest_start = std::chrono::seconds(10);
+constexpr auto ask_again = std::chrono::milliseconds(50);
+/* For the agents to tell how ranks have ended, behind the launcher's end. */
+constexpr auto last_news = std::chrono::milliseconds(500);
+/* For those that were killed to end. */
+constexpr auto last_ranks = std::chrono::seconds(5);
+
+bool asks_for_end(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+} // namespace
+
+SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &signals,
+                                   RunRequests &requests, Options options)
+    : loop_(loop), signals_(signals), requests_(requests), options_(std::move(options))
+{
+    if (options_.tolerates_ended_ranks) {
+        watch_.tolerate_ended_ranks();
+    }
+    try {
+        supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_);
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
+    }
+    loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
+    requests_.handle([this](std::uint64_t client, const control::Request &request) {
+        take(client, request);
+    });
+}
+
+SupervisedLaunch::~SupervisedLaunch()
+{
+    requests_.handle(nullptr);
+    loop_.forget(signals_.descriptor());
+    if (launcher_) {
+        loop_.forget(launcher_->descriptor());
+    }
+}
+
+/* ---- Signals ----------------------------------------------------------------- */
+
+void SupervisedLaunch::take_signals()
+{
+    while (auto info = signals_.next()) {
+        take(*info);
+    }
+}
+
+void SupervisedLaunch::take(const signalfd_siginfo &info)
+{
+    const int signal = static_cast<int>(info.ssi_signo);
+    const bool is_warning = options_.warnings.contains(signal);
+
+    if ((is_warning || options_.swaps.contains(signal)) && !ending_.last) {
+        fmt::print(stderr, "ckpt: SIG{}: the job is saved and ended\n",
+                   sigabbrev_np(signal));
+        LastCheckpoint last{};
+        last.purpose =
+            is_warning ? LastCheckpoint::For::warning : LastCheckpoint::For::swap;
+        last.signal = signal;
+        wish(std::move(last));
+        return;
+    }
+    ending_.by_user |= asks_for_end(signal);
+    /* The terminal has sent it to the launcher as well. */
+    if (launcher_ && info.ssi_code != SI_KERNEL) {
+        launcher_->signal(signal);
+    }
+    if (signal == SIGTSTP) {
+        std::raise(SIGSTOP); /* until SIGCONT, which is sent on like this one */
+    }
+}
+
+/* ---- The last checkpoint ------------------------------------------------------- */
+
+void SupervisedLaunch::take(std::uint64_t client, const control::Request &request)
+{
+    LastCheckpoint last{};
+
+    last.client = client;
+    if (request.command == "swap") {
+        last.purpose = LastCheckpoint::For::swap;
+    } else if (request.command == "migrate") {
+        last.purpose = LastCheckpoint::For::migration;
+        last.from = request.from;
+        last.to = request.to;
+        const std::string obstacle = options_.obstacle(last.from, last.to);
+        if (!obstacle.empty()) {
+            requests_.reply_error(client, obstacle);
+            return;
+        }
+    } else if (request.command == "resume") {
+        requests_.reply_error(client, "the job is not swapped out");
+        return;
+    } else {
+        requests_.reply_error(client, "unknown command '" + request.command + "'");
+        return;
+    }
+    if (ending_.last || watch_.failure()) {
+        requests_.reply_error(client, "the job is ending already");
+        return;
+    }
+    wish(std::move(last));
+}
+
+void SupervisedLaunch::wish(LastCheckpoint last)
+{
+    ending_.last = std::move(last);
+    is_asked_ = false;
+    ask_until_ = steady_clock::now() + longest_start;
+    ask();
+}
+
+void SupervisedLaunch::ask()
+{
+    control::Request request;
+
+    request.command = "checkpoint";
+    request.then = "kill";
+    is_asked_ = supervisor_ && supervisor_->request(
+        request, [this](const control::Reply &reply) { answered(reply); },
+        [this] { given_up("the agent has died"); });
+    if (!is_asked_ && steady_clock::now() >= ask_until_) {
+        given_up("no agent has come");
+    }
+}
+
+void SupervisedLaunch::answered(const control::Reply &reply)
+{
+    LastCheckpoint &last = *ending_.last;
+
+    if (reply.event == "error") {
+        given_up(reply.error);
+        return;
+    }
+    if (reply.event == "result") {
+        last.name = reply.result.name;
+        fmt::print(stderr, "ckpt: saved as {}\n", *last.name);
+    }
+    if (last.client != 0) {
+        requests_.reply(last.client, reply);
+    }
+}
+
+/* The program gets the signal, as it would without us; a command its answer. */
+void SupervisedLaunch::given_up(const std::string &why)
+{
+    if (!ending_.last || ending_.last->name) {
+        return;
+    }
+    const LastCheckpoint last = *ending_.last;
+
+    ask_until_.reset();
+    if (last.client != 0) {
+        ending_.last.reset();
+        requests_.reply_error(last.client, why);
+        return;
+    }
+    fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
+    if (last.purpose == LastCheckpoint::For::swap) {
+        ending_.last.reset(); /* it runs on */
+    } else if (launcher_) {
+        launcher_->signal(last.signal);
+    }
+}
+
+/* ---- The launch ------------------------------------------------------------------ */
+
+void SupervisedLaunch::step(Time now)
+{
+    if (ending_.last && ask_until_ && !is_asked_) {
+        ask();
+    }
+    if (ending_.last && ending_.last->name) {
+        return; /* all ranks end */
+    }
+    switch (watch_.step(now)) {
+    case LaunchWatch::Step::none:
+        break;
+    case LaunchWatch::Step::end:
+        fmt::print(stderr, "ckpt: {}; what is left of the job is ended\n",
+                   watch_.failure()->text());
+        supervisor_->end_ranks(); /* from which the watch knows */
+        launcher_->signal(SIGTERM);
+        break;
+    case LaunchWatch::Step::kill:
+        launcher_->signal(SIGKILL);
+        break;
+    }
+}
+
+SupervisedLaunch::Time SupervisedLaunch::next_step() const
+{
+    Time next = std::min(watch_.next_step(), steady_clock::now() + std::chrono::hours(1));
+
+    if (ending_.last && ask_until_ && !is_asked_) {
+        next = std::min(next, steady_clock::now() + ask_again);
+    }
+    return next;
+}
+
+/* A launcher can end before the agents have told how ranks have ended; and before all have
+ * ended, if it was killed. */
+void SupervisedLaunch::await_ranks()
+{
+    const Time now = steady_clock::now();
+
+    while (supervisor_ && steady_clock::now() < now + last_news &&
+           supervisor_->awaits_status()) {
+        loop_.turn(now + last_news);
+    }
+    while (supervisor_ && watch_.failure() && supervisor_->has_ranks() &&
+           steady_clock::now() < now + last_ranks) {
+        loop_.turn(now + last_ranks);
+    }
+}
+
+void SupervisedLaunch::conclude()
+{
+    ending_.failure = watch_.failure();
+    ending_.lost = watch_.lost_nodes();
+    if (ending_.exit_code != 0 && supervisor_) {
+        ending_.is_silent = !ending_.lost.empty();
+        ending_.lost.merge(supervisor_->vanished());
+    }
+    if (!ending_.failure && !ending_.lost.empty()) {
+        ending_.failure.emplace();
+        ending_.failure->kind = Failure::Kind::node_lost;
+        ending_.failure->host = *ending_.lost.begin();
+    }
+    /* Open MPI 4.1 with --enable-recovery ends with 0 though ranks were killed. */
+    if (ending_.failure && ending_.failure->status && *ending_.failure->status != 0 &&
+        !options_.tolerates_ended_ranks) {
+        ending_.exit_code = ckpt::exit_code_of(*ending_.failure->status);
+    }
+    const bool was_ended = ending_.failure && !(ending_.last && ending_.last->name) &&
+                           ending_.failure->kind != Failure::Kind::rank_ended;
+    if (was_ended && ending_.exit_code == 0) {
+        ending_.exit_code = exit_failed;
+    }
+}
+
+Ending SupervisedLaunch::run(const Invocation &invocation)
+{
+    launcher_.emplace(invocation, signals_.mask_before());
+    loop_.watch(launcher_->descriptor(), EPOLLIN, [this](std::uint32_t) {
+        if (auto code = launcher_->exit_code()) {
+            ending_.exit_code = *code;
+            has_ended_ = true;
+        }
+    });
+    while (!has_ended_) {
+        loop_.turn(next_step());
+        step(steady_clock::now());
+    }
+    await_ranks();
+    conclude();
+    return ending_;
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervised_launch.hpp - one launch of a job, from the start of its launcher to its end: what
+ * agents tell of ranks and nodes, what signals and commands ask for.
+ */
+#pragma once
+
+#include "cli/launch_process.hpp"
+#include "cli/run_requests.hpp"
+#include "cli/signal_descriptor.hpp"
+#include "supervise/supervisor.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ckpt::cli
+{
+
+/* A last checkpoint, behind which nothing of the launch runs on. */
+struct LastCheckpoint {
+    enum class For { warning, swap, migration } purpose;
+    int signal = 0;                     /* that has asked for it, or ... */
+    std::uint64_t client = 0;           /* the command that has; 0: none */
+    std::string from, to;               /* nodes, for a migration */
+    std::optional<std::string> name;    /* when it exists */
+};
+
+/* How a launch has ended. */
+struct Ending {
+    int exit_code = 0;              /* as a shell gives it: 128 + signal */
+    bool by_user = false;           /* somebody asked for the end */
+    std::optional<Failure> failure; /* what went wrong, if it was not just the launcher */
+    std::set<std::string> lost;     /* nodes */
+    bool is_silent = false; /* some of them may only be cut off, with ranks that live */
+    std::optional<LastCheckpoint> last; /* that was asked for */
+};
+
+class SupervisedLaunch
+{
+  public:
+    struct Options {
+        std::filesystem::path file; /* SupervisorFile */
+        std::string host;           /* name of this node */
+        std::uint64_t incarnation = 0;
+        bool tolerates_ended_ranks = false;
+        std::set<int> warnings; /* signals that announce the end */
+        std::set<int> swaps;    /* signals that want the job swapped out */
+        /* Why the job cannot migrate so; empty: it can. */
+        std::function<std::string(const std::string &from, const std::string &to)> obstacle;
+    };
+
+    /* All must live longer. Throws Error. */
+    SupervisedLaunch(EventLoop &loop, const SignalDescriptor &signals, RunRequests &requests,
+                     Options options);
+    ~SupervisedLaunch();
+
+    /* Starts the command and waits for its end. Once. Throws Error. */
+    Ending run(const Invocation &invocation);
+
+  private:
+    using Time = EventLoop::Time;
+
+    void take_signals();
+    void take(const signalfd_siginfo &info);
+    void take(std::uint64_t client, const control::Request &request);
+    void wish(LastCheckpoint last);
+    void ask();
+    void answered(const control::Reply &reply);
+    void given_up(const std::string &why);
+    void step(Time now);
+    Time next_step() const;
+    void await_ranks();
+    void conclude();
+
+    EventLoop &loop_;
+    const SignalDescriptor &signals_;
+    RunRequests &requests_;
+    const Options options_;
+    LaunchWatch watch_;
+    std::optional<Supervisor> supervisor_;
+    std::optional<LauncherProcess> launcher_;
+    Ending ending_;
+    bool has_ended_ = false;
+    bool is_asked_ = false;        /* an agent, for the last checkpoint */
+    std::optional<Time> ask_until_; /* a job that is just starting */
+};
+
+} // namespace ckpt::cli

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervisor.cpp - the agents of a launch, as `ckpt run` sees them.
+ */
+#include "supervise/supervisor.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "agent/member_table.hpp"
+#include "agent/supervisor_file.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace ckpt
+{
+
+using nlohmann::json;
+using std::chrono::steady_clock;
+
+namespace
+{
+
+constexpr auto time_for_proof = std::chrono::seconds(4);
+
+} // namespace
+
+Supervisor::Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
+                       std::uint64_t incarnation, LaunchWatch &watch)
+    : loop_(loop), file_(std::move(file)), watch_(watch), host_(std::move(host)),
+      socket_(0), proof_(loop, [this] { prove(); })
+{
+    table_.key = MessageKey::make();
+    table_.incarnation = incarnation;
+    listener_ = std::make_unique<PeerListener>(
+        loop_, supervised_as(host_, incarnation), PeerAddress::make(), refusals_,
+        [this](std::unique_ptr<FrameStream> stream, const std::string &from,
+               const std::string &) { accept(std::move(stream), from); });
+    make_private_directory(file_.parent_path());
+    SupervisorFile{incarnation, listener_->address()}.write(file_);
+}
+
+Supervisor::~Supervisor()
+{
+    ::unlink(file_.c_str());
+}
+
+void Supervisor::accept(std::unique_ptr<FrameStream> stream, const std::string &host)
+{
+    std::erase_if(agents_, [&](const Agent &agent) {
+        return !agent.is_connected && agent.host == host; /* this one takes its place */
+    });
+    Agent &agent = agents_.emplace_back();
+    agent.host = host;
+    agent.stream = std::move(stream);
+    agent.stream->handle({[this, &agent](const json &frame) { said(agent, frame); },
+                          [this, &agent] { lost(agent); }});
+    if (is_ending_) {
+        agent.stream->send({{"type", "kill"}});
+    }
+}
+
+/* Entries stay, for vanished(). */
+void Supervisor::lost(Agent &agent)
+{
+    agent.is_connected = false;
+    agent.stream.reset();
+    if (std::exchange(agent.coordinates, false) && gone_) {
+        auto gone = std::exchange(gone_, nullptr);
+        answer_ = nullptr;
+        gone();
+    }
+}
+
+void Supervisor::said(Agent &agent, const json &frame)
+{
+    const std::string type = frame.at("type");
+
+    if (type == "coordinates") {
+        agent.coordinates = true;
+        return;
+    }
+    if (type == "reply") {
+        if (answer_) {
+            auto answer = answer_; /* may ask again */
+            answer(frame.at("reply").get<control::Reply>());
+        }
+        return;
+    }
+    if (type == "node") {
+        agent.member = member_from(frame.at("member"));
+        let_in(agent);
+    } else if (type == "heard") {
+        agent.has_heard = true;
+        prove();
+    } else {
+        rank_event(agent, type, frame);
+    }
+}
+
+void Supervisor::rank_event(Agent &agent, const std::string &type, const json &frame)
+{
+    const auto now = steady_clock::now();
+    const int rank = frame.at("rank");
+
+    if (type == "here") {
+        agent.ranks.insert(rank);
+        rank_count_ = frame.at("count");
+        watch_.rank_here(rank, agent.host);
+        begin_membership();
+    } else if (type == "finished") {
+        agent.ranks.erase(rank);
+        watch_.rank_finished(rank);
+    } else if (type == "ended") {
+        agent.ranks.erase(rank);
+        watch_.rank_ended(rank, now);
+    } else if (type == "status") {
+        watch_.rank_status(rank, frame.at("status"));
+    } else if (type == "stopped") {
+        watch_.rank_stopped(rank, now);
+    } else if (type == "continued") {
+        watch_.rank_continued(rank);
+    } else {
+        fail("a frame of type '{}' from {}", type, agent.host);
+    }
+}
+
+/* ---- Membership -------------------------------------------------------------- */
+
+bool Supervisor::all_are_here() const
+{
+    std::size_t ranks = 0;
+
+    for (const Agent &agent : agents_) {
+        if (!agent.is_connected || !agent.member) {
+            return false;
+        }
+        ranks += agent.ranks.size();
+    }
+    return ranks == static_cast<std::size_t>(rank_count_);
+}
+
+/* A node that has all ranks, and us, needs nobody to watch it. */
+void Supervisor::begin_membership()
+{
+    if (!table_.members.empty() || !all_are_here() ||
+        (agents_.size() == 1 && agents_.front().host == host_)) {
+        return;
+    }
+    table_.members.push_back(member_here(host_, socket_.port()));
+    for (const Agent &agent : agents_) {
+        table_.members.push_back(*agent.member);
+        lives_[agent.host] = membership::first_life;
+    }
+    for (Agent &agent : agents_) {
+        let_in(agent);
+    }
+    service_ = std::make_unique<membership::Service>(
+        loop_, std::move(socket_), table_, membership_options(),
+        membership::Service::Handlers{
+            [this](const membership::action::Install &change) { view_changed(change); },
+            [this](const membership::action::Excluded &) { cut_off(); },
+            [this] { cut_off(); },
+            {}});
+    proof_until_ = steady_clock::now() + time_for_proof;
+    proof_.start(time_for_proof);
+}
+
+/* Tells an agent who the members are, and which of them it is: also one that has come in
+ * the place of another one. */
+void Supervisor::let_in(Agent &agent)
+{
+    auto entry = std::find_if(
+        table_.members.begin(), table_.members.end(),
+        [&](const auto &member) { return member.host == agent.host; });
+    if (entry == table_.members.begin() && entry != table_.members.end()) {
+        entry = std::find_if(entry + 1, table_.members.end(), [&](const auto &member) {
+            return member.host == agent.host; /* a node on which we run, too */
+        });
+    }
+    if (entry == table_.members.end() || !agent.member) {
+        return;
+    }
+    if (service_) {
+        lives_[agent.host]++;
+    }
+    *entry = *agent.member;
+    membership::Table its = table_;
+    its.self = static_cast<membership::MemberId>(entry - table_.members.begin());
+    its.life = lives_[agent.host];
+    agent.stream->send({{"type", "members"}, {"table", to_frame(its)}});
+    if (is_proven_) {
+        agent.stream->send({{"type", "proven"}});
+    }
+}
+
+void Supervisor::view_changed(const membership::action::Install &change)
+{
+    for (const auto &departure : change.departed) {
+        suspects_.insert(service_->host(departure.member));
+    }
+    if (is_proven_) {
+        tell_lost();
+    }
+}
+
+void Supervisor::tell_lost()
+{
+    const auto now = steady_clock::now();
+
+    for (const std::string &host : suspects_) {
+        watch_.node_lost(host, now);
+    }
+    if (is_cut_off_ && table_.members.size() == 2) {
+        watch_.node_lost(table_.members[1].host, now); /* nobody else can tell */
+    } else if (is_cut_off_) {
+        watch_.cut_off(now);
+    }
+}
+
+void Supervisor::cut_off()
+{
+    is_cut_off_ = true;
+    if (is_proven_) {
+        tell_lost();
+    }
+}
+
+/* All agents must have heard datagrams of another node before silence means anything: where
+ * UDP is blocked everybody would look dead. */
+void Supervisor::prove()
+{
+    const bool all = service_ && service_->has_heard() && std::all_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
+        return agent.has_heard || !agent.is_connected;
+    });
+    if (all && !is_proven_) {
+        is_proven_ = true;
+        proof_.stop();
+        tell_all({{"type", "proven"}});
+        tell_lost();
+    } else if (!all && service_ && steady_clock::now() >= proof_until_) {
+        service_.reset();
+        suspects_.clear();
+        is_cut_off_ = false;
+        tell_all({{"type", "unwatch"}});
+    }
+}
+
+void Supervisor::tell_all(const json &frame)
+{
+    for (Agent &agent : agents_) {
+        if (agent.is_connected) {
+            agent.stream->send(frame);
+        }
+    }
+}
+
+/* ---- Orders ------------------------------------------------------------------- */
+
+void Supervisor::end_ranks()
+{
+    is_ending_ = true;
+    tell_all({{"type", "kill"}});
+}
+
+bool Supervisor::request(const control::Request &request, Answer answer,
+                         std::function<void()> gone)
+{
+    auto found = std::find_if(agents_.begin(), agents_.end(),
+                              [](const Agent &agent) { return agent.coordinates; });
+    if (found == agents_.end()) {
+        return false;
+    }
+    answer_ = std::move(answer);
+    gone_ = std::move(gone);
+    found->stream->send({{"type", "request"}, {"request", request}});
+    return true;
+}
+
+bool Supervisor::awaits_status() const
+{
+    const bool may_tell = std::any_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
+        return agent.is_connected;
+    });
+    const auto &failure = watch_.failure();
+
+    return may_tell && failure && failure->kind == Failure::Kind::rank_ended &&
+           !failure->status;
+}
+
+bool Supervisor::has_ranks() const
+{
+    return std::any_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
+        return agent.is_connected && !agent.ranks.empty();
+    });
+}
+
+std::set<std::string> Supervisor::vanished() const
+{
+    std::set<std::string> hosts;
+
+    for (const Agent &agent : agents_) {
+        if (!agent.is_connected && !agent.ranks.empty()) {
+            hosts.insert(agent.host);
+        }
+    }
+    return hosts;
+}
+
+} // namespace ckpt

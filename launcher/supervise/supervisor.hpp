@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * supervisor.hpp - what `ckpt run` knows of a launch from the agents of its nodes, and what it
+ * has them do (docs/protocol.md, section 10).
+ */
+#pragma once
+
+#include "agent/control.hpp"
+#include "agent/loop_timer.hpp"
+#include "agent/peer_listener.hpp"
+#include "membership/membership_service.hpp"
+#include "supervise/launch_watch.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace ckpt
+{
+
+class Supervisor
+{
+  public:
+    using Answer = std::function<void(const control::Reply &)>;
+
+    /*
+     * Listens, and says where in `file`. watch: is told what becomes of ranks. Throws Error.
+     * `loop` and `watch` must live longer.
+     */
+    Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
+               std::uint64_t incarnation, LaunchWatch &watch);
+    ~Supervisor(); /* removes the file */
+
+    /* SIGKILL to all ranks, by their agents. */
+    void end_ranks();
+
+    /* Has the agent that coordinates take a request. False if there is none just now. The
+     * answers come until one is no progress, or until `gone`. */
+    bool request(const control::Request &request, Answer answer,
+                 std::function<void()> gone);
+
+    /* A rank has ended, and how may still be told. */
+    bool awaits_status() const;
+    /* There are ranks, of agents that are connected. */
+    bool has_ranks() const;
+    /* Nodes of which the agent has gone though ranks had not ended, and none has come since. */
+    std::set<std::string> vanished() const;
+
+  private:
+    struct Agent {
+        std::unique_ptr<FrameStream> stream;
+        std::string host;
+        std::set<int> ranks; /* that have not ended */
+        bool coordinates = false;
+        bool is_connected = true;
+        std::optional<membership::Table::Entry> member; /* where it takes datagrams */
+        bool has_heard = false; /* of other nodes, by datagrams */
+    };
+
+    void accept(std::unique_ptr<FrameStream> stream, const std::string &host);
+    void said(Agent &agent, const nlohmann::json &frame);
+    void lost(Agent &agent);
+    void rank_event(Agent &agent, const std::string &type, const nlohmann::json &frame);
+    bool all_are_here() const;
+    void begin_membership();
+    void let_in(Agent &agent);
+    void view_changed(const membership::action::Install &change);
+    void cut_off();
+    void tell_lost();
+    void prove();
+    void tell_all(const nlohmann::json &frame);
+
+    EventLoop &loop_;
+    std::filesystem::path file_;
+    LaunchWatch &watch_;
+    Refusals refusals_;
+    std::list<Agent> agents_;
+    bool is_ending_ = false;
+    int rank_count_ = 0;
+    std::string host_;
+    membership::UdpSocket socket_;
+    membership::Table table_; /* without members: there is no membership yet */
+    std::map<std::string, membership::Life> lives_; /* by host */
+    std::unique_ptr<membership::Service> service_;
+    std::set<std::string> suspects_; /* nodes that are no members any more */
+    bool is_cut_off_ = false;        /* or we are not */
+    bool is_proven_ = false;         /* all nodes hear of each other: that is believed */
+    EventLoop::Time proof_until_{};
+    LoopTimer proof_;        /* the time they have for that */
+    Answer answer_;
+    std::function<void()> gone_;
+    std::unique_ptr<PeerListener> listener_;
+};
+
+} // namespace ckpt

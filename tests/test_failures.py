@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt run` on several nodes: ranks, agents and nodes are lost, links are cut, jobs step
+aside and move; nobody touches them, and the answer is right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ckpttest import cluster, processes, programs
+from ckpttest.cluster import Cluster
+
+NAME = "job"
+
+pytestmark = pytest.mark.skipif(
+    not cluster.is_possible(), reason="nodes need root and network namespaces"
+)
+
+
+@pytest.fixture(name="box")
+def three_nodes(tmp_path):
+    """Two nodes for ranks and a spare one; commands run on a fourth."""
+    made = Cluster(tmp_path / "cluster", 3)
+    yield made
+    made.close()
+
+
+@pytest.fixture(name="lab")
+def lab_on_head(box, tmp_path):
+    """A lab of a job with a rank on n1 and one on n2."""
+    place = box.lab(tmp_path / "lab", head=True)
+    yield place
+    place.close()
+
+
+def start(lab, program, *options):
+    """The program under ckpt run; n3 is a spare node."""
+    program.prepare(lab.work)
+    run = [lab.ckpt_program, "run", "--name", NAME, "--spares", "1", *options, "--"]
+    # pylint: disable-next=protected-access
+    return lab._start([*run, *lab.mpirun_command(program)], {})
+
+
+def saved(lab, job, program):
+    """Waits for progress, and has the job saved: by the agent on rank 0's node."""
+    job.wait_for(program.progress)
+    lab.on("n1").ckpt_json("checkpoint", NAME)
+
+
+def ranks_of(box, node, program):
+    """Process ids of the program's ranks on a node."""
+    name = Path(program.argv[0]).name
+    return [pid for pid in box.processes(node) if processes.name_of(pid) == name]
+
+
+def hosts_of_restart(job):
+    """What the last restart says."""
+    lines = [line for line in job.lines if re.match("^ckpt: .*; restart", line)]
+    return lines[-1]
+
+
+def finish(lab, job, program, native):
+    """To the right answer."""
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+@pytest.mark.parametrize("node", ["n1", "n2"])
+def test_a_node_dies(box, lab, native, node):
+    """Also the one of the agent that coordinates. The spare node takes its place."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    saved(lab, job, program)
+    box.kill(node)
+    job.wait_for(f"^ckpt: node {node} was lost; restart 1 of at most 10, from {NAME}/1")
+    finish(lab, job, program, native)
+
+
+def test_a_link_is_cut(box, lab, native):
+    """Its ranks live, and are ended by their own agent, which has no majority."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    saved(lab, job, program)
+    cut_off = ranks_of(box, "n2", program)
+    assert cut_off
+    box.cut("n2")
+    job.wait_for("^ckpt: node n2 was lost; what is left of the job is ended")
+    job.wait_for("^ckpt: node n2 was lost; restart 1")
+    job.wait_for(program.progress)
+    assert processes.wait_until_gone(cut_off, 10)
+    box.mend()
+    finish(lab, job, program, native)
+
+
+def test_before_the_first_checkpoint(box, lab, native):
+    """A job that has lost a node begins anew."""
+    program = programs.churn(300)
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    box.kill("n2")
+    job.wait_for("^ckpt: node n2 was lost; restart 1 of at most 10, from the beginning")
+    finish(lab, job, program, native)
+
+
+def test_no_node_too_few(box, lab):
+    """With the spare and one of two gone there is one left."""
+    program = programs.churn(3000)
+    job = start(lab, program, "--min-nodes", "3")
+    saved(lab, job, program)
+    box.kill("n2")
+    assert job.finish() != 0
+    job.wait_for("^ckpt: .*; 2 of 3 nodes are left")
+
+
+def test_a_rank_is_killed(box, lab, native):
+    """How it ended is told, as the launcher does not know."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    saved(lab, job, program)
+    processes.kill(ranks_of(box, "n2", program)[0])
+    job.wait_for("^ckpt: rank 1 on n2 was killed by signal 9 .*; restart 1")
+    finish(lab, job, program, native)
+
+
+def test_a_rank_is_stopped(box, lab, native):
+    """Open MPI would wait for ever."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    saved(lab, job, program)
+    processes.stop(ranks_of(box, "n2", program)[0])
+    job.wait_for("^ckpt: rank 1 on n2 was stopped by a signal.*; restart 1")
+    finish(lab, job, program, native)
+
+
+@pytest.mark.parametrize("node", ["n1", "n2"])
+def test_an_agent_dies(box, lab, native, node):
+    """Which is no failure: the ranks find another one, and the node stays a member."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    saved(lab, job, program)
+    box.kill(node, only="ckptd")
+    job.wait_for(program.progress)
+    lab.wait_for_phase(lab.on("n1"), NAME)
+    saved(lab, job, program)
+    finish(lab, job, program, native)
+    assert not [line for line in job.lines if "restart" in line]
+
+
+def test_swap(box, lab, native):
+    """Nothing runs on the nodes while the job is swapped out."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    assert lab.ckpt("resume", NAME).returncode == 4
+    done = lab.ckpt("swap", NAME)
+    assert done.returncode == 0 and done.stdout == f"{NAME}/1\n", done
+    job.wait_for("^ckpt: the job is swapped out")
+    assert not ranks_of(box, "n1", program) and not ranks_of(box, "n2", program)
+    assert lab.ckpt("swap", NAME).returncode == 4
+    assert lab.ckpt("resume", NAME).returncode == 0
+    job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
+    finish(lab, job, program, native)
+    assert lab.ckpt("swap", NAME).returncode == 3
+
+
+def test_migrate(box, lab, native):
+    """n2 is free afterwards; its rank is on the spare node."""
+    program = programs.churn(800)
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    assert lab.ckpt("migrate", NAME, "--from", "n3").returncode == 4
+    done = lab.ckpt("migrate", NAME, "--from", "n2", "--to", "n3")
+    assert done.returncode == 0, done
+    job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
+    job.wait_for(program.progress)
+    assert ranks_of(box, "n3", program) and not ranks_of(box, "n2", program)
+    finish(lab, job, program, native)
