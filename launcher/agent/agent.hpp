@@ -11,6 +11,7 @@
 #include "agent/event_loop.hpp"
 #include "agent/listener.hpp"
 #include "agent/local_node.hpp"
+#include "agent/metrics_file.hpp"
 #include "agent/peer_listener.hpp"
 #include "agent/remote_node.hpp"
 #include "agent/settings.hpp"
@@ -51,6 +52,7 @@ class Agent
                     const std::string &host);
     void request(ClientId client, const control::Request &request);
     control::Status status() const;
+    void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
     bool close_doors();
@@ -66,6 +68,7 @@ class Agent
     int rank_count_ = 0;
     std::optional<LaunchFacts> facts_;
     std::unique_ptr<Coordinator> coordinator_; /* here, or ... */
+    std::unique_ptr<MetricsFile> metrics_; /* of the coordinator; null: nobody wants them */
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */

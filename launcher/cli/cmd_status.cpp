@@ -2,6 +2,7 @@
 /*
  * cmd_status.cpp - `ckpt status`: what the jobs of a directory are doing.
  */
+#include "agent/metrics.hpp"
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
@@ -150,11 +151,19 @@ class StatusCommand : public Command
                        "Process id of mpirun, or the job's name [all jobs of "
                        "the directory]");
         add_directory_option(app, directory_);
-        add_flag(app, "--json", json_, "Print as JSON");
+        CLI::Option *json = add_flag(app, "--json", json_, "Print as JSON");
+        CLI::Option *metrics =
+            add_flag(app, "--prometheus", metrics_,
+                     "Print metrics of the jobs that run on this host, for Prometheus");
+        metrics->excludes(json);
     }
 
     int run(const Words &) override
     {
+        if (metrics_) {
+            print_metrics();
+            return exit_done;
+        }
         collect();
         nlohmann::json json = nlohmann::json::array();
         std::string text;
@@ -174,6 +183,21 @@ class StatusCommand : public Command
     }
 
   private:
+    /* Of the jobs of all directories: a host is what is monitored. */
+    void print_metrics() const
+    {
+        const TierDirectories directories = directories_of(directory_);
+        std::vector<control::Status> jobs;
+        if (job_.empty()) {
+            for (RunningJob &job : running_jobs(directories)) {
+                jobs.push_back(std::move(job.status));
+            }
+        } else {
+            jobs.push_back(find_job(directories, job_).status);
+        }
+        fmt::print("{}", metrics_text(jobs, static_cast<double>(now_nanoseconds()) * 1e-9));
+    }
+
     void collect()
     {
         const TierDirectories directories = directories_of(directory_);
@@ -211,6 +235,7 @@ class StatusCommand : public Command
     std::string job_;
     std::string directory_;
     bool json_ = false;
+    bool metrics_ = false;
     std::vector<RunningJob> running_;
     std::vector<StoredJob> stored_;
 };
