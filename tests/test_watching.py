@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a site's monitoring sees of a job: metrics for Prometheus."""
+"""What a person and a site's monitoring see of a job: `ckpt status --watch`, and metrics
+for Prometheus."""
 
 import os
+import pty
 import re
 import time
 
 import pytest
 
-from ckpttest import programs
+from ckpttest import processes, programs
 from ckpttest.lab import POLL
 from ckpttest.settings import PATIENCE
 
@@ -92,3 +94,48 @@ def test_metrics_that_cannot_be_written(lab, stop):
     while "has ended" not in log.read_text(encoding="utf-8"):
         assert time.monotonic() < deadline
     assert log.read_text(encoding="utf-8").count("nowhere/metrics") == 1
+
+
+def test_watch_over_a_restart(lab, stop):
+    """The next agent of the job is found, and the job's end."""
+    job = start(lab, stop)
+    lab.ckpt_json("checkpoint", NAME)
+    # pylint: disable-next=protected-access
+    watch = lab._start([lab.ckpt_program, "status", "--watch=50ms", NAME], {})
+    launcher = watch.wait_for(r"^program +2 ranks of .*idle, mpirun (\d+)")[1]
+    watch.wait_for(f"^last +{NAME}/1, ")
+    ranks = [pid for pid in job.ranks() if processes.name_of(pid) == "idle"]
+    processes.kill(ranks[0])
+    job.wait_for("^ckpt: .*; restart 1 of at most")
+    watch.wait_for(rf"^program .*mpirun (?!{launcher}\b)")
+    watch.wait_for("1 earlier launches have failed")
+    stop.touch()
+    job.succeed()
+    assert f"job         {NAME}: ended" in "\n".join(watch.succeed())
+
+
+def start_on_terminal(command, environment):
+    """A command whose terminal is the other end of what is returned with its number."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(command[0], [str(word) for word in command], environment)
+    return pid, terminal
+
+
+def test_watch_on_a_terminal(lab, stop):
+    """It is drawn in its place, and ends by Ctrl-C."""
+    job = start(lab, stop)
+    command = [lab.ckpt_program, "status", "--watch=50ms", NAME]
+    pid, terminal = start_on_terminal(command, lab.environment())
+    shown = ""
+    while shown.count("\x1b[J") < 3:
+        shown += os.read(terminal, 65536).decode()
+    lines = shown.split("\x1b[J")[1].splitlines()
+    assert lines[0].startswith(f"job         {NAME}: running")
+    assert lines[-1].startswith(f"\x1b[{len(lines) - 1}A")
+    assert max(map(len, lines)) < 80
+    os.write(terminal, b"\x03")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    stop.touch()
+    job.succeed()

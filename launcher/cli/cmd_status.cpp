@@ -6,11 +6,13 @@
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/watch.hpp"
 #include "common/durations.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 namespace ckpt::cli
@@ -18,6 +20,8 @@ namespace ckpt::cli
 
 namespace
 {
+
+constexpr auto shortest_period = std::chrono::milliseconds(20);
 
 /* A job that has only its files left, or whose agent is on another host. */
 struct StoredJob {
@@ -155,11 +159,20 @@ class StatusCommand : public Command
         CLI::Option *metrics =
             add_flag(app, "--prometheus", metrics_,
                      "Print metrics of the jobs that run on this host, for Prometheus");
+        app.add_flag("--watch{1}", watch_,
+                     "Show one job until it ends, anew every TIME (=TIME) [1 s]")
+            ->envname("CKPT_WATCH")
+            ->excludes(json)
+            ->excludes(metrics);
         metrics->excludes(json);
     }
 
     int run(const Words &) override
     {
+        if (!watch_.empty()) {
+            watch_job(directories_of(directory_), job_, period());
+            return exit_done;
+        }
         if (metrics_) {
             print_metrics();
             return exit_done;
@@ -183,6 +196,19 @@ class StatusCommand : public Command
     }
 
   private:
+    std::chrono::nanoseconds period() const
+    {
+        try {
+            const std::chrono::nanoseconds period = parse_duration(watch_);
+            if (period >= shortest_period) {
+                return period;
+            }
+        } catch (const Error &problem) {
+            stop_with(exit_usage, "--watch: {}", problem.what());
+        }
+        stop_with(exit_usage, "--watch: {} is too short a time", watch_);
+    }
+
     /* Of the jobs of all directories: a host is what is monitored. */
     void print_metrics() const
     {
@@ -234,6 +260,7 @@ class StatusCommand : public Command
 
     std::string job_;
     std::string directory_;
+    std::string watch_; /* a time, or "" */
     bool json_ = false;
     bool metrics_ = false;
     std::vector<RunningJob> running_;
