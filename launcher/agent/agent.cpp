@@ -189,6 +189,9 @@ void Agent::coordinate()
     if (supervisor_) {
         supervisor_->coordinates();
     }
+    if (!settings_.metrics.empty()) {
+        metrics_ = std::make_unique<MetricsFile>(settings_.metrics);
+    }
 }
 
 void Agent::add_peer(std::unique_ptr<FrameStream> stream,
@@ -284,6 +287,10 @@ control::Status Agent::status() const
     status.phase = "starting";
     status.interval = settings_.interval.value().count();
     status.automatic = settings_.interval.is_automatic();
+    status.protocol = settings_.protocol;
+    status.snapshot = snapshot_method_name(settings_.snapshot);
+    status.codec = settings_.codec.text();
+    status.increments = settings_.increments;
     if (facts_) {
         status.launcher_pid = facts_->launcher_pid;
         status.application =
@@ -312,6 +319,13 @@ Refusals::Counts Agent::refused() const
         }
     }
     return sum;
+}
+
+void Agent::tell_metrics(Time now)
+{
+    if (metrics_) {
+        metrics_->update(now, coordinator_->milestones(), [this] { return status(); });
+    }
 }
 
 /* ---- Life ------------------------------------------------------------------------ */
@@ -368,6 +382,9 @@ void Agent::leave()
     if (coordinator_) {
         coordinator_->end();
     }
+    if (metrics_) {
+        metrics_->end(status());
+    }
     ::unlink(run_file(settings_, ".lock").c_str());
     doors_ = {};
     local_.end();
@@ -382,6 +399,9 @@ Agent::Time Agent::next_tick(Time now) const
     }
     if (coordinator_) {
         next = std::min(next, coordinator_->next_tick(now));
+    }
+    if (metrics_) {
+        next = std::min(next, metrics_->next_tick(now));
     }
     if (link_) {
         next = std::min(next, link_->next_tick(now));
@@ -413,6 +433,7 @@ void Agent::run()
         if (supervisor_) {
             supervisor_->tick(now);
         }
+        tell_metrics(now);
         std::erase_if(remotes_, [](const Remote &remote) { return remote.gone; });
     }
     leave();

@@ -11,6 +11,7 @@
 #include "agent/coordinator_link.hpp"
 #include "agent/listener.hpp"
 #include "agent/local_node.hpp"
+#include "agent/metrics_file.hpp"
 #include "agent/peer_listener.hpp"
 #include "agent/refusals.hpp"
 #include "agent/remote_node.hpp"
@@ -58,6 +59,7 @@ class Agent
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     Refusals::Counts refused() const;
+    void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
     bool close_doors();
@@ -75,6 +77,7 @@ class Agent
     std::optional<LaunchFacts> facts_;
     std::unique_ptr<Coordinator> coordinator_; /* here, or ... */
     std::unique_ptr<AddressFile> address_file_;
+    std::unique_ptr<MetricsFile> metrics_; /* of the coordinator; null: nobody wants them */
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */

@@ -60,6 +60,7 @@ struct Options {
     unsigned increments = 0;
     unsigned keep = 2;
     int nodes = 0;
+    std::string metrics;
     bool foreground = false;
 };
 
@@ -144,6 +145,10 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--nodes", options.nodes,
                    "Nodes of the job (0: found out from the launcher)")
         ->envname("CKPT_NODES");
+    app.add_option("--metrics", options.metrics,
+                   "File with metrics of the job for Prometheus; %h is the host, %j the "
+                   "job")
+        ->envname("CKPT_METRICS");
     app.add_flag("--foreground", options.foreground,
                  "Stay in the foreground, keep stderr");
     app.set_version_flag("--version", PACKAGE_STRING);
@@ -194,6 +199,9 @@ Settings settings_from(const Options &options)
     settings.increments = options.increments;
     settings.keep = options.keep;
     settings.node_count = options.nodes;
+    if (!options.metrics.empty()) {
+        settings.metrics = std::filesystem::absolute(options.metrics);
+    }
     return settings;
 }
 

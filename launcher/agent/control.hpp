@@ -21,6 +21,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ckpt::control
@@ -101,6 +102,21 @@ struct RankStatus {
                           "stopped", "drained", "ready", "finished", "gone" */
 };
 
+/* A node that the job has ranks on, as the coordinator knows it. */
+struct NodeStatus {
+    std::string host;
+    std::vector<std::pair<int, int>> ranks; /* first and last of each run */
+    bool connected = false;                 /* its agent is there */
+};
+
+/* Sums over the checkpoints that this launch has committed. */
+struct Totals {
+    std::uint64_t bytes = 0;        /* stored */
+    std::uint64_t memory_bytes = 0; /* of the ranks, saved there */
+    double seconds = 0;             /* from the request to the manifest */
+    double stopped = 0;             /* that the rank stood still which did longest */
+};
+
 struct Status {
     std::string job;
     std::string launch_namespace;
@@ -109,7 +125,8 @@ struct Status {
     std::string host;
     std::string application; /* argv[0] of the program */
     std::string phase;       /* "starting", "running", "held", "ending" or, while a
-                                checkpoint is under way, its phase */
+                                checkpoint is under way, its phase; "ended" or
+                                "failed" in the last words about a job */
     std::string waits_for;   /* phase "held": for whom a request waits, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
@@ -136,6 +153,14 @@ struct Status {
     /* Messages and connections that were refused, by refusal_name(): of this agent, and of
      * those that have told it theirs. */
     std::map<std::string, std::uint64_t> refused;
+    std::string protocol; /* settings of the job, as they were given */
+    std::string snapshot;
+    std::string codec;
+    unsigned increments = 0;
+    std::vector<NodeStatus> nodes; /* of the coordinator: by their first ranks */
+    Progress progress;  /* of the checkpoint under way; phase empty: there is none */
+    double last_at = 0; /* when the last one was committed: seconds since 1970 */
+    Totals totals;
 };
 
 /* One line from the agent; `event` says which of the others is meant. */
@@ -160,11 +185,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
                                                 logged_messages, logged_bytes,
                                                 cost, timings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NodeStatus, host, ranks, connected)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Totals, bytes, memory_bytes, seconds, stopped)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
-    flushed, flushing, flush_error, refused)
+    flushed, flushing, flush_error, protocol, snapshot, codec, increments, nodes, progress,
+    last_at, totals, refused)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -73,7 +73,7 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          const LaunchFacts &facts, int rank_count,
                          Answer answer)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
-      facts_(facts), where_(rank_count),
+      facts_(facts), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
@@ -191,11 +191,12 @@ void Coordinator::write_job_state(const char *text)
 
 void Coordinator::end()
 {
+    ended_as_ = killed_ || machine_.has_finished() ? "ended" : "failed";
     if (!store_) {
         return;
     }
     try {
-        write_job_state(killed_ || machine_.has_finished() ? "ended" : "failed");
+        write_job_state(ended_as_.c_str());
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
@@ -382,6 +383,19 @@ Coordinator::Time Coordinator::next_tick(Time now) const
 
 /* ---- What others want to know ----------------------------------------------- */
 
+control::Progress Coordinator::progress(Time now) const
+{
+    control::Progress progress;
+
+    progress.phase = phase_name(machine_.phase());
+    progress.number = attempt_.number;
+    progress.ranks_done = machine_.ranks_done();
+    progress.rank_count = machine_.rank_count();
+    progress.bytes_done = attempt_.memory;
+    progress.seconds = machine_.elapsed(now);
+    return progress;
+}
+
 void Coordinator::tell_progress(bool always)
 {
     Time now = steady_clock::now();
@@ -394,12 +408,7 @@ void Coordinator::tell_progress(bool always)
     last_progress_ = now;
     control::Reply reply;
     reply.event = "progress";
-    reply.progress.phase = phase_name(phase);
-    reply.progress.number = attempt_.number;
-    reply.progress.ranks_done = machine_.ranks_done();
-    reply.progress.rank_count = machine_.rank_count();
-    reply.progress.bytes_done = attempt_.memory;
-    reply.progress.seconds = machine_.elapsed(now);
+    reply.progress = progress(now);
     for (const Waiting &waiting : clients_) {
         answer(waiting, reply);
     }
@@ -417,6 +426,11 @@ void Coordinator::fill(control::Status &status) const
                        : is_holding()                 ? "held"
                                                       : "running";
         status.waits_for = is_holding() ? held_.text() : std::string();
+    } else {
+        status.progress = progress(steady_clock::now());
+    }
+    if (!ended_as_.empty()) {
+        status.phase = ended_as_;
     }
     for (control::RankStatus &rank : status.ranks) {
         rank.state = machine_.state_name(rank.rank);
@@ -426,12 +440,15 @@ void Coordinator::fill(control::Status &status) const
     status.failed = failed_count_;
     status.last_error = store_error_.empty() ? last_error_ : store_error_;
     status.last = last_;
+    status.last_at = last_at_;
+    status.totals = totals_;
     if (flush_) {
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();
         status.flush_error = flush_->error();
     }
     fill_interval(status);
+    fill_nodes(status);
 }
 
 void Coordinator::fill_interval(control::Status &status) const
@@ -447,6 +464,51 @@ void Coordinator::fill_interval(control::Status &status) const
         status.next_in =
             std::max(0.0, std::chrono::duration<double>(left).count());
     }
+}
+
+/* By what is known of where ranks are or were: an agent that was lost has left that. */
+void Coordinator::fill_nodes(control::Status &status) const
+{
+    std::map<std::string, std::size_t> index;
+
+    for (int rank = 0; rank < machine_.rank_count(); rank++) {
+        if (hosts_[rank].empty()) {
+            continue;
+        }
+        auto [entry, is_new] = index.try_emplace(hosts_[rank], status.nodes.size());
+        if (is_new) {
+            status.nodes.push_back({hosts_[rank], {}, false});
+        }
+        control::NodeStatus &node = status.nodes[entry->second];
+        if (!node.ranks.empty() && node.ranks.back().second == rank - 1) {
+            node.ranks.back().second = rank;
+        } else {
+            node.ranks.emplace_back(rank, rank);
+        }
+    }
+    for (const Node *agent : agents_) {
+        if (auto entry = index.find(agent->host()); entry != index.end()) {
+            status.nodes[entry->second].connected = true;
+        }
+    }
+}
+
+Milestones Coordinator::milestones() const
+{
+    Milestones reached;
+
+    reached.present = machine_.present();
+    reached.agents = agents_.size();
+    reached.is_saving = machine_.phase() != Phase::idle;
+    reached.is_holding = is_holding();
+    reached.committed = committed_count_;
+    reached.failed = failed_count_;
+    if (flush_) {
+        reached.flushed = flush_->flushed();
+        reached.flushing = flush_->under_way();
+        reached.flush_error = flush_->error();
+    }
+    return reached;
 }
 
 } // namespace ckpt

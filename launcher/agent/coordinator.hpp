@@ -7,6 +7,7 @@
 
 #include "agent/control.hpp"
 #include "agent/launch_facts.hpp"
+#include "agent/milestones.hpp"
 #include "agent/node.hpp"
 #include "agent/settings.hpp"
 #include "agent/tier_flush.hpp"
@@ -60,6 +61,8 @@ class Coordinator : public NodeEvents, private RankPages
     void end();
 
     void fill(control::Status &status) const;
+    /* What must have changed for a report on the job to be out of date. */
+    Milestones milestones() const;
 
     void rank_here(Node &node, int rank, int rank_count, pid_t pid,
                    const RankCut &cut) override;
@@ -174,9 +177,12 @@ class Coordinator : public NodeEvents, private RankPages
     void collect_garbage();
     void discard_flushed(const Store &store, const std::string &job);
     control::Timings timings() const;
+    control::Progress progress(Time now) const;
     void tell_progress(bool always);
     Time next_periodic() const;
     void fill_interval(control::Status &status) const;
+    void fill_nodes(control::Status &status) const;
+    void count_committed(const control::Result &result);
     void answer(const Waiting &waiting, const control::Reply &reply);
     void answer_error(const Waiting &waiting, const std::string &text);
 
@@ -189,6 +195,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::optional<Store> store_;
     std::uint64_t least_number_ = 1; /* that no checkpoint has had */
     std::vector<Node *> where_; /* by rank; null: not here */
+    std::vector<std::string> hosts_; /* by rank: where it was last; empty: nowhere yet */
     std::vector<Node *> agents_; /* that ranks were on */
     std::set<std::string> apart_; /* hosts with a directory of their own */
     CutProtocol machine_;
@@ -216,6 +223,9 @@ class Coordinator : public NodeEvents, private RankPages
     std::uint64_t failed_count_ = 0;
     std::string last_error_;
     control::Result last_;
+    double last_at_ = 0; /* seconds since 1970 */
+    control::Totals totals_;
+    std::string ended_as_; /* state of the job when it is over */
 
     std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
     WorkerThread remover_; /* last: its work ends before all else does */

@@ -440,7 +440,7 @@ void Coordinator::perform(const action::Finish &finish)
         result.timings = timings();
         reply.event = "result";
         reply.result = last_ = result;
-        committed_count_++;
+        count_committed(result);
         for (Node *node : nodes()) {
             if (node != nullptr) {
                 node->committed(attempt_.number);
@@ -470,6 +470,16 @@ void Coordinator::perform(const action::Finish &finish)
     last_end_ = steady_clock::now();
     /* After the actions that are still to be done. */
     worker_.reply([this] { start_waiting(); });
+}
+
+void Coordinator::count_committed(const control::Result &result)
+{
+    committed_count_++;
+    last_at_ = static_cast<double>(now_nanoseconds()) * 1e-9;
+    totals_.bytes += result.bytes;
+    totals_.memory_bytes += result.memory_bytes;
+    totals_.seconds += result.timings.total;
+    totals_.stopped += result.timings.stop;
 }
 
 /*

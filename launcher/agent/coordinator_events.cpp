@@ -37,6 +37,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
         rank_lost(rank);
     }
     where_[rank] = &node;
+    hosts_[rank] = node.host();
     if (std::ranges::find(agents_, &node) == agents_.end()) {
         agents_.push_back(&node);
     }

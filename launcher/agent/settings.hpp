@@ -46,6 +46,7 @@ struct Settings {
     unsigned increments = 0; /* pieces on top of one that has all */
     unsigned keep = 2;  /* committed checkpoints */
     int node_count = 0; /* of the job; 0: to be found out */
+    std::string metrics; /* MetricsFile's pattern; empty: there is none */
 
     PeerIdentity identity() const { return {launch_namespace, host, incarnation}; }
 };

@@ -2,14 +2,17 @@
 /*
  * cmd_status.cpp - `ckpt status`: what the jobs of a directory are doing.
  */
+#include "agent/metrics.hpp"
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/watch.hpp"
 #include "common/durations.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 namespace ckpt::cli
@@ -17,6 +20,8 @@ namespace ckpt::cli
 
 namespace
 {
+
+constexpr auto shortest_period = std::chrono::milliseconds(20);
 
 /* A job that has only its files left, or whose agent is on another host. */
 struct StoredJob {
@@ -165,11 +170,28 @@ class StatusCommand : public Command
                        "Process id of mpirun, or the job's name [all jobs of "
                        "the directory]");
         add_directory_option(app, directory_);
-        add_flag(app, "--json", json_, "Print as JSON");
+        CLI::Option *json = add_flag(app, "--json", json_, "Print as JSON");
+        CLI::Option *metrics =
+            add_flag(app, "--prometheus", metrics_,
+                     "Print metrics of the jobs that run on this host, for Prometheus");
+        app.add_flag("--watch{1}", watch_,
+                     "Show one job until it ends, anew every TIME (=TIME) [1 s]")
+            ->envname("CKPT_WATCH")
+            ->excludes(json)
+            ->excludes(metrics);
+        metrics->excludes(json);
     }
 
     int run(const Words &) override
     {
+        if (!watch_.empty()) {
+            watch_job(directories_of(directory_), job_, period());
+            return exit_done;
+        }
+        if (metrics_) {
+            print_metrics();
+            return exit_done;
+        }
         collect();
         nlohmann::json json = nlohmann::json::array();
         std::string text;
@@ -189,6 +211,34 @@ class StatusCommand : public Command
     }
 
   private:
+    std::chrono::nanoseconds period() const
+    {
+        try {
+            const std::chrono::nanoseconds period = parse_duration(watch_);
+            if (period >= shortest_period) {
+                return period;
+            }
+        } catch (const Error &problem) {
+            stop_with(exit_usage, "--watch: {}", problem.what());
+        }
+        stop_with(exit_usage, "--watch: {} is too short a time", watch_);
+    }
+
+    /* Of the jobs of all directories: a host is what is monitored. */
+    void print_metrics() const
+    {
+        const TierDirectories directories = directories_of(directory_);
+        std::vector<control::Status> jobs;
+        if (job_.empty()) {
+            for (RunningJob &job : running_jobs(directories)) {
+                jobs.push_back(std::move(job.status));
+            }
+        } else {
+            jobs.push_back(find_job(directories, job_).status);
+        }
+        fmt::print("{}", metrics_text(jobs, static_cast<double>(now_nanoseconds()) * 1e-9));
+    }
+
     void collect()
     {
         const TierDirectories directories = directories_of(directory_);
@@ -225,7 +275,9 @@ class StatusCommand : public Command
 
     std::string job_;
     std::string directory_;
+    std::string watch_; /* a time, or "" */
     bool json_ = false;
+    bool metrics_ = false;
     std::vector<RunningJob> running_;
     std::vector<StoredJob> stored_;
 };

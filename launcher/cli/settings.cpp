@@ -116,6 +116,10 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--timeout", timeout_,
                "Give up a checkpoint that takes longer than TIME")
         ->type_name("TIME");
+    add_option(app, "--metrics", metrics_,
+               "Keep a file with metrics of the job for Prometheus; %h is the host, %j the "
+               "job")
+        ->type_name("FILE");
 }
 
 Environment JobSettings::environment() const
@@ -187,6 +191,9 @@ Environment JobSettings::environment() const
     if (!timeout_.empty()) {
         require_valid("--timeout", [&] { parse_duration(timeout_); });
         variables["CKPT_TIMEOUT"] = timeout_;
+    }
+    if (!metrics_.empty()) {
+        variables["CKPT_METRICS"] = fs::absolute(metrics_);
     }
     return variables;
 }

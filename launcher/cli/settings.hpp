@@ -49,6 +49,7 @@ class JobSettings
     std::string snapshot_;
     std::string keep_;
     std::string timeout_;
+    std::string metrics_;
 };
 
 /* Where the run-time parts are: $CKPT_LIBDIR or the place of installation. */

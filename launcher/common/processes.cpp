@@ -77,6 +77,14 @@ int parent_of(std::int64_t pid)
     return stat_of(pid).parent;
 }
 
+std::string process_name(std::int64_t pid)
+{
+    std::ifstream file(fmt::format("/proc/{}/comm", pid));
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
 std::string process_identity(std::int64_t pid)
 {
     Stat stat = stat_of(pid);
@@ -96,10 +104,7 @@ std::optional<ProcessName> holder_of(const std::string &target,
         for (const auto &descriptor :
              fs::directory_iterator(entry.path() / "fd", error)) {
             if (fs::read_symlink(descriptor.path(), error) == target) {
-                std::ifstream file(entry.path() / "comm");
-                std::string name;
-                std::getline(file, name);
-                return ProcessName{pid, name};
+                return ProcessName{pid, process_name(std::stoll(pid))};
             }
         }
     }

@@ -25,6 +25,9 @@ double process_cpu_seconds();
 /* Process id of its parent; 0 if it has none or is gone. */
 int parent_of(std::int64_t pid);
 
+/* Its name, as the kernel cuts it; empty if it is gone. */
+std::string process_name(std::int64_t pid);
+
 /* Process id and time of its start, "%010d-%020lu": no other process of this host
  * ever has the same. Empty if there is no such process. */
 std::string process_identity(std::int64_t pid);

@@ -6,7 +6,9 @@
 #include "agent/handshake.hpp"
 #include "agent/launch_facts.hpp"
 #include "agent/listener.hpp"
+#include "agent/metrics_file.hpp"
 #include "agent/peer_address.hpp"
+#include "common/files.hpp"
 #include "image/checkpoint_trace.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/store.hpp"
@@ -582,6 +584,45 @@ TEST(Control, DecodersRefuseWhatIsNotOurs)
     EXPECT_EQ(request.command, "status");
     EXPECT_EQ(control::namespace_hash(""), "cbf29ce484222325");
     EXPECT_EQ(control::namespace_hash("a"), "af63dc4c8601ec8c");
+}
+
+TEST(Agent, TellsWhichRanksAreOnWhichNode)
+{
+    FakeJob job;
+    job.start_on_two_nodes(4);
+    const control::Status status = job.await_phase("running");
+    ASSERT_EQ(status.nodes.size(), 2u);
+    using Runs = std::vector<std::pair<int, int>>;
+    EXPECT_EQ(status.nodes[0].ranks, (Runs{{0, 0}, {2, 2}}));
+    EXPECT_EQ(status.nodes[1].ranks, (Runs{{1, 1}, {3, 3}}));
+    EXPECT_NE(status.nodes[0].host, status.nodes[1].host);
+    EXPECT_TRUE(status.nodes[0].connected && status.nodes[1].connected);
+    job.end();
+}
+
+TEST(Agent, KeepsAFileOfMetrics)
+{
+    FakeJob job;
+    job.set("CKPT_METRICS", job.directory() + "/%j.prom");
+    job.start(2);
+    ASSERT_EQ(job.ask("checkpoint").event, "result");
+    const control::Status status = job.ask("status").status;
+    EXPECT_EQ(status.totals.bytes, status.last.bytes);
+    EXPECT_GT(status.last_at, status.started);
+    job.end();
+    const std::string text = read_text_file(job.directory() + "/fake.prom", "metrics");
+    EXPECT_NE(text.find("ckpt_checkpoints_committed_total{job=\"fake\",host="),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find(fmt::format("}} {}\n", status.last.bytes)), std::string::npos) << text;
+    /* As ranks without MPI_Finalize have it. */
+    EXPECT_NE(text.find("state=\"failed\"} 1\n"), std::string::npos) << text;
+}
+
+TEST(MetricsFile, HasHostAndJobInItsName)
+{
+    EXPECT_EQ(metrics_path("/d/%j@%h.prom", "n1", "melt"), "/d/melt@n1.prom");
+    EXPECT_EQ(metrics_path("/100%%/%x%", "n1", "melt"), "/100%/%x%");
 }
 
 } // namespace ckpt

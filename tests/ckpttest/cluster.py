@@ -1,29 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cluster.py - nodes on one machine: each has a network namespace, a host name,
-a /dev/shm and a run directory of its own. Needs root."""
+"""cluster.py - nodes on one machine: each has a network namespace, a host name, a
+/dev/shm, a scratch and a run directory of its own. Needs root.
+
+What a node is, is not in its processes: a node whose processes were killed can be entered
+again, like one that was switched off and on.
+"""
 
 import contextlib
+import copy
 import itertools
+import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 from . import processes
 from .lab import Lab
+from .network import Network, ip
+from .settings import PATIENCE
 
-NETWORK = "10.213.77"  # on a bridge that only the nodes are connected to
+HEAD = "head"  # the node without ranks
 
 _numbers = itertools.count(1)
 
-# enter NODE COMMAND...: runs a command on a node; as rsh, it joins the words.
+# enter NODE COMMAND...: runs a command on a node; as rsh, it joins the words, and from a
+# node it reaches those that the node sees.
 ENTER = """#!/bin/bash
 node=$1; shift
+if [ -n "$CLUSTER_NODE" ] && ! cmp -s {links}/"$CLUSTER_NODE" {links}/"$node"; then
+    echo "enter: connect to host $node: No route to host" >&2
+    exit 255
+fi
+export CLUSTER_NODE=$node
 exec ip netns exec {prefix}-$node unshare --uts --mount bash -c '
-    hostname '$node' && mount -t tmpfs ckpt /dev/shm &&
-    mount --bind {run}/'$node' {run}/here && mount --bind {hosts} /etc/hosts &&
+    hostname '$node' && mount --bind {run}/shm/'$node' /dev/shm &&
+    mount --bind {run}/'$node' {run}/here &&
+    mount --bind {run}/scratch-'$node' {run}/scratch &&
+    mount --bind {hosts} /etc/hosts &&
     HOSTNAME='$node' exec bash -c "$0"' "$*"
 """
 
@@ -42,6 +59,11 @@ def is_possible():
     entered = subprocess.run(enter, capture_output=True, check=False)
     subprocess.run(["ip", "netns", "del", name], check=True)
     return entered.returncode == 0
+
+
+def can_delay():
+    """Whether this machine lets us make links slow."""
+    return os.access("/dev/net/tun", os.R_OK | os.W_OK)
 
 
 SFTP_SERVER = Path("/usr/lib/openssh/sftp-server")
@@ -74,117 +96,208 @@ def file_server(directory, mountpoint):
         subprocess.run(["umount", "--lazy", mountpoint], check=True)
 
 
-def _ip(*words):
-    subprocess.run(["ip", *map(str, words)], check=True)
+def _unused_mark():
+    """A part of names in the kernel that no other nodes have: what is left of a
+    process with our number, or goes on without it, has it, too."""
+    used = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
+    while True:
+        mark = f"{os.getpid()}.{next(_numbers)}"
+        if not any(name.startswith(f"ckpt{mark}-") for name in used):
+            return mark
 
 
 class Cluster:
-    """Nodes n1, n2, ... that see one another and a common file system."""
+    """Nodes n1, n2, ... for ranks and one for commands, "head", that see one another
+    and a common file system."""
 
     def __init__(self, directory, count):
-        self.names = [f"n{number}" for number in range(1, count + 1)]
-        mark = f"{os.getpid()}.{next(_numbers)}"  # kernel names are short
-        self.prefix = f"ckpt{mark}"
-        self.bridge = f"cb{mark}"
-        self.port = f"c{mark}"
-        self.enter = directory / "enter"
+        numbered = [f"n{number}" for number in range(1, count + 1)]
         # A socket's path has at most 107 characters.
-        self.run = Path(tempfile.mkdtemp(prefix="ckpt-run-"))
-        self._write_files(directory)
+        run = tempfile.mkdtemp(prefix="ckpt-run-")
+        self._set_up(directory, numbered, run, _unused_mark())
+        directory.mkdir(parents=True)
         try:
-            self._make_network()
-        except subprocess.CalledProcessError:
+            self._write_files()
+            self.network.make()
+        except (OSError, subprocess.CalledProcessError):
             self.close()
             raise
 
-    def _write_files(self, directory):
-        directory.mkdir(parents=True)
-        (self.run / "here").mkdir()
-        hosts = directory / "hosts"
+    @classmethod
+    def opened(cls, directory):
+        """The one that another process has made there, and left."""
+        made = cls.__new__(cls)
+        facts = json.loads((directory / "facts.json").read_text(encoding="utf-8"))
+        made._set_up(directory, **facts)
+        return made
+
+    def _set_up(self, directory, names, run, mark):
+        self.directory = directory
+        self.facts = {"names": names, "run": run, "mark": mark}
+        self.names = names  # that have ranks
+        self.all = [*names, HEAD]
+        self.run = Path(run)
+        self.shm = self.run / "shm"  # NAME: what a node has as /dev/shm
+        self.scratch = self.run / "scratch"  # as a node sees its own
+        self.network = Network(directory, mark, self.all)
+        self.enter = directory / "enter"
+
+    def _write_files(self):
+        for place in (self.run / "here", self.scratch, self.shm):
+            place.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", "mode=700", "ckpt-nodes", self.shm]
+        subprocess.run(mount, check=True)
         lines = ["127.0.0.1 localhost"]
-        for number, name in enumerate(self.names, 1):
-            (self.run / name).mkdir()
-            lines.append(f"{NETWORK}.{number} {name}")
+        for name in self.all:
+            for place in self._places(name):
+                place.mkdir()
+            lines.append(f"{self.network.address(name)} {name}")
+        hosts = self.directory / "hosts"
         hosts.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        text = ENTER.format(prefix=self.prefix, run=self.run, hosts=hosts)
+        text = ENTER.format(
+            links=self.network.links,
+            prefix=self.network.prefix,
+            run=self.run,
+            hosts=hosts,
+        )
         self.enter.write_text(text, encoding="utf-8")
         self.enter.chmod(0o755)
+        facts = self.directory / "facts.json"
+        facts.write_text(json.dumps(self.facts), encoding="utf-8")
 
-    def _make_network(self):
-        _ip("link", "add", self.bridge, "type", "bridge")
-        _ip("link", "set", self.bridge, "up")
-        for number, name in enumerate(self.names, 1):
-            node, port = f"{self.prefix}-{name}", f"{self.port}{name}"
-            _ip("netns", "add", node)
-            veth = ["type", "veth", "peer", "name", "eth0", "netns", node]
-            _ip("link", "add", port, *veth)
-            _ip("link", "set", port, "master", self.bridge, "up")
-            address = f"{NETWORK}.{number}/24"
-            _ip("-n", node, "addr", "add", address, "dev", "eth0")
-            _ip("-n", node, "link", "set", "eth0", "up")
-            _ip("-n", node, "link", "set", "lo", "up")
+    def _places(self, name):
+        """Where its memory, its run directory and its disk really are."""
+        return self.shm / name, self.run / name, self.scratch_of(name)
 
-    def processes(self, name):
-        """Process ids of all that runs on a node."""
-        done = subprocess.run(
-            ["ip", "netns", "pids", f"{self.prefix}-{name}"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return [int(word) for word in done.stdout.split()]
-
-    def kill(self, name, only=None):
-        """SIGKILL to everything on a node, or to processes of one name."""
-        pids = [
-            pid
-            for pid in self.processes(name)
-            if only in (None, processes.name_of(pid))
-        ]
-        assert pids or only is None
-        for pid in pids:
-            processes.kill(pid)
-        assert processes.wait_until_gone(pids, 10)
+    def scratch_of(self, name):
+        """What a node has as self.scratch."""
+        return self.run / f"scratch-{name}"
 
     def close(self):
-        """Kills what is left and takes the network down."""
-        for name in self.names:
-            node = f"{self.prefix}-{name}"
-            if Path("/run/netns", node).exists():
+        """Kills what is left and takes all away."""
+        for name in self.all:
+            if Path("/run/netns", self.network.namespace(name)).exists():
                 self.kill(name)
-                _ip("netns", "del", node)
-        if Path("/sys/class/net", self.bridge).exists():
-            _ip("link", "del", self.bridge)
+        self.network.remove()
+        if self.shm.is_mount():
+            subprocess.run(["umount", "--lazy", self.shm], check=True)
         shutil.rmtree(self.run)
 
-    def lab(self, directory, slots=1, **more):
-        """A lab whose commands run on the first node, and whose jobs have so many
-        ranks on each, in order. more: settings of ckpt for the jobs."""
-        settings = {
+    # ---- What runs on nodes ----------------------------------------------------------
+
+    def command(self, name, *words):
+        """The command that runs another one on a node."""
+        return [self.enter, name, shlex.join(map(str, words))]
+
+    def environment(self):
+        """What ckpt and Open MPI must be told to have ranks on the nodes."""
+        return {
             "CKPT_RUN_DIR": self.run / "here/ckpt",
             "OMPI_MCA_plm": "rsh",
             "OMPI_MCA_plm_rsh_agent": self.enter,
             "OMPI_MCA_btl": "tcp,self,vader",
             "OMPI_MCA_btl_tcp_if_include": "eth0",
             "OMPI_MCA_oob_tcp_if_include": "eth0",
-            **more,
         }
-        lab = ClusterLab(directory, **settings)
-        lab.enter = [self.enter, self.names[0]]
+
+    def processes(self, name):
+        """Process ids of all that runs on a node."""
+        pids = ip("netns", "pids", self.network.namespace(name))
+        return [pid for pid in map(int, pids.split()) if processes.is_alive(pid)]
+
+    def kill(self, name, only=None):
+        """SIGKILL to everything on a node, whose memory is empty then; or to processes
+        of one name."""
+        if only is not None:
+            pids = [p for p in self.processes(name) if processes.name_of(p) == only]
+            assert pids
+            self._kill(pids)
+            return
+        while pids := self.processes(name):  # one may have been starting another
+            self._kill(pids)
+        _empty(self.shm / name)
+
+    @staticmethod
+    def _kill(pids):
+        for pid in pids:
+            processes.kill(pid)
+        assert processes.wait_until_gone(pids, PATIENCE)
+
+    def lose(self, name):
+        """The node is replaced by a new one of the same name."""
+        self.kill(name)
+        for place in self._places(name):
+            _empty(place)
+
+    def stop(self, name):
+        """Nothing on the node goes on until go_on(), as if the node hung."""
+        while pids := [p for p in self.processes(name) if not processes.is_stopped(p)]:
+            for pid in pids:
+                processes.send(pid, signal.SIGSTOP)
+
+    def go_on(self, name):
+        """After stop()."""
+        for pid in self.processes(name):
+            processes.send(pid, signal.SIGCONT)
+
+    # ---- Links -----------------------------------------------------------------------
+
+    def cut(self, name):
+        """The node's link is down until mend()."""
+        self.network.cut(name)
+
+    def mend(self, *names):
+        """The links of some nodes, or all, are up again and not parted."""
+        self.network.mend(*names)
+
+    def partition(self, *groups):
+        """Nodes of one group do not see those of another until mend(). Who is in none
+        of them is with the first one."""
+        self.network.partition(*groups)
+
+    def delay(self, name, milliseconds):
+        """All that comes from the node or goes to it is late; 0: no longer."""
+        self.network.delay(name, milliseconds)
+
+    # ---- Jobs ------------------------------------------------------------------------
+
+    def lab(self, directory, slots=1, head=False, **more):
+        """A lab whose commands run on the first node, or on the one without ranks, and
+        whose jobs have so many ranks on each, in order. more: settings of ckpt for the
+        jobs."""
+        lab = ClusterLab(directory, **self.environment(), **more)
+        lab.cluster = self
+        lab.node = HEAD if head else self.names[0]
         lab.options = ["--host", ",".join(f"{name}:{slots}" for name in self.names)]
         for name in ("CKPT_DIR", "CKPT_RUN_DIR", *more):
             lab.options += ["-x", name]
         return lab
 
 
+def _empty(directory):
+    """What is in it goes, it stays: it may be mounted."""
+    for path in directory.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 class ClusterLab(Lab):
     """Runs all commands on one node."""
 
-    enter = ()
+    cluster = None
+    node = ""
     options = ()
 
+    def on(self, name):
+        """The same lab, but commands run on another node."""
+        other = copy.copy(self)
+        other.node = name
+        return other
+
     def wrap(self, command):
-        return [*self.enter, shlex.join(str(word) for word in command)]
+        return self.cluster.command(self.node, *command)
 
     def mpirun_command(self, program, *options):
         return super().mpirun_command(program, *self.options, *options)

@@ -23,6 +23,12 @@ def is_alive(pid):
     return fields is not None and fields[0] not in "ZX"
 
 
+def is_stopped(pid):
+    """By SIGSTOP; also true if it is gone."""
+    fields = _stat_fields(pid)
+    return fields is None or fields[0] in "TZX"
+
+
 def name_of(pid):
     """The short name of a process, empty if it is gone."""
     try:
@@ -101,12 +107,15 @@ def shared_memory_of(pid):
     return {w[5] for w in words if len(w) > 5 and w[5].startswith("/dev/shm/")}
 
 
+def send(pid, number):
+    """A signal; harmless if the process is gone."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
 def kill(pid):
     """SIGKILL; harmless if the process is gone."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    send(pid, signal.SIGKILL)
 
 
 def wait_until_gone(pids, timeout):

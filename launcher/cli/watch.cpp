@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * watch.cpp - finds the job again and again, and notices its end.
+ */
+#include "cli/watch.hpp"
+
+#include "cli/live_text.hpp"
+#include "cli/status_view.hpp"
+#include "common/durations.hpp"
+#include "common/processes.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+constexpr int starting_patience_ms = 10000;
+constexpr const char *supervisor_name = "ckpt"; /* `ckpt run` */
+
+/* Keeps SIGINT back, to be noticed between two looks. */
+class Interrupt
+{
+  public:
+    Interrupt()
+    {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGINT);
+        sigprocmask(SIG_BLOCK, &set_, &before_);
+    }
+    Interrupt(const Interrupt &) = delete;
+    Interrupt &operator=(const Interrupt &) = delete;
+    ~Interrupt() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+    /* Waits so long; true: the user has had enough. */
+    bool comes_within(std::chrono::nanoseconds period) const
+    {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
+        const timespec limit = {seconds.count(), (period - seconds).count()};
+        return sigtimedwait(&set_, nullptr, &limit) == SIGINT;
+    }
+
+  private:
+    sigset_t set_;
+    sigset_t before_;
+};
+
+/* A process, and no later one with the same number. */
+class KnownProcess
+{
+  public:
+    explicit KnownProcess(int pid) : pid_(pid), identity_(process_identity(pid)) {}
+
+    bool is_there() const
+    {
+        return !identity_.empty() && is_running(pid_) && process_identity(pid_) == identity_;
+    }
+
+  private:
+    int pid_;
+    std::string identity_;
+};
+
+/* Who may give the job another agent: the launcher that runs it, and who would run it
+ * again. */
+class Keepers
+{
+  public:
+    explicit Keepers(const control::Status &status)
+        : launcher_(status.launcher_pid), supervisor_(supervisor_of(status.launcher_pid))
+    {
+    }
+
+    bool are_there() const { return launcher_.is_there() || supervisor_.is_there(); }
+
+  private:
+    static int supervisor_of(int launcher)
+    {
+        const int parent = parent_of(launcher);
+        return process_name(parent) == supervisor_name ? parent : 0;
+    }
+
+    KnownProcess launcher_;
+    KnownProcess supervisor_;
+};
+
+/* The job as it is now; nothing if no agent of it answers. */
+std::optional<RunningJob> found_again(const RunningJob &job)
+{
+    const TierDirectories own = {job.status.directory, job.status.slow_directory};
+    try {
+        return find_job(own, job.status.job);
+    } catch (const CommandError &) {
+        return std::nullopt;
+    }
+}
+
+/* How a job without an agent has ended, or "". */
+std::string ending_of(const control::Status &status, const Keepers &keepers)
+{
+    auto tiers = Tiers::open({status.directory, status.slow_directory});
+    auto state = tiers ? tiers->job_state(status.job) : std::nullopt;
+    if (state && state->state == "ended") {
+        return "ended";
+    }
+    if (state && state->state == "running" && state->host != status.host) {
+        return fmt::format("goes on on {}", state->host);
+    }
+    return keepers.are_there() ? "" : "failed";
+}
+
+void show(LiveText &text, const control::Status &status)
+{
+    text.show(status_view(status, static_cast<double>(now_nanoseconds()) * 1e-9));
+}
+
+/* What was known last, but nothing of it is going on. */
+control::Status without_agent(control::Status status, const std::string &phase)
+{
+    status.phase = phase;
+    status.progress = {};
+    status.waits_for.clear();
+    status.next_in = -1;
+    for (control::NodeStatus &node : status.nodes) {
+        node.connected = false;
+    }
+    return status;
+}
+
+} // namespace
+
+void watch_job(const TierDirectories &directories, const std::string &word,
+               std::chrono::nanoseconds period)
+{
+    const Interrupt interrupt;
+    RunningJob job = find_started_job(directories, word, starting_patience_ms);
+    Keepers keepers(job.status);
+    LiveText text;
+    std::string ending;
+
+    show(text, job.status);
+    while (ending.empty() && !interrupt.comes_within(period)) {
+        if (auto now = found_again(job)) {
+            job = std::move(*now);
+            keepers = Keepers(job.status);
+            show(text, job.status);
+        } else {
+            ending = ending_of(job.status, keepers);
+            show(text, without_agent(job.status,
+                                     ending.empty() ? "no agent answers" : ending));
+        }
+    }
+}
+
+} // namespace ckpt::cli
