@@ -166,13 +166,14 @@ void SimulatedMembership::arrive(const Datagram &datagram)
         return;
     }
     if (processes_[to].running) {
+        seen_.insert({to, from});
         input(to, [this, datagram](Protocol &protocol) {
             protocol.receive(datagram.envelope, datagram.message, now_);
         });
         return;
     }
     Time &last = refused_.try_emplace({from, to}).first->second;
-    if (now_ >= last + std::chrono::seconds(1)) {
+    if (now_ >= last + std::chrono::seconds(1) && seen_.contains({from, to})) {
         last = now_;
         at(now_ + draw(network_.shortest, network_.longest), [this, from, to] {
             input(from, [this, to](Protocol &protocol) { protocol.refused(to, now_); });

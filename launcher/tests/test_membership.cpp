@@ -610,6 +610,8 @@ class Chaos
             break;
         case 7:
             job.kill_next_coordinator();
+            job.kill_node(one);
+            job.run(job.draw(100ms, 3s));
             break;
         default:
             job.heal();
@@ -691,7 +693,7 @@ int found(const Break &break_it)
 {
     int found = 0;
 
-    for (unsigned seed = 0; seed < 600; seed++) {
+    for (unsigned seed = 0; seed < 400; seed++) {
         Chaos chaos(seed);
         chaos.job.set_mutation(break_it(chaos.job));
         chaos.run();
@@ -726,19 +728,28 @@ TEST(MembershipMutant, AMajorityTooSmallByOneIsFound)
               0);
 }
 
+/* Of the proposal of a coordinator the member after it hears nothing, so that it depends
+ * on promises when that coordinator is dead. */
+SimulatedMembership::Mutation forgetting(bool also_promises)
+{
+    return [also_promises](Datagram datagram) {
+        auto *promise = std::get_if<message::Promise>(&datagram.message);
+        if (promise != nullptr && also_promises) {
+            promise->accepted = {};
+            promise->view.reset();
+        }
+        if (std::holds_alternative<message::Proposal>(datagram.message) &&
+            datagram.to == datagram.envelope.from + 1) {
+            return std::vector<Datagram>{};
+        }
+        return std::vector{datagram};
+    };
+}
+
 TEST(MembershipMutant, APromiseThatForgetsWhatWasAcceptedIsFound)
 {
-    EXPECT_GT(found([](SimulatedMembership &) {
-                  return [](Datagram datagram) {
-                      if (auto *promise =
-                              std::get_if<message::Promise>(&datagram.message)) {
-                          promise->accepted = {};
-                          promise->view.reset();
-                      }
-                      return std::vector{datagram};
-                  };
-              }),
-              0);
+    EXPECT_EQ(found([](SimulatedMembership &) { return forgetting(false); }), 0);
+    EXPECT_GT(found([](SimulatedMembership &) { return forgetting(true); }), 0);
 }
 
 /* Whoever has promised a higher ballot says yes to a lower one all the same. */
@@ -767,7 +778,7 @@ TEST(MembershipMutant, AProcessWithoutMemoryIsFound)
 {
     int found = 0;
 
-    for (unsigned seed = 0; seed < 600; seed++) {
+    for (unsigned seed = 0; seed < 100; seed++) {
         Chaos chaos(seed);
         chaos.job.run(1s);
         chaos.job.partition({{0, 1}});
@@ -779,6 +790,7 @@ TEST(MembershipMutant, AProcessWithoutMemoryIsFound)
         chaos.run();
         found += chaos.job.violations().empty() ? 0 : 1;
     }
+    RecordProperty("found", found);
     EXPECT_GT(found, 0);
 }
 
