@@ -48,6 +48,7 @@ void RingWatch::install(const View &view, Time now)
     for (MemberId member = 0; member < signs_.size(); member++) {
         if (view.life_of(member) != view_.life_of(member)) {
             signs_[member] = {};
+            accused_.erase(member);
         }
     }
     before.swap(neighbours_);

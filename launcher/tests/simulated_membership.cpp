@@ -79,6 +79,7 @@ void SimulatedMembership::input(MemberId member, std::function<void(Protocol &)>
         return;
     }
     what(*process.protocol);
+    process.protocol->tick(now_);
     handle_actions(member);
 }
 
@@ -102,7 +103,7 @@ void SimulatedMembership::tick(MemberId member, std::uint64_t token)
     Process &process = processes_[member];
 
     if (process.tick_token == token && now_ >= process.paused_until) {
-        input(member, [this](Protocol &protocol) { protocol.tick(now_); });
+        input(member, [](Protocol &) {});
     }
 }
 
