@@ -25,6 +25,9 @@ Protocol::Protocol(MemberId self, Life life, std::size_t members, Options option
     if (self >= members || life < first_life) {
         fail("there is no member {} of {} in life {}", self, members, life);
     }
+    if (options.heartbeat <= Duration{} || options.majority < 16 * options.heartbeat) {
+        fail("heartbeats have to be so frequent that 16 fit into the time for a view");
+    }
     if (life == first_life) {
         install(View::first(members), now);
     } else {
@@ -41,6 +44,7 @@ Protocol::Time Protocol::awake(Time now)
 {
     if (!ended_ && now > due_ + options_.heartbeat / 4) {
         asleep_ += now - due_;
+        due_ = now;
     }
     return now - asleep_;
 }
@@ -78,7 +82,9 @@ void Protocol::step(Time now)
     if (!ended_ && unsettled_since_ && now - *unsettled_since_ >= options_.majority) {
         end(action::LostMajority{});
     }
-    due_ = ended_ ? Time::max() : std::max(next_due(), now + asleep_);
+    if (!ended_) {
+        due_ = std::max(next_due(), now + asleep_);
+    }
 }
 
 void Protocol::tick(Time now)
@@ -94,6 +100,7 @@ Protocol::Time Protocol::next_tick() const
 void Protocol::end(Action last)
 {
     ended_ = true;
+    due_ = Time::max();
     outbox_.add(std::move(last));
 }
 
@@ -153,7 +160,6 @@ void Protocol::refused(MemberId member, Time now)
     if (!ended_ && view_.members.contains(member) && member != self_) {
         watch_.refused(member, awake_now);
     }
-    step(awake_now);
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -179,7 +185,6 @@ void Protocol::receive(const Envelope &envelope, const Message &message, Time no
                        message);
         }
     }
-    step(awake_now);
 }
 
 /* Who is behind is told; who is ahead is asked, by a message that shows that we are. */
@@ -477,19 +482,31 @@ Protocol::Time Protocol::may_begin_at(const Outlook &outlook) const
         return Time::max();
     }
     view_.members.for_each([&](MemberId member) {
-        if (member < self_ && !outlook.accused.contains(member) &&
-            !outlook.gone.contains(member)) {
-            rank++;
-        }
+        rank += member < self_ && outlook.may_lead(member) ? 1 : 0;
     });
     const Duration turn =
         rank <= 8 ? heartbeat * rank / 2 : heartbeat * 4 + heartbeat * (rank % 8) / 8;
-    Time begin = *unsettled_since_ + turn;
+    Time begin = std::max(*unsettled_since_, leader_since_) + turn;
     const auto &rival = change_.rival();
     if (rival && !outlook.accused.contains(rival->proposer)) {
         begin = std::max(begin, rival->seen + heartbeat * 4 + turn);
     }
     return begin;
+}
+
+/* Whose turn it is. The turns of the others begin anew if it is another one's. */
+void Protocol::note_leader(const Outlook &outlook, Time now)
+{
+    std::optional<MemberId> leader;
+
+    view_.members.for_each([&](MemberId member) {
+        if (!leader && outlook.may_lead(member)) {
+            leader = member;
+        }
+    });
+    if (leader != std::exchange(leader_, leader)) {
+        leader_since_ = now;
+    }
 }
 
 void Protocol::change(Time now)
@@ -505,6 +522,7 @@ void Protocol::change(Time now)
     } else if (!unsettled_since_) {
         unsettled_since_ = now;
     }
+    note_leader(now_known, now);
     if (unsettled_since_ && !change_.is_leading() && now >= may_begin_at(now_known)) {
         change_.begin(now, outbox_);
         now_known = outlook(now);
@@ -535,7 +553,6 @@ void Protocol::superseded(std::uint64_t incarnation)
 {
     if (!ended_) {
         end(action::Excluded{action::Excluded::By::incarnation, incarnation});
-        due_ = Time::max();
     }
 }
 

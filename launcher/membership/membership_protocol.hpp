@@ -40,12 +40,13 @@ class Protocol
      * Normal context, like all here. A member whose life is the first is in view 1 at
      * once, with `members` others and itself, all in their first life; it gets an Install
      * of it. One of a later life asks to be let in. Throws Error: more than most_members,
-     * or self is none of them.
+     * self is none of them, or options that cannot work.
      */
     Protocol(MemberId self, Life life, std::size_t members, Options options, Time now);
 
     /* Events. Each may leave actions, to be taken and done in order. `now` must not go
-     * back. After a pause, receive() everything that has come meanwhile before tick(). */
+     * back. Nobody is judged before tick(): call it at once when everything that has come
+     * was given to receive() and refused(). */
     void receive(const Envelope &envelope, const Message &message, Time now);
     /* The kernel of the member's node says that there is no such process. */
     void refused(MemberId member, Time now);
@@ -117,6 +118,7 @@ class Protocol
     void forget_the_expired(Time now);
     Outlook outlook(Time now) const;
     void change(Time now);
+    void note_leader(const Outlook &outlook, Time now);
     Time may_begin_at(const Outlook &outlook) const;
     void inform(Time now);
     bool is_busy() const;
@@ -146,6 +148,8 @@ class Protocol
     std::set<std::pair<MemberId, MemberId>> dead_links_;
     /* Since when a change is needed or we wait to be let in. */
     std::optional<Time> unsettled_since_;
+    std::optional<MemberId> leader_;
+    Time leader_since_{};
     /* Who has not shown yet that it has the view that was decided here. */
     MemberSet uninformed_;
     Time inform_at_{};

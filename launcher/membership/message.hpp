@@ -44,7 +44,8 @@ struct Question {
     MemberId about = 0;
     bool operator==(const Question &) const = default;
 };
-/* The last sign of life of that process or, if it is gone, of its node. */
+/* The last sign of life of that process or, if it is gone, of its node; the latter is
+ * told to all, unasked. */
 struct Answer {
     MemberId about = 0;
     Life life = 0;

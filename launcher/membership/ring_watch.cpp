@@ -48,6 +48,7 @@ void RingWatch::install(const View &view, Time now)
     for (MemberId member = 0; member < signs_.size(); member++) {
         if (view.life_of(member) != view_.life_of(member)) {
             signs_[member] = {};
+            accused_.erase(member);
         }
     }
     before.swap(neighbours_);
@@ -89,20 +90,21 @@ void RingWatch::refused(MemberId member, Time now)
     }
 }
 
+/* That a process is gone is told to all, also to those that do not know where it was. */
 void RingWatch::vouched(const message::Answer &answer, Time now)
 {
-    auto found = neighbours_.find(answer.about);
+    const Time when = now - milliseconds(answer.silent_ms);
+    auto neighbour = neighbours_.find(answer.about);
 
-    if (found == neighbours_.end() || answer.life != view_.life_of(answer.about)) {
+    if (!view_.has(answer.about, answer.life) || answer.about == self_) {
         return;
     }
-    Time when = now - milliseconds(answer.silent_ms);
     Signs &signs = signs_[answer.about];
-    if (!answer.gone) {
-        found->second.vouched = std::max(found->second.vouched, when);
-    } else if (!signs.heard || *signs.heard < when) {
+    if (answer.gone && (!signs.heard || *signs.heard < when)) {
         signs.refused = std::max(signs.refused.value_or(when), when);
         signs.gone_since = signs.gone_since.value_or(when);
+    } else if (!answer.gone && neighbour != neighbours_.end()) {
+        neighbour->second.vouched = std::max(neighbour->second.vouched, when);
     }
 }
 
@@ -132,7 +134,7 @@ std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) c
     }
     const Signs &signs = signs_[member];
     const bool gone = is_gone(member, now);
-    /* Only what was heard here: hearsay would keep itself alive. */
+    /* Of a process only what was heard here: hearsay would keep itself alive. */
     const Time last = gone ? *signs.refused : last_heard(member, found->second);
     const auto silent = std::chrono::duration_cast<milliseconds>(now - last).count();
     return message::Answer{member, view_.life_of(member),
@@ -169,6 +171,16 @@ void RingWatch::ask(MemberId member, Neighbour &neighbour, Time now, Outbox &out
         if (neighbour.witness) {
             outbox.send(*neighbour.witness, message::Question{member});
         }
+    }
+}
+
+/* A coordinator that has never heard it must not take it for dead. */
+void RingWatch::tell_if_gone(MemberId member, Neighbour &neighbour, Time now,
+                             Outbox &outbox)
+{
+    if (is_gone(member, now) && now >= neighbour.tell_at) {
+        neighbour.tell_at = now + options_.heartbeat * 2;
+        outbox.send(view_.members, *testimony(member, now));
     }
 }
 
@@ -210,6 +222,7 @@ std::vector<RingWatch::LinkChange> RingWatch::tick(Time now, Outbox &outbox)
         if (now - last_heard(member, neighbour) >= options_.heartbeat * 2) {
             ask(member, neighbour, now, outbox);
         }
+        tell_if_gone(member, neighbour, now, outbox);
         judge(member, neighbour, now, outbox);
         const bool dead = is_link_dead(member, neighbour, now);
         if (dead != std::exchange(neighbour.link_dead, dead)) {

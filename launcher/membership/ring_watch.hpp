@@ -74,6 +74,7 @@ class RingWatch
         Time vouched; /* the last sign that the witness had */
         Time ask_at{};
         Time accuse_at{};
+        Time tell_at{};
         bool link_dead = false;
     };
 
@@ -82,6 +83,7 @@ class RingWatch
     std::optional<Reason> verdict(MemberId member, const Neighbour &neighbour,
                                   Time now) const;
     void ask(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox);
+    void tell_if_gone(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox);
     void judge(MemberId member, Neighbour &neighbour, Time now, Outbox &outbox);
     bool is_link_dead(MemberId member, const Neighbour &neighbour, Time now) const;
 

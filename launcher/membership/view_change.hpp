@@ -24,6 +24,10 @@ struct Outlook {
     std::map<MemberId, Life> arrived; /* processes that take the place of others */
 
     bool asks_for_change() const { return !accused.empty() || !arrived.empty(); }
+    bool may_lead(MemberId member) const
+    {
+        return !accused.contains(member) && !gone.contains(member);
+    }
 };
 
 class ViewChange

@@ -79,6 +79,7 @@ void SimulatedMembership::input(MemberId member, std::function<void(Protocol &)>
         return;
     }
     what(*process.protocol);
+    process.protocol->tick(now_);
     handle_actions(member);
 }
 
@@ -102,7 +103,7 @@ void SimulatedMembership::tick(MemberId member, std::uint64_t token)
     Process &process = processes_[member];
 
     if (process.tick_token == token && now_ >= process.paused_until) {
-        input(member, [this](Protocol &protocol) { protocol.tick(now_); });
+        input(member, [](Protocol &) {});
     }
 }
 
@@ -166,13 +167,14 @@ void SimulatedMembership::arrive(const Datagram &datagram)
         return;
     }
     if (processes_[to].running) {
+        seen_.insert({to, from});
         input(to, [this, datagram](Protocol &protocol) {
             protocol.receive(datagram.envelope, datagram.message, now_);
         });
         return;
     }
     Time &last = refused_.try_emplace({from, to}).first->second;
-    if (now_ >= last + std::chrono::seconds(1)) {
+    if (now_ >= last + std::chrono::seconds(1) && seen_.contains({from, to})) {
         last = now_;
         at(now_ + draw(network_.shortest, network_.longest), [this, from, to] {
             input(from, [this, to](Protocol &protocol) { protocol.refused(to, now_); });

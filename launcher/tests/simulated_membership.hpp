@@ -146,6 +146,8 @@ class SimulatedMembership
     std::vector<Process> processes_;
     std::set<std::pair<MemberId, MemberId>> cut_;
     std::map<std::pair<MemberId, MemberId>, Time> refused_; /* a kernel says it seldom */
+    /* Who has heard whom: only then is a refusal known to come from its node. */
+    std::set<std::pair<MemberId, MemberId>> seen_;
     bool kill_next_coordinator_ = false;
     Time now_;
     std::uint64_t order_ = 0;
