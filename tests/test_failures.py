@@ -2,7 +2,7 @@
 """`ckpt run` on several nodes: ranks, agents and nodes are lost, links are cut, jobs step
 aside and move; nobody touches them, and the answer is right."""
 
-import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -51,12 +51,6 @@ def ranks_of(box, node, program):
     """Process ids of the program's ranks on a node."""
     name = Path(program.argv[0]).name
     return [pid for pid in box.processes(node) if processes.name_of(pid) == name]
-
-
-def hosts_of_restart(job):
-    """What the last restart says."""
-    lines = [line for line in job.lines if re.match("^ckpt: .*; restart", line)]
-    return lines[-1]
 
 
 def finish(lab, job, program, native):
@@ -127,7 +121,7 @@ def test_a_rank_is_stopped(box, lab, native):
     program = programs.churn(800)
     job = start(lab, program)
     saved(lab, job, program)
-    processes.stop(ranks_of(box, "n2", program)[0])
+    processes.send(ranks_of(box, "n2", program)[0], signal.SIGSTOP)
     job.wait_for("^ckpt: rank 1 on n2 was stopped by a signal.*; restart 1")
     finish(lab, job, program, native)
 
@@ -140,7 +134,7 @@ def test_an_agent_dies(box, lab, native, node):
     saved(lab, job, program)
     box.kill(node, only="ckptd")
     job.wait_for(program.progress)
-    lab.wait_for_phase(lab.on("n1"), NAME)
+    lab.on("n1").wait_for_agent(job, NAME)
     saved(lab, job, program)
     finish(lab, job, program, native)
     assert not [line for line in job.lines if "restart" in line]

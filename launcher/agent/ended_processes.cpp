@@ -7,8 +7,10 @@
 
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -40,6 +42,16 @@ std::optional<int> status_of(int process)
         return std::nullopt;
     }
     return info.exit_code;
+}
+
+/* Whether the kernel tells of the end of an ended process: since Linux 6.15. */
+bool can_tell_status()
+{
+    utsname name{};
+    int major = 0, minor = 0;
+
+    return uname(&name) == 0 && std::sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+           std::pair(major, minor) >= std::pair(6, 15);
 }
 
 } // namespace
@@ -81,6 +93,10 @@ void EndedProcesses::event(int rank, std::uint32_t events)
     if (!std::exchange(entry.has_ended, true)) {
         loop_.change(entry.process.get(), 0); /* EPOLLHUP comes unasked */
         handlers_.ended(rank);
+        if (!can_tell_status()) {
+            forget(rank);
+            return;
+        }
     }
     if ((events & EPOLLHUP) != 0) {
         const auto status = status_of(entry.process.get());

@@ -33,6 +33,8 @@ class EndedProcesses
     void watch(int rank, Fd process);
     /* The rank is another process now, or the same one that has come again. */
     void forget(int rank);
+    /* All that can be told of those has been told. */
+    bool idle() const { return entries_.empty(); }
 
   private:
     void event(int rank, std::uint32_t events);

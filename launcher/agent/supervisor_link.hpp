@@ -46,7 +46,7 @@ class SupervisorLink
     void coordinates();
 
     void send(const nlohmann::json &frame);
-    bool idle() const { return !peer_ || peer_->idle(); }
+    bool idle() const { return (!peer_ || peer_->idle()) && ended_.idle(); }
 
     void tick(Time now);
     Time next_tick() const { return next_look_; }

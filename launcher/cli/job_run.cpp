@@ -45,6 +45,17 @@ std::uint64_t newest_number(const TierDirectories &directories, const std::strin
     return newest ? newest->number : 0;
 }
 
+/* Also one that cannot be used. */
+bool has_checkpoint_above(const TierDirectories &directories, const std::string &job,
+                          std::uint64_t number)
+{
+    const auto tiers = Tiers::open(directories);
+    const auto entries = tiers ? tiers->checkpoints(job) : std::vector<TierCheckpoint>();
+    return std::any_of(entries.begin(), entries.end(), [&](const TierCheckpoint &entry) {
+        return entry.checkpoint.number > number;
+    });
+}
+
 std::optional<LaunchLine> try_parse(const Words &command)
 {
     try {
@@ -276,7 +287,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
     }
     /* A program that was not to blame can begin anew. */
     if (!checkpoint && (ending.lost.empty() ||
-                        newest_number(options_.directories, options_.job) > before_)) {
+                        has_checkpoint_above(options_.directories, options_.job, before_))) {
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }

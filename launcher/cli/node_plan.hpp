@@ -24,7 +24,10 @@ class NodePlan
 
     bool is_known() const { return !nodes_.empty(); }
     /* Not what the user's command says. */
-    bool differs() const { return spares_ > 0 || !lost_.empty() || is_moved_; }
+    bool differs() const
+    {
+        return is_known() && (spares_ > 0 || !lost_.empty() || is_moved_);
+    }
 
     /* It is not used any more. */
     void lose(const std::string &host) { lost_.insert(host); }

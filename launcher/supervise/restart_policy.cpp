@@ -36,7 +36,8 @@ RestartPolicy::Decision RestartPolicy::after(const Failure &failure,
     Decision decision{true, {}, {}};
     if (from_last_ > 0) {
         const int doublings = std::min(from_last_ - 1, 30);
-        decision.delay = std::min(limits_.longest, limits_.back_off * (1LL << doublings));
+        decision.delay =
+            std::min<Duration>(limits_.longest, limits_.back_off * (1LL << doublings));
     }
     from_last_++;
     restarts_++;

@@ -117,14 +117,15 @@ class Lab:
             )
         return json.loads(done.stdout)
 
-    def wait_for_agent(self, job):
-        """Until all ranks have an agent, after the loss of one."""
+    def wait_for_agent(self, job, name=None):
+        """Until all ranks have an agent, after the loss of one. name: of the job, if it
+        is not that of an mpirun here."""
         deadline = time.monotonic() + PATIENCE
         phase = None
         while phase != "running":
             assert time.monotonic() < deadline, f"still {phase}"
             assert job.run_on(POLL), "it ended"
-            found = self.ckpt("status", job.pid, "--json")
+            found = self.ckpt("status", name or job.pid, "--json")
             if found.returncode == 0:
                 phase = json.loads(found.stdout)[0]["phase"]
 
