@@ -113,6 +113,7 @@ def test_job_ends_meanwhile(lab, tiers, native):
     assert lab.ckpt("verify", "--dir", tiers).returncode == 0
 
 
+@pytest.mark.busy  # it is folded when nobody else wants the processors
 def test_chain(lab, tiers, native):
     """Increments come with what they were made on top of, and what has been folded
     takes their place there, too."""
