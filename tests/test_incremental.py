@@ -77,7 +77,7 @@ def test_chain_is_folded(lab, native):
     while log.read_text().count("has folded its piece") < 2:
         save(lab, job, program, 1)
         assert len(lab.checkpoints()) <= limit + 2
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     listed = lab.ckpt_json("list")
     assert {entry["state"] for entry in listed} == {"committed"}
     assert len(list(lab.store.glob("*/0*/whole-*.h5"))) <= 1

@@ -125,7 +125,7 @@ def test_chain(lab, tiers, native):
         save(lab, job, program)
         folded = sorted({*folded, *(p.parent.name for p in tiers.glob("*/0*/whole-*.h5"))})
         assert len(numbers(tiers)) <= 4 + 2
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     shutil.rmtree(lab.store)
     entries = lab.checkpoints()
     assert len(entries) >= 2
