@@ -2,6 +2,11 @@
 """conftest.py - what the end-to-end tests share."""
 
 import contextlib
+import fcntl
+import hashlib
+import itertools
+import os
+import pickle
 import sys
 from pathlib import Path
 
@@ -13,7 +18,8 @@ from ckpttest import scheduling  # noqa: E402  (needs the path)
 from ckpttest.cluster import Cluster  # noqa: E402
 from ckpttest.lab import Lab  # noqa: E402
 
-# Tests whose ranks never pause: side by side they would take each other's cores.
+# Tests whose ranks never pause: side by side they would take each other's cores. Those
+# in these files that mostly wait all the same are marked so.
 BUSY = {
     "test_agent",
     "test_campaigns",
@@ -27,9 +33,22 @@ BUSY = {
     "test_threads",
 }
 
+# Tests that run side by side with others, but not with more of their kind than there are
+# processors: their ranks compute for some seconds.
+COMPUTING = {
+    "test_incremental",
+    "test_places",
+    "test_protection",
+    "test_run",
+    "test_sharing",
+    "test_trace",
+    "test_workloads",
+}
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "busy: to be run alone")
+    config.addinivalue_line("markers", "waiting: not busy, unlike others in the file")
     if not hasattr(config, "workerinput"):  # for all workers of pytest-xdist
         settings = contextlib.ExitStack()
         settings.enter_context(scheduling.no_groups())
@@ -38,8 +57,11 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    processors = itertools.cycle(range(os.cpu_count()))
     for item in items:
-        if item.path.stem in BUSY:
+        if item.path.stem in COMPUTING:
+            item.add_marker(pytest.mark.xdist_group(f"processor {next(processors)}"))
+        if item.path.stem in BUSY and not item.get_closest_marker("waiting"):
             item.add_marker("busy")
 
 
@@ -60,18 +82,27 @@ def nodes(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def native(tmp_path_factory):
-    """Answers of uninterrupted runs, each made once."""
-    known = {}
+def native(tmp_path_factory, worker_id):
+    """Answers of uninterrupted runs, each made once: by whichever worker of pytest-xdist
+    wants it first."""
+    base = tmp_path_factory.getbasetemp()
+    answers = (base if worker_id == "master" else base.parent) / "answers"
+    answers.mkdir(exist_ok=True)
 
     def run(program):
-        key = (program.name, program.ranks, *map(str, program.argv))
-        if key not in known:
+        key = repr((program.name, program.ranks, *map(str, program.argv)))
+        path = answers / hashlib.sha256(key.encode()).hexdigest()
+        with open(path, "a+b") as file:  # who comes while one makes it waits
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if content := file.read():
+                return pickle.loads(content)
             place = Lab(tmp_path_factory.mktemp("native"))
             try:
-                known[key] = place.run_native(program)
+                outcome = place.run_native(program)
             finally:
                 place.close()
-        return known[key]
+            pickle.dump(outcome, file)
+            return outcome
 
     return run

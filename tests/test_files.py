@@ -31,6 +31,7 @@ def saved_and_killed(lab, name):
     return gate, lab.work / probes.FILE
 
 
+@pytest.mark.waiting
 def test_removed_file_comes_back(lab):
     gate, path = saved_and_killed(lab, "file_rewrite")
     path.unlink()
@@ -38,6 +39,7 @@ def test_removed_file_comes_back(lab):
     gate.open()
 
 
+@pytest.mark.waiting
 def test_missing_input_is_named(lab):
     gate, path = saved_and_killed(lab, "file_input")
     path.rename(lab.work / "elsewhere")
@@ -49,6 +51,7 @@ def test_missing_input_is_named(lab):
     gate.open()
 
 
+@pytest.mark.waiting
 def test_replaced_file_is_refused(lab):
     """The name leads to another file than the one that is open."""
     gate = Gate(lab, "file_input")

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from test_agent import lose_agent_in_a_checkpoint
+from test_agent import survive_agent_in_a_checkpoint
 
 from ckpttest import programs
 from ckpttest.settings import APPS
@@ -65,6 +65,7 @@ def job_name(lab):
     return name
 
 
+@pytest.mark.busy  # it is folded when nobody else wants the processors
 def test_chain_is_folded(lab, native):
     """In the background, again and again: what is not needed any more goes, and what is
     left can be restarted."""
@@ -76,7 +77,7 @@ def test_chain_is_folded(lab, native):
     while log.read_text().count("has folded its piece") < 2:
         save(lab, job, program, 1)
         assert len(lab.checkpoints()) <= limit + 2
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     listed = lab.ckpt_json("list")
     assert {entry["state"] for entry in listed} == {"committed"}
     assert len(list(lab.store.glob("*/0*/whole-*.h5"))) <= 1
@@ -116,9 +117,9 @@ def test_missing_base_is_told(lab):
 
 
 @pytest.mark.parametrize("fault", FATAL)
-def test_agent_dies(lab, native, fault):
+def test_agent_dies(lab, fault):
     """The next agent knows nothing of changes: its first checkpoint has all."""
-    lose_agent_in_a_checkpoint(lab, native, CKPT_FAULT=fault, CKPT_INCREMENTAL="4")
+    survive_agent_in_a_checkpoint(lab, CKPT_FAULT=fault, CKPT_INCREMENTAL="4")
     assert set(bases(lab).values()) == {0}
 
 

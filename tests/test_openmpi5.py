@@ -41,6 +41,7 @@ def gate(tmp_path):
     return tmp_path / "gate"
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("name", sorted(set(probes.MPI4) - set(probes.NOT_NATIVE)))
 def test_native_probe(lab5, gate, name):
     """The probes of MPI 4.0 are right about the library."""
@@ -60,6 +61,7 @@ def finish_probe(job, gate):
     assert any(line.startswith("OK ") for line in lines), lines
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("name", probes.MPI4)
 def test_resumed_probe(lab5, gate, name):
     job = start_probe(lab5, name, gate)
@@ -67,6 +69,7 @@ def test_resumed_probe(lab5, gate, name):
     finish_probe(job, gate)
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("name", probes.MPI4)
 def test_moving_probe(lab5, gate, name):
     """Nobody stands still; the second checkpoint begins in the other colour."""
@@ -79,6 +82,7 @@ def test_moving_probe(lab5, gate, name):
     finish_probe(job, gate)
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("name", probes.MPI4)
 def test_restarted_probe(lab5, gate, name):
     job = start_probe(lab5, name, gate)

@@ -82,13 +82,13 @@ def test_without_userfaultfd(lab, native):
 @pytest.mark.parametrize("fault", FATAL)
 def test_agent_dies_while_pages_are_protected(lab, native, fault):
     """The last checkpoint is intact, the next one works."""
-    lose_agent_in_a_checkpoint(
-        lab,
-        native,
-        program=programs.memory(8, 1000),
-        CKPT_FAULT=fault,
-        CKPT_SNAPSHOT="cll",
-    )
+    program = programs.memory(8, 1000)
+    settings = {"CKPT_FAULT": fault, "CKPT_SNAPSHOT": "cll"}
+    job = lose_agent_in_a_checkpoint(lab, program, **settings)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
 
 
 def test_agent_dies_while_a_rank_waits(lab, native):

@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from test_agent import lose_agent_in_a_checkpoint
+from test_agent import survive_agent_in_a_checkpoint
 from test_probes import ROUNDS, Gate
 
 from ckpttest import processes, programs
@@ -73,6 +73,7 @@ def test_written_at_a_limited_rate(lab):
     assert saved["timings"]["stop"] < saved["timings"]["total"] / 2
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("name", PROBES)
 @pytest.mark.parametrize("method", METHODS)
 def test_three_restarts(lab, method, name):
@@ -85,12 +86,12 @@ def test_three_restarts(lab, method, name):
     gate.open()
 
 
+@pytest.mark.waiting
 @pytest.mark.parametrize("fault", FATAL)
-def test_agent_dies_beside_copies(lab, native, fault):
+def test_agent_dies_beside_copies(lab, fault):
     """The copies end with it; the program goes on, the next checkpoint works."""
-    lose_agent_in_a_checkpoint(
+    survive_agent_in_a_checkpoint(
         lab,
-        native,
         lambda: wait_for_the_end_of_copies(lab),
         CKPT_FAULT=fault,
         CKPT_SNAPSHOT="cow",

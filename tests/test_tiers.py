@@ -113,6 +113,7 @@ def test_job_ends_meanwhile(lab, tiers, native):
     assert lab.ckpt("verify", "--dir", tiers).returncode == 0
 
 
+@pytest.mark.busy  # it is folded when nobody else wants the processors
 def test_chain(lab, tiers, native):
     """Increments come with what they were made on top of, and what has been folded
     takes their place there, too."""
@@ -124,7 +125,7 @@ def test_chain(lab, tiers, native):
         save(lab, job, program)
         folded = sorted({*folded, *(p.parent.name for p in tiers.glob("*/0*/whole-*.h5"))})
         assert len(numbers(tiers)) <= 4 + 2
-    job.kill()
+    lab.kill_and_wait_for_agent(job)
     shutil.rmtree(lab.store)
     entries = lab.checkpoints()
     assert len(entries) >= 2

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import processes
 from .job import Job
 from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
 
@@ -128,6 +129,12 @@ class Lab:
             found = self.ckpt("status", name or job.pid, "--json")
             if found.returncode == 0:
                 phase = json.loads(found.stdout)[0]["phase"]
+
+    def kill_and_wait_for_agent(self, job):
+        """Kills a job; returns when its agent has done, too, what it had to do."""
+        (status,) = self.ckpt_json("status", job.pid)
+        job.kill()
+        assert processes.wait_until_gone([status["agent_pid"]], PATIENCE)
 
     def checkpoint(self, job, **more):
         """Saves a job; what `ckpt checkpoint` says about the checkpoint."""
