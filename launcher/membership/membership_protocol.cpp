@@ -16,7 +16,8 @@ namespace ckpt::membership
 Protocol::Protocol(MemberId self, Life life, std::size_t members, Options options,
                    Time now)
     : self_(self), life_(life), members_(members), options_(options), due_(now),
-      outbox_(self), watch_(self, members, {options.heartbeat, options.replacement}),
+      outbox_(self),
+      watch_(self, members, {options.heartbeat, options.replacement, options.start}),
       change_(self, options.heartbeat)
 {
     if (members > most_members) {
@@ -464,7 +465,7 @@ Outlook Protocol::outlook(Time now) const
         if (watch_.is_gone(member, now)) {
             outlook.gone.insert(member);
         }
-        if (!heard || *heard < change_.began()) {
+        if (!watch_.is_awaited(member, now) && (!heard || *heard < change_.began())) {
             outlook.unheard.insert(member);
         }
     });

@@ -31,6 +31,8 @@ class Protocol
         Duration heartbeat = std::chrono::milliseconds(250);
         /* How long a node may live without a process of ours. */
         Duration replacement = std::chrono::seconds(10);
+        /* How much later than this one another member may begin with view 1. */
+        Duration start = std::chrono::seconds(5);
         /* How long a view change that is needed may take, or a new process may wait to
          * be let in, before this member gives itself up. At least 16 H. */
         Duration majority = std::chrono::seconds(5);

@@ -51,6 +51,9 @@ void RingWatch::install(const View &view, Time now)
             accused_.erase(member);
         }
     }
+    if (view.number == 1) {
+        awaited_until_ = now + options_.start;
+    }
     before.swap(neighbours_);
     view_ = view;
     for (MemberId member : {view.members.successor(self_),
@@ -111,7 +114,14 @@ void RingWatch::vouched(const message::Answer &answer, Time now)
 RingWatch::Time RingWatch::last_heard(MemberId member,
                                       const Neighbour &neighbour) const
 {
-    return std::max(signs_[member].heard.value_or(neighbour.since), neighbour.since);
+    const auto &heard = signs_[member].heard;
+
+    return std::max(heard ? *heard : awaited_until_, neighbour.since);
+}
+
+bool RingWatch::is_awaited(MemberId member, Time now) const
+{
+    return !signs_[member].heard && now < awaited_until_;
 }
 
 RingWatch::Time RingWatch::last_sign(MemberId member, const Neighbour &neighbour) const
@@ -129,11 +139,12 @@ std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) c
 {
     auto found = neighbours_.find(member);
 
-    if (found == neighbours_.end()) {
+    const bool gone = is_gone(member, now);
+    const Signs &signs = signs_[member];
+
+    if (found == neighbours_.end() || (!signs.heard && !gone)) {
         return std::nullopt;
     }
-    const Signs &signs = signs_[member];
-    const bool gone = is_gone(member, now);
     /* Of a process only what was heard here: hearsay would keep itself alive. */
     const Time last = gone ? *signs.refused : last_heard(member, found->second);
     const auto silent = std::chrono::duration_cast<milliseconds>(now - last).count();

@@ -24,8 +24,9 @@ class RingWatch
     using Duration = std::chrono::steady_clock::duration;
 
     struct Options {
-        Duration heartbeat; /* H */
+        Duration heartbeat;   /* H */
         Duration replacement; /* how long a node may be without a process of ours */
+        Duration start;       /* by how much some may begin later than others */
     };
 
     /* Normal context, like all here. All times are of the same clock, which never goes
@@ -59,6 +60,8 @@ class RingWatch
     }
     /* Its node lives and its process does not; it may still be replaced. */
     bool is_gone(MemberId member, Time now) const;
+    /* It may not have begun yet. */
+    bool is_awaited(MemberId member, Time now) const;
     /* Whom we accuse, and of what. */
     const std::map<MemberId, Reason> &accused() const { return accused_; }
 
@@ -93,7 +96,8 @@ class RingWatch
     std::vector<Signs> signs_; /* by member */
     std::map<MemberId, Neighbour> neighbours_;
     std::map<MemberId, Reason> accused_;
-    Time judged_{}; /* the last tick */
+    Time judged_{};        /* the last tick */
+    Time awaited_until_{}; /* who has not been heard from at all */
 };
 
 } // namespace ckpt::membership

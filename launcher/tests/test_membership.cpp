@@ -83,6 +83,32 @@ TEST(Membership, HasLimits)
     EXPECT_THROW(Protocol(0, 1, 3, {.heartbeat = 0s}, now), Error);
 }
 
+TEST(Membership, SomeMayBeginLaterThanOthers)
+{
+    SimulatedMembership job(1, 5, good_network);
+
+    job.pause(2, 4s);
+    job.pause(3, 2s);
+    job.run(1s);
+    job.kill_node(0);
+    job.run(10s);
+    EXPECT_EQ(job.newest(), 2u);
+    EXPECT_EQ(members_of(job.views().at(2)), (Members{1, 2, 3, 4}));
+    EXPECT_TRUE(is_settled(job));
+}
+
+TEST(Membership, WhoNeverBeginsIsDead)
+{
+    SimulatedMembership job(1, 5, good_network);
+
+    job.kill_node(2);
+    job.run(5s);
+    EXPECT_EQ(job.newest(), 1u);
+    job.run(4 * heartbeat);
+    EXPECT_EQ(job.newest(), 2u);
+    EXPECT_TRUE(is_settled(job));
+}
+
 /* Whoever it is, and whenever in the interval it happens. */
 TEST(Membership, ADeadNodeIsGoneBeforeThreeHeartbeats)
 {
@@ -424,7 +450,7 @@ TEST(Membership, AWholeRackMayDie)
 {
     SimulatedMembership job(1, 40, good_network);
 
-    job.run(1s);
+    job.run(6s); /* all are known to have begun */
     for (MemberId member = 10; member < 25; member++) {
         job.kill_node(member);
     }
@@ -518,7 +544,7 @@ TEST(Membership, WhoWasAwayReadsBeforeItAccuses)
 class Chaos
 {
   public:
-    explicit Chaos(unsigned seed, Protocol::Options options = {.majority = 6s})
+    explicit Chaos(unsigned seed, Protocol::Options options = {.majority = 12s})
         : options_(options),
           job(seed, 3 + seed % 5, network_of(seed), options)
     {
@@ -528,6 +554,7 @@ class Chaos
     {
         const int faults = 1 + job.draw(5);
         job.run(1s);
+        const auto begun = job.now();
         for (int i = 0; i < faults; i++) {
             fault();
             job.run(job.draw(0ms, job.draw(3) == 0 ? 2s : 300ms));
@@ -541,7 +568,8 @@ class Chaos
                 job.restart_process(member);
             }
         }
-        expected_ = survivors();
+        /* Whoever has been without a majority for long enough ends in spite of all. */
+        expected_ = job.now() - begun < options_.majority - 4s ? survivors() : Members{};
         /* Replacements that do not come; then changes; then who is cut off gives up. */
         job.run(options_.replacement + 3s + 30 * heartbeat + options_.majority);
     }
@@ -668,21 +696,30 @@ class Chaos
     SimulatedMembership job;
 };
 
+/* For longer runs, or single ones. */
+unsigned number_from_environment(const char *name, unsigned otherwise)
+{
+    const char *text = std::getenv(name);
+    return text != nullptr ? static_cast<unsigned>(std::stoul(text)) : otherwise;
+}
+
 TEST(RandomMembership, IsOneSequenceOfViewsWhateverHappens)
 {
-    const char *wanted = std::getenv("CKPT_MEMBERSHIP_SEEDS"); /* for longer runs */
-    const unsigned seeds = wanted != nullptr ? std::stoul(wanted) : 1500;
+    const unsigned first = number_from_environment("CKPT_MEMBERSHIP_FIRST", 0);
+    const unsigned seeds = number_from_environment("CKPT_MEMBERSHIP_SEEDS", 1500);
     unsigned changed = 0, survived = 0;
 
-    for (unsigned seed = 0; seed < seeds; seed++) {
+    for (unsigned seed = first; seed < first + seeds; seed++) {
         Chaos chaos(seed);
         chaos.run();
         EXPECT_EQ(chaos.judgement(), "") << "seed " << seed;
         changed += chaos.job.newest() > 1 ? 1 : 0;
         survived += chaos.has_survivors() ? 1 : 0;
     }
-    EXPECT_GT(changed, seeds / 2); /* something does happen */
-    EXPECT_GT(survived, seeds / 2);
+    if (seeds > 100) { /* something does happen */
+        EXPECT_GT(changed, seeds / 2);
+        EXPECT_GT(survived, seeds / 2);
+    }
     RecordProperty("changed", static_cast<int>(changed));
     RecordProperty("survived", static_cast<int>(survived));
 }
