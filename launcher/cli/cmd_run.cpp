@@ -9,6 +9,7 @@
 #include "cli/launch_process.hpp"
 #include "cli/program_file.hpp"
 #include "cli/restart_line.hpp"
+#include "cli/slurm_nodes.hpp"
 #include "cli/warning.hpp"
 
 #include <fmt/core.h>
@@ -67,9 +68,10 @@ class RunCommand : public Command
         }
         batch_.check();
         command_ = command;
+        JobName own;
         if (settings_.name().empty()) {
-            settings_.set_name(default_job_name(command, batch_.scheduler(),
-                                                settings_.directories()));
+            own = default_job_name(command, batch_.scheduler(), settings_.directories());
+            settings_.set_name(own.text);
         }
         LastCheckpoint last(batch_.warning_signals(), settings_.directories(),
                             settings_.name());
@@ -202,7 +204,9 @@ class RunCommand : public Command
             options.current[name] = value;
         }
         take_srun(command_, options);
-        return restart_invocation(settings_.directories(), checkpoint, options);
+        Invocation again = restart_invocation(settings_.directories(), checkpoint, options);
+        again.environment.merge(slurm_nodes_left());
+        return again;
     }
 
     void say_end(const Ending &ending, bool has_own, int restarts) const

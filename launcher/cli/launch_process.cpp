@@ -100,6 +100,9 @@ void become(const Invocation &invocation)
 Ending run_and_wait(const Invocation &invocation, LastCheckpoint *last)
 {
     BlockedSignals signals;
+    if (last != nullptr && last->is_announced()) {
+        return {exit_failed, true}; /* it came when nothing ran */
+    }
     pid_t child = fork();
     if (child < 0) {
         fail_errno(errno, "cannot start {}", invocation.command.at(0));
