@@ -28,6 +28,7 @@ BUSY = {
     "test_fortran",
     "test_mpi4py",
     "test_openmpi5",
+    "test_slurm",
     "test_snapshot",
     "test_stagger",
     "test_threads",

@@ -59,9 +59,10 @@ class RunCommand : public Command
                       "-np 2 ./app");
         }
         batch_.check();
+        JobName own;
         if (settings_.name().empty()) {
-            settings_.set_name(default_job_name(command, batch_.scheduler(),
-                                                settings_.directories()));
+            own = default_job_name(command, batch_.scheduler(), settings_.directories());
+            settings_.set_name(own.text);
         }
         JobRun job(options(command), batch_);
         require_name_is_free();

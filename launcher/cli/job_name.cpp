@@ -7,12 +7,17 @@
 #include "agent/control.hpp"
 #include "cli/launch_line.hpp"
 #include "cli/run_line.hpp"
+#include "common/files.hpp"
 
 #include <fmt/core.h>
 
 #include <cctype>
+#include <cerrno>
 #include <optional>
+#include <utility>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace ckpt::cli
@@ -53,25 +58,50 @@ std::optional<std::string> identity_of(const Tiers &tiers, const std::string &jo
     return found != variables.end() ? found->second : "";
 }
 
-/* The name of the command in a batch job: one under which it has a checkpoint, else the
- * first that no other command has taken. */
-std::string name_in_batch_job(const std::string &base, const std::string &identity,
-                              const Tiers &tiers)
+/* Nothing if another command has it. */
+std::optional<Fd> lock_name(const Store &store, const std::string &name)
 {
-    std::string free;
-    std::string name = base;
-    for (int number = 2;; number++) {
-        const auto owner = identity_of(tiers, name);
-        if (owner == identity) {
-            return name;
+    const std::filesystem::path directory = store.directory() / name;
+    make_private_directory(directory);
+    Fd file(open((directory / "run.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file) {
+        fail_errno(errno, "cannot make a file in {}", directory.string());
+    }
+    if (flock(file.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        return std::nullopt;
+    }
+    return file; /* some file systems have no locks */
+}
+
+std::string numbered(const std::string &base, int number)
+{
+    return number == 1 ? base : fmt::format("{}.{}", base, number);
+}
+
+/* One under which the command has a checkpoint, else one that no other has taken. */
+JobName name_in_batch_job(const std::string &base, const std::string &identity,
+                          const TierDirectories &directories)
+{
+    const Store store = Store::create(directories.fast);
+    const auto tiers = Tiers::open(directories);
+    auto is_used = [&](const std::string &name) {
+        return std::filesystem::exists(store.directory() / name) || tiers->job_state(name);
+    };
+    for (int number = 1; is_used(numbered(base, number)); number++) {
+        const std::string name = numbered(base, number);
+        if (identity_of(*tiers, name) == identity) {
+            if (auto lock = lock_name(store, name)) {
+                return {name, std::move(*lock)};
+            }
         }
-        if (!owner && free.empty() && !tiers.is_live(name)) {
-            free = name;
+    }
+    for (int number = 1;; number++) {
+        const std::string name = numbered(base, number);
+        if (!identity_of(*tiers, name) && !tiers->is_live(name)) {
+            if (auto lock = lock_name(store, name)) {
+                return {name, std::move(*lock)};
+            }
         }
-        if (!owner && !tiers.job_state(name)) {
-            return free;
-        }
-        name = fmt::format("{}.{}", base, number);
     }
 }
 
@@ -82,16 +112,19 @@ std::string command_identity(const Words &command)
     return control::namespace_hash(shell_words(command));
 }
 
-std::string default_job_name(const Words &command, const Scheduler &scheduler,
-                             const TierDirectories &directories)
+JobName default_job_name(const Words &command, const Scheduler &scheduler,
+                         const TierDirectories &directories)
 {
     const std::string program = program_part(command);
     if (scheduler.job.empty()) {
-        return fmt::format("{}-{}", program, getpid());
+        return {fmt::format("{}-{}", program, getpid()), Fd()};
     }
     const std::string base = fmt::format("{}-{}", program, scheduler.job);
-    const auto tiers = Tiers::open(directories);
-    return tiers ? name_in_batch_job(base, command_identity(command), *tiers) : base;
+    try {
+        return name_in_batch_job(base, command_identity(command), directories);
+    } catch (const Error &) {
+        return {base, Fd()}; /* where no name can be locked there are no checkpoints */
+    }
 }
 
 } // namespace ckpt::cli

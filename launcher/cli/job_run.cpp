@@ -6,6 +6,7 @@
 
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
+#include "cli/slurm_nodes.hpp"
 #include "agent/member_table.hpp"
 #include "agent/supervisor_file.hpp"
 
@@ -152,7 +153,9 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
         options.nodes = nodes_.now(checkpoint.manifest->rank_count);
     }
     take_srun(options_.command, options);
-    return restart_invocation(options_.directories, checkpoint, options);
+    Invocation again = restart_invocation(options_.directories, checkpoint, options);
+    again.environment.merge(slurm_nodes_left());
+    return again;
 }
 
 /* ---- Launches ------------------------------------------------------------------ */

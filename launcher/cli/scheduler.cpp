@@ -40,19 +40,6 @@ Scheduler slurm(const std::string &id)
             fmt::format("scontrol requeue {}", id)};
 }
 
-/* What a command prints; "" if it cannot be started. */
-std::string output_of(const std::string &command)
-{
-    std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
-    std::string text;
-    char part[4096];
-    for (std::size_t got = 1; pipe && got > 0;) {
-        got = fread(part, 1, sizeof(part), pipe.get());
-        text.append(part, got);
-    }
-    return text;
-}
-
 } // namespace
 
 Scheduler current_scheduler()
@@ -69,17 +56,41 @@ Scheduler current_scheduler()
     return {};
 }
 
-bool tells_preemption(const std::string &text)
+std::string output_of(const std::string &command)
 {
-    const std::string label = " PreemptTime=";
+    std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
+    std::string text;
+    char part[4096];
+    for (std::size_t got = 1; pipe && got > 0;) {
+        got = fread(part, 1, sizeof(part), pipe.get());
+        text.append(part, got);
+    }
+    return text;
+}
+
+std::string fact_in(const std::string &text, const std::string &name)
+{
+    const std::string label = fmt::format(" {}=", name);
     const auto at = text.find(label);
-    return at != text.npos && text.compare(at + label.size(), 4, "None") != 0;
+    if (at == text.npos) {
+        return "";
+    }
+    const auto begin = at + label.size();
+    return text.substr(begin, text.find_first_of(" \n", begin) - begin);
+}
+
+std::string slurm_job_fact(const std::string &id, const std::string &name)
+{
+    return fact_in(output_of(fmt::format("scontrol -o show job {}", id)), name);
 }
 
 bool is_preempted(const Scheduler &scheduler)
 {
-    return scheduler.name == "Slurm" &&
-           tells_preemption(output_of("scontrol -o show job " + variable("SLURM_JOB_ID")));
+    if (scheduler.name != "Slurm") {
+        return false;
+    }
+    const std::string time = slurm_job_fact(variable("SLURM_JOB_ID"), "PreemptTime");
+    return !time.empty() && time != "None";
 }
 
 } // namespace ckpt::cli

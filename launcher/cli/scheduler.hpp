@@ -24,7 +24,13 @@ Scheduler current_scheduler();
 /* True if the job is to make room for another one, as far as the scheduler can be asked. */
 bool is_preempted(const Scheduler &scheduler);
 
-/* The same, of what `scontrol show job` prints. */
-bool tells_preemption(const std::string &text);
+/* What a command prints, for a shell; "" if it cannot be started. */
+std::string output_of(const std::string &command);
+
+/* The value behind NAME= in what `scontrol show job` tells of a job; "" if there is none. */
+std::string slurm_job_fact(const std::string &id, const std::string &name);
+
+/* The same, of its text. */
+std::string fact_in(const std::string &text, const std::string &name);
 
 } // namespace ckpt::cli

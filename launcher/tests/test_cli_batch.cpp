@@ -8,6 +8,7 @@
 #include "cli/batch_options.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
+#include "cli/slurm_nodes.hpp"
 #include "cli/warning.hpp"
 #include "tests/cli_fixture.hpp"
 
@@ -73,12 +74,26 @@ TEST_F(Batch, ASchedulerIsKnownByItsVariables)
     EXPECT_EQ(current_scheduler().requeue_command, "scontrol requeue 17");
 }
 
-TEST_F(Batch, SlurmTellsPreemption)
+TEST_F(Batch, FactsAreFoundInWhatSlurmTells)
 {
-    EXPECT_TRUE(tells_preemption("JobId=1 PreemptTime=2026-11-24T18:23:37 Partition=low"));
-    EXPECT_FALSE(tells_preemption("JobId=1 PreemptEligibleTime=2026-11-24T18:23:34 "
-                                  "PreemptTime=None Partition=low"));
-    EXPECT_FALSE(tells_preemption(""));
+    const std::string text = "JobId=1 PreemptEligibleTime=2026 PreemptTime=None NodeList=n[1-2]"
+                             " NumNodes=2\n";
+    EXPECT_EQ(fact_in(text, "PreemptTime"), "None");
+    EXPECT_EQ(fact_in(text, "NodeList"), "n[1-2]");
+    EXPECT_EQ(fact_in(text, "NumNodes"), "2");
+    EXPECT_EQ(fact_in(text, "Time"), "");
+}
+
+TEST_F(Batch, NodesThatAreLeftKeepTheirCounts)
+{
+    Environment left = variables_of_nodes({"n1", "n2", "n3", "n7"}, {"n1", "n3", "n7"},
+                                          "2(x3),1", "4,8(x3)");
+    EXPECT_EQ(left["SLURM_JOB_NODELIST"], "n1,n3,n7");
+    EXPECT_EQ(left["SLURM_NNODES"], "3");
+    EXPECT_EQ(left["SLURM_TASKS_PER_NODE"], "2,2,1");
+    EXPECT_EQ(left["SLURM_JOB_CPUS_PER_NODE"], "4,8,8");
+    EXPECT_TRUE(variables_of_nodes({"n1", "n2"}, {"n1"}, "2", "2").empty());
+    EXPECT_TRUE(slurm_nodes_left().empty());
 }
 
 TEST_F(Batch, ResumesWhenItWasStartedAgain)
@@ -169,10 +184,15 @@ TEST_F(Batch, SaysHowToGoOnIfTheRequestFails)
 class Names : public Batch
 {
   protected:
-    std::string name(const Words &command, const std::string &id = "17") const
+    JobName take(const Words &command, const std::string &id = "17") const
     {
         Variable job("SLURM_JOB_ID", id);
         return default_job_name(command, current_scheduler(), {store_.directory(), {}});
+    }
+
+    std::string name(const Words &command, const std::string &id = "17") const
+    {
+        return take(command, id).text;
     }
 
     void save(const std::string &job, const Words &command) const
@@ -199,7 +219,7 @@ TEST_F(Names, AreMadeOfTheBatchJob)
 {
     EXPECT_EQ(name(first_), "app-17");
     EXPECT_EQ(name({"srun", "/bin/my app"}, "8[1].x"), "my_app-8_1_.x");
-    EXPECT_EQ(default_job_name(first_, {}, {store_.directory(), {}}),
+    EXPECT_EQ(default_job_name(first_, {}, {store_.directory(), {}}).text,
               "app-" + std::to_string(getpid()));
 }
 
@@ -219,6 +239,19 @@ TEST_F(Names, FindACheckpointBehindACommandThatHasNone)
     save("app-17.2", second_);
     EXPECT_EQ(name(second_), "app-17.2");
     EXPECT_EQ(name(first_), "app-17");
+}
+
+TEST_F(Names, AreNotSharedByCommandsThatRunAtTheSameTime)
+{
+    const JobName one = take(first_);
+    const JobName other = take(second_);
+    const JobName twin = take(first_);
+    EXPECT_EQ(one.text, "app-17");
+    EXPECT_EQ(other.text, "app-17.2");
+    EXPECT_EQ(twin.text, "app-17.3");
+    save("app-17.3", first_);
+    save("app-17", first_);
+    EXPECT_EQ(name(first_), "app-17.4") << "theirs";
 }
 
 TEST_F(Names, AreNotThoseOfALaunchThatMayStillRun)

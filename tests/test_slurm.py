@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm, a real one of two nodes: the scripts in docs/slurm as they are, salloc, srun."""
+
+import re
+import shutil
+
+import pytest
+
+from ckpttest import programs, slurm
+from ckpttest.settings import APPS, INSTALL, TOP
+
+SCRIPTS = TOP / "docs/slurm"
+
+pytestmark = pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing() or "-")
+
+
+@pytest.fixture(scope="module", name="cluster")
+def fixture_cluster(tmp_path_factory):
+    made = slurm.Slurm(tmp_path_factory.mktemp("slurm") / "s")
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(request):
+    """What a failed test has left is no burden to the next one."""
+    yield
+    request.getfixturevalue("cluster").cancel_all()
+
+
+class Place:
+    """A directory with a program called app in it, as the scripts want it. Unless another
+    one is given it checks itself and runs until end()."""
+
+    def __init__(self, cluster, directory, program=None):
+        self.stop = directory / "stop"
+        self.program = program or programs.churn(0, stop_file=self.stop)
+        self.program.prepare(directory)
+        (directory / "app").symlink_to(shutil.which(self.program.argv[0]))
+        self.cluster = cluster
+        self.directory = directory
+
+    def submit(self, script, *options):
+        """One of the ready scripts."""
+        arguments = self.program.argv[1:]
+        return self.cluster.submit(
+            self.directory, SCRIPTS / f"{script}.sbatch", *arguments, options=options
+        )
+
+    def submit_line(self, line, *options):
+        """A script of one line."""
+        script = self.directory / "script"
+        script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        return self.cluster.submit(self.directory, script, options=options)
+
+    def start(self, *command):
+        """A command that goes on, on the first node."""
+        return self.cluster.start(self.directory, *command)
+
+    def words(self, *launcher):
+        """That run the program by a launcher."""
+        return [*launcher, "./app", *self.program.argv[1:]]
+
+    def end(self, *parts):
+        """Lets it end; all that was printed, of which the end is a good one."""
+        self.stop.touch()
+        parts[-1].succeed()
+        return self.program.answer([line for p in parts for line in p.lines], self.directory)
+
+
+@pytest.fixture(name="place")
+def fixture_place(cluster, tmp_path):
+    return lambda program=None: Place(cluster, tmp_path, program)
+
+
+def go_on(here, job, number):
+    """Until the job, which was warned, has been saved and runs again from there."""
+    job.wait_for(f"ckpt: saved as app-{job.number}/{number}$")
+    job.start_again_soon()
+    job.wait_for(f"ckpt: the job goes on from app-{job.number}/{number}$")
+    go_further(here, job)
+
+
+def go_further(here, job):
+    """Until there is another report."""
+    reports = sum(bool(re.search(here.program.progress, line)) for line in job.lines)
+    job.wait_for(here.program.progress, count=reports + 1)
+
+
+@pytest.mark.parametrize("script", ["mpirun", "srun"])
+def test_preempted(place, script):
+    """Its two nodes are needed for another job, which Slurm then lets run."""
+    here = place()
+    job = here.submit(script, "--nodes=2", "--ntasks-per-node=1")
+    job.wait_for(here.program.progress)
+    other = here.submit_line("sleep 1", "--partition=high", "--nodes=2", "--exclusive")
+    other.succeed()
+    go_on(here, job, 1)
+    here.end(job)
+    assert job.facts()["Restarts"] == "1"
+
+
+def test_warned(place, native):
+    """As before a time limit. An unmodified program of Debian."""
+    here = place(programs.lammps(200))
+    job = here.submit("mpirun")
+    job.wait_for(here.program.progress, count=2)
+    job.warn()
+    go_on(here, job, 1)
+    assert here.end(job) == native(here.program).answer
+
+
+def test_without_mpi(place):
+    here = place(programs.Program("merge sort", [APPS / "threaded/merge_sort", 16, 2, 40], 1))
+    job = here.submit("program")
+    job.wait_for("^step", count=2)
+    job.warn()
+    go_on(here, job, 1)
+    here.end(job)
+
+
+def test_two_commands_of_one_job(place):
+    """When the batch job begins anew the second one goes on from its own checkpoint."""
+    here = place()
+    run = "ckpt run --warning-signal USR1 --requeue -- mpirun ./app"
+    job = here.submit_line(
+        f"{run} 50 && exec {run} 0 stop", "--ntasks=2", "--open-mode=append"
+    )
+    job.wait_for("^step 64$")
+    job.warn()
+    go_on(here, job, 1)
+    here.stop.touch()
+    job.succeed()
+    assert len({line for line in job.lines if line.startswith("OK")}) == 2
+
+
+def test_exit_code(place):
+    """A job that fails for its own reason fails in Slurm, too, and is not put back."""
+    job = place().submit_line("exec ckpt run --requeue -- sh -c 'exit 7'")
+    facts = job.wait_for_state("FAILED")
+    assert (facts["ExitCode"], facts["Restarts"]) == ("7:0", "0")
+
+
+def test_cancelled(place):
+    """That is the end: it is neither saved nor started again."""
+    here = place()
+    job = here.submit("mpirun")
+    job.wait_for(here.program.progress)
+    here.cluster.run("scancel", job.number)
+    assert job.wait_for_state("CANCELLED")["Restarts"] == "0"
+    assert not any(re.search("saved|restart", line) for line in job.lines), job.lines
+
+
+def test_drained(cluster, place):
+    """The job goes on on a node that is to be drained, and after a warning elsewhere."""
+    here = place()
+    job = here.submit("srun")
+    job.wait_for(here.program.progress)
+    node = job.facts()["NodeList"]
+    cluster.run("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=test")
+    try:
+        job.wait_for(here.program.progress, count=2)
+        job.warn()
+        go_on(here, job, 1)
+        assert job.facts()["NodeList"] not in ("", node)
+    finally:
+        cluster.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    here.end(job)
+
+
+@pytest.mark.parametrize("launcher", ["mpirun", "srun"])
+def test_salloc(place, launcher):
+    """Ranks die in an allocation: in it the job is started again by itself, and in another
+    one by hand."""
+    here = place()
+    salloc = ["salloc", "--ntasks=2", "--nodelist=n1"]
+    run = ["ckpt", "run", "--name", "job", "--max-restarts", "1", "--"]
+    job = here.start(*salloc, *run, *here.words(launcher))
+    job.wait_for(here.program.progress)
+    here.cluster.run("ckpt", "checkpoint", "job", directory=here.directory)
+    here.cluster.kill_a_rank("app")
+    job.wait_for("restart 1 of at most 1, from job/1$")
+    job.wait_for(here.program.progress)
+    here.cluster.kill_a_rank("app")
+    assert job.finish() not in (0, 75)
+    again = here.start(*salloc, "ckpt", "restart", "job")
+    again.wait_for(here.program.progress)
+    here.end(job, again)
+
+
+def test_lost_node(tmp_path):
+    """With --no-kill the allocation survives it, and the job goes on on what is left."""
+    cluster = slurm.Slurm(tmp_path / "slurm", node_timeout=3)
+    try:
+        here = Place(cluster, tmp_path)
+        run = "exec ckpt run --name job --interval 1 -- mpirun --oversubscribe -np 2 ./app 0 stop"
+        options = ["--no-kill", "--nodes=2", "--ntasks-per-node=1"]
+        job = here.submit_line(run, *options)
+        cluster.wait_for_checkpoint(here.directory, "job", 1)
+        cluster.nodes.kill("n2")
+        job.wait_for("ckpt: 1 of 2 nodes are left: n1$")
+        go_further(here, job)
+        here.end(job)
+    finally:
+        cluster.close()
+
+
+def test_srun_without_run(place):
+    """`srun` with the variables that `ckpt tune` prints for mpirun."""
+    here = place()
+    plugin = INSTALL / "lib/ckpt/libckpt-mpi.so"
+    export = f"--export=ALL,LD_PRELOAD={plugin},CKPT_NAME=job"
+    job = here.start(*here.words("srun", "--mpi=pmix", "--ntasks=2", "--nodes=1", export))
+    job.wait_for(here.program.progress)
+    here.cluster.run("ckpt", "checkpoint", "--kill", "job", directory=here.directory)
+    assert job.finish() != 0
+    again = here.start("ckpt", "restart", "job")
+    again.wait_for(here.program.progress)
+    here.end(job, again)
