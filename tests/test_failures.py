@@ -90,7 +90,7 @@ def test_before_the_first_checkpoint(box, lab, native):
     """A job that has lost a node begins anew."""
     program = programs.churn(300)
     job = start(lab, program)
-    job.wait_for(program.progress)
+    job.wait_for(program.progress, count=10)
     box.kill("n2")
     job.wait_for("^ckpt: node n2 was lost; restart 1 of at most 10, from the beginning")
     finish(lab, job, program, native)

@@ -379,6 +379,9 @@ bool Agent::close_doors()
  * too: who waits for it finds nobody listening and starts that agent. */
 void Agent::leave()
 {
+    if (supervisor_) {
+        supervisor_->leave();
+    }
     if (coordinator_) {
         coordinator_->end();
     }

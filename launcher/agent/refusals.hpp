@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * refusals.hpp - what came from outside and was not taken: why, and how often
- * (docs/protocol.md, section 10).
+ * (docs/protocol.md, section 11).
  *
  * Normal context; not for several threads.
  */

@@ -45,6 +45,9 @@ class SupervisorLink
     /* This is the agent that coordinates: it can be asked for checkpoints. */
     void coordinates();
 
+    /* This agent ends because there is nothing left to do. */
+    void leave() { send({{"type", "leave"}}); }
+
     void send(const nlohmann::json &frame);
     bool idle() const { return (!peer_ || peer_->idle()) && ended_.idle(); }
 

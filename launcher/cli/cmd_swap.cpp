@@ -7,7 +7,6 @@
 #include "cli/checkpoints.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_requests.hpp"
-#include "cli/settings.hpp"
 
 #include <fmt/core.h>
 
@@ -51,8 +50,11 @@ class RunRequestCommand : public Command
         app.add_option("JOB", job_, "The job's name")->required();
         add_directory_option(app, directory_);
         if (request_.command == "migrate") {
-            app.add_option("--from", request_.from, "Node that is to be free")->required();
-            app.add_option("--to", request_.to, "Node in its place [a spare one]");
+            add_option(app, "--from", request_.from, "Node that is to be free")
+                ->required()
+                ->type_name("NODE");
+            add_option(app, "--to", request_.to, "Node in its place [a spare one]")
+                ->type_name("NODE");
         }
     }
 

@@ -11,6 +11,7 @@
 #include "agent/supervisor_file.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <csignal>
@@ -98,6 +99,7 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
         fail("--spares: the command names no nodes (--host, --hostfile)");
     }
     nodes_ = NodePlan(std::move(nodes), options_.spares);
+    spdlog::set_level(spdlog::level::off); /* the agents' connections are for their logs */
     tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
 }
 
@@ -189,6 +191,9 @@ int JobRun::run()
         } else {
             next = after_failure(ending);
         }
+        if (is_warned_) {
+            code = after_warning(ending, false);
+        }
     }
     forget_directory();
     return code;
@@ -220,13 +225,19 @@ void JobRun::forget_directory() const
 
 /* ---- After a launch --------------------------------------------------------------- */
 
+int JobRun::after_warning(const Ending &ending, bool is_saved) const
+{
+    const bool gets_on = newest_number(options_.directories, options_.job) > newest_;
+
+    return batch_.end(ending, is_saved, gets_on, options_.job);
+}
+
 std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
 {
     const LastCheckpoint &last = *ending.last;
 
     if (last.purpose == LastCheckpoint::For::warning) {
-        const bool gets_on = newest_number(options_.directories, options_.job) > newest_;
-        code = batch_.end(ending, last.name.has_value(), gets_on, options_.job);
+        code = after_warning(ending, last.name.has_value());
         return std::nullopt;
     }
     if (!last.name) { /* it has ended meanwhile */
@@ -329,6 +340,8 @@ bool JobRun::rest(milliseconds time)
     loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
         while (auto info = signals_.next()) {
             goes_on = goes_on && info->ssi_signo == SIGCONT;
+            is_warned_ = is_warned_ ||
+                         batch_.warning_signals().contains(static_cast<int>(info->ssi_signo));
         }
     });
     while (goes_on && steady_clock::now() < until) {

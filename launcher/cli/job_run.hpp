@@ -47,6 +47,7 @@ class JobRun
     std::filesystem::path supervisor_file() const;
 
     Ending launch(const Invocation &invocation);
+    int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
     std::optional<Checkpoint> checkpoint_to_restart();
@@ -65,6 +66,7 @@ class JobRun
     RunRequests requests_;
     NodePlan nodes_;
     bool tolerates_ended_ranks_ = false;
+    bool is_warned_ = false; /* between two launches */
     RestartPolicy policy_;
     std::uint64_t incarnation_ = 0;
     std::uint64_t newest_ = 0; /* checkpoint when this command began */

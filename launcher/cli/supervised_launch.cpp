@@ -252,7 +252,7 @@ void SupervisedLaunch::conclude()
         ending_.is_silent = !ending_.lost.empty();
         ending_.lost.merge(supervisor_->vanished());
     }
-    if (!ending_.failure && !ending_.lost.empty()) {
+    if (!ending_.lost.empty()) { /* what else has ended has followed from that */
         ending_.failure.emplace();
         ending_.failure->kind = Failure::Kind::node_lost;
         ending_.failure->host = *ending_.lost.begin();

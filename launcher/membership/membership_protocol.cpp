@@ -58,12 +58,13 @@ bool Protocol::is_busy() const
 
 Protocol::Time Protocol::next_due() const
 {
-    Time next = std::min(beat_at_, watch_.next_tick());
+    const Time soon = stepped_at_ + options_.heartbeat / 8;
+    const Time next = std::min(beat_at_, watch_.next_tick());
 
-    if (is_busy()) {
-        next = std::min(next, stepped_at_ + options_.heartbeat / 8);
+    if (successor_) { /* there is only that to be told */
+        return soon + asleep_;
     }
-    return next + asleep_;
+    return (is_busy() ? std::min(next, soon) : next) + asleep_;
 }
 
 void Protocol::step(Time now)
@@ -71,7 +72,7 @@ void Protocol::step(Time now)
     stepped_at_ = now;
     if (!ended_ && view_.number == 0) {
         ask_to_be_let_in(now);
-    } else if (!ended_) {
+    } else if (!ended_ && !successor_) {
         beat(now);
         watch(now);
         forget_the_expired(now);
@@ -191,13 +192,15 @@ void Protocol::receive(const Envelope &envelope, const Message &message, Time no
 /* Who is behind is told; who is ahead is asked, by a message that shows that we are. */
 void Protocol::compare_views(const Envelope &envelope, Time now)
 {
-    if (envelope.view >= view_.number) {
+    const View &view = newest_known();
+
+    if (envelope.view >= view.number) {
         uninformed_.erase(envelope.from);
     }
-    if (envelope.view < view_.number || !view_.has(envelope.from, envelope.life)) {
+    if (envelope.view < view.number || !view.has(envelope.from, envelope.life)) {
         tell_decision(envelope.from, now);
     }
-    if (envelope.view > view_.number) {
+    if (envelope.view > view.number) {
         outbox_.send(envelope.from, message::Heartbeat{});
     }
 }
@@ -208,7 +211,7 @@ void Protocol::tell_decision(MemberId member, Time now)
 
     if (told == told_.end() || now >= told->second + options_.heartbeat / 4) {
         told_[member] = now;
-        outbox_.send(member, message::Decision{view_});
+        outbox_.send(member, message::Decision{newest_known()});
     }
 }
 
@@ -410,14 +413,15 @@ void Protocol::announce(const View &next, Time now)
 {
     const MemberSet before = view_.members;
 
-    if (!next.has(self_, life_)) { /* another's proposal that we had to finish */
-        outbox_.send(before, message::Decision{next});
-        end(action::Excluded{action::Excluded::By::view, next.number});
-        return;
+    if (next.has(self_, life_)) {
+        install(next, now);
+        uninformed_ = before;
+        uninformed_.erase(self_);
+    } else { /* another's proposal that we had to finish */
+        successor_ = next;
+        uninformed_ = next.members;
+        unsettled_since_.reset();
     }
-    install(next, now);
-    uninformed_ = before;
-    uninformed_.erase(self_);
     inform_at_ = now;
     inform_until_ = now + options_.heartbeat * 3;
 }
@@ -430,7 +434,10 @@ void Protocol::inform(Time now)
     }
     if (!uninformed_.empty() && now >= inform_at_) {
         inform_at_ = now + options_.heartbeat / 4;
-        outbox_.send(uninformed_, message::Decision{view_});
+        outbox_.send(uninformed_, message::Decision{newest_known()});
+    }
+    if (successor_ && uninformed_.empty()) {
+        end(action::Excluded{action::Excluded::By::view, successor_->number});
     }
 }
 

@@ -108,6 +108,7 @@ class Protocol
     }
     void on_decision(const Envelope &envelope, const View &view, Time now);
     void on_hello(const Envelope &envelope, Time now);
+    const View &newest_known() const { return successor_ ? *successor_ : view_; }
     void compare_views(const Envelope &envelope, Time now);
     void tell_decision(MemberId member, Time now);
     void vouch(MemberId member);
@@ -140,6 +141,8 @@ class Protocol
     View view_;
     bool ended_ = false;
     bool leaving_ = false;
+    /* Decided here, and without us: we go when the others know it. */
+    std::optional<View> successor_;
     RingWatch watch_;
     ViewChange change_;
 

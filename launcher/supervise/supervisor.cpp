@@ -93,6 +93,8 @@ void Supervisor::said(Agent &agent, const json &frame)
     if (type == "node") {
         agent.member = member_from(frame.at("member"));
         let_in(agent);
+    } else if (type == "leave") {
+        agent.has_left = true;
     } else if (type == "heard") {
         agent.has_heard = true;
         prove();
@@ -303,7 +305,7 @@ std::set<std::string> Supervisor::vanished() const
     std::set<std::string> hosts;
 
     for (const Agent &agent : agents_) {
-        if (!agent.is_connected && !agent.ranks.empty()) {
+        if (!agent.is_connected && !agent.has_left) {
             hosts.insert(agent.host);
         }
     }

@@ -49,7 +49,7 @@ class Supervisor
     bool awaits_status() const;
     /* There are ranks, of agents that are connected. */
     bool has_ranks() const;
-    /* Nodes of which the agent has gone though ranks had not ended, and none has come since. */
+    /* Nodes of which the agent has gone without having told so, and none has come since. */
     std::set<std::string> vanished() const;
 
   private:
@@ -59,6 +59,7 @@ class Supervisor
         std::set<int> ranks; /* that have not ended */
         bool coordinates = false;
         bool is_connected = true;
+        bool has_left = false; /* by itself */
         std::optional<membership::Table::Entry> member; /* where it takes datagrams */
         bool has_heard = false; /* of other nodes, by datagrams */
     };

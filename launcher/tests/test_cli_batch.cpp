@@ -127,31 +127,6 @@ TEST_F(Batch, SignalsHaveTwoNames)
     EXPECT_THROW(parse_signals("USR1,,TERM"), Error);
 }
 
-TEST_F(Batch, OnlyItsSignalsAnnounceTheEnd)
-{
-    LastCheckpoint last({SIGUSR2}, {store_.directory(), {}}, "none");
-    EXPECT_FALSE(last.takes(SIGTERM));
-    EXPECT_FALSE(last.is_announced());
-    testing::internal::CaptureStderr();
-    EXPECT_TRUE(last.takes(SIGUSR2));
-    EXPECT_TRUE(last.takes(SIGUSR2)) << "under way";
-    EXPECT_TRUE(last.is_announced());
-    last.wait();
-    EXPECT_FALSE(last.is_saved());
-    EXPECT_FALSE(last.takes(SIGUSR2)) << "it was not saved: now it is the job's";
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("job none was not saved: no job"),
-              std::string::npos);
-}
-
-TEST_F(Batch, ASignalThatFindsNobodyWaitingIsNoted)
-{
-    run_in_child([&] {
-        LastCheckpoint last({SIGUSR2}, {store_.directory(), {}}, "none");
-        raise(SIGUSR2);
-        _exit(last.is_announced() ? 0 : 1);
-    });
-}
-
 TEST_F(Batch, EndsWithTheCodeThatSaysHow)
 {
     Ending good, killed;

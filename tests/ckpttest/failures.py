@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""failures.py - a job of `ckpt run` on nodes that fail at random moments, until it ends.
+
+Each run has four nodes, two of them spare, and one from which it is run. What a failure
+was is told by the injector; what `ckpt run` makes of it is read from its output.
+"""
+
+import re
+import signal
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from . import processes
+from .cluster import Cluster
+from .lab import Lab
+
+NAME = "job"
+NODES = 4
+SPARES = 2
+PATIENCE = 180  # seconds for a job to go on
+NOTICED = re.compile(r"^ckpt: .*(what is left of the job is ended|; restart \d+ of)")
+RESTART = re.compile(r"^ckpt: .*; restart \d+ of")
+
+
+class Injector:
+    """Makes failures of a running job."""
+
+    def __init__(self, box, program, chance):
+        self.box = box
+        self.name = Path(program.argv[0]).name
+        self.chance = chance
+
+    def ranks(self):
+        """(node, process id) of each rank."""
+        return [
+            (node, pid)
+            for node in self.box.names
+            for pid in self.box.processes(node)
+            if processes.name_of(pid) == self.name
+        ]
+
+    def _rank(self):
+        return self.chance.choice(self.ranks())
+
+    def rank_killed(self):
+        """SIGKILL to a rank."""
+        processes.kill(self._rank()[1])
+
+    def rank_stopped(self):
+        """SIGSTOP to a rank."""
+        processes.send(self._rank()[1], signal.SIGSTOP)
+
+    def agent_killed(self):
+        """SIGKILL to an agent, which is no failure of the job."""
+        self.box.kill(self._rank()[0], only="ckptd")
+
+    def node_killed(self):
+        """All processes of a node at once."""
+        self.box.kill(self._rank()[0])
+
+    def coordinator_killed(self):
+        """The node of rank 0, which is the first one in use."""
+        self.box.kill(self.ranks()[0][0])
+
+    def link_cut(self):
+        """The node's ranks and agent live, but nobody hears of them."""
+        self.box.cut(self._rank()[0])
+
+    def two_nodes_killed(self):
+        """Both that have ranks."""
+        for node in {node for node, _ in self.ranks()}:
+            self.box.kill(node)
+
+
+# With the nodes that each takes away.
+KINDS = {
+    "rank_killed": 0,
+    "rank_stopped": 0,
+    "agent_killed": 0,
+    "node_killed": 1,
+    "coordinator_killed": 1,
+    "link_cut": 1,
+    "two_nodes_killed": 2,
+    "node_killed_in_checkpoint": 1,
+    "rank_killed_in_restart": 0,
+}
+
+
+class Run:
+    """One job, from its start to the right answer."""
+
+    def __init__(self, directory, program, chance):
+        self.program = program
+        self.chance = chance
+        self.box = Cluster(directory / "cluster", NODES)
+        self.lab = self.box.lab(directory / "lab", head=True)
+        self.injector = Injector(self.box, program, chance)
+        self.spares = SPARES
+        self.counts = Counter()
+        self.times = defaultdict(list)  # kind -> (noticed, restarted, running)
+        program.prepare(self.lab.work)
+        command = [self.lab.ckpt_program, "run", "--name", NAME, "--spares", SPARES]
+        command += ["--interval", "1", "--max-restarts", 1000, "--"]
+        # pylint: disable-next=protected-access
+        self.job = self.lab._start(
+            [*command, *self.lab.mpirun_command(program)], {}
+        )
+
+    def close(self):
+        """Whatever is left."""
+        self.lab.close()
+        self.box.close()
+
+    def _await(self, pattern, begin):
+        """Seconds from `begin` to the next line with the pattern."""
+        self.job.wait_for(pattern, timeout=PATIENCE)
+        index = self.job._next - 1  # pylint: disable=protected-access
+        return self.job.times[index] - begin
+
+    def _inject(self, kind):
+        if kind == "node_killed_in_checkpoint":
+            waits = self.lab.on(self.injector.ranks()[0][0]).ckpt_in_background(
+                "checkpoint", NAME
+            )
+            self.injector.node_killed()
+            waits.communicate()
+        elif kind == "rank_killed_in_restart":
+            self.injector.rank_killed()
+            self.job.wait_for(RESTART, timeout=PATIENCE)
+            deadline = time.monotonic() + PATIENCE
+            while not self._restarting():
+                assert time.monotonic() < deadline
+                self.job.run_on(0.01)
+            processes.kill(self._restarting()[0])
+        else:
+            getattr(self.injector, kind)()
+
+    def _restarting(self):
+        """Ranks of the launch that has just begun, in whatever state."""
+        return [
+            pid
+            for node in self.box.names
+            for pid in self.box.processes(node)
+            if processes.name_of(pid) in ("ckpt-restart", self.injector.name)
+        ]
+
+    def fail_once(self):
+        """One failure at a random moment, and the way back. False if the job is over."""
+        if not self.job.run_on(self.chance.uniform(1, 3)) or not self.injector.ranks():
+            return False
+        kinds = [kind for kind, nodes in KINDS.items() if nodes <= self.spares]
+        kind = self.chance.choice(kinds)
+        self.job._next = len(self.job.lines)  # pylint: disable=protected-access
+        begin = time.monotonic()
+        self._inject(kind)
+        self.spares -= KINDS[kind]
+        self.counts[kind] += 1
+        if kind == "agent_killed":
+            return self.job.run_on(0)
+        noticed = self._await(NOTICED, begin)
+        if not RESTART.match(self.job.lines[self.job._next - 1]):
+            restarted = self._await(RESTART, begin)
+        else:
+            restarted = noticed
+        running = self._await(self.program.progress, begin)
+        self.times[kind].append((noticed, restarted, running))
+        return True
+
+
+def run_failures(directory, make_program, count, chance):
+    """Jobs until there have been so many failures; (counts, times)."""
+    counts, times = Counter(), defaultdict(list)
+    native = None
+    while sum(counts[kind] for kind in KINDS) < count:
+        program = make_program()
+        if native is None:
+            lab = Lab(directory / "native")
+            native = lab.run_native(program).answer
+            lab.close()
+        run = Run(directory / f"run{counts['jobs']}", program, chance)
+        try:
+            while sum((counts + run.counts)[kind] for kind in KINDS) < count:
+                if not run.fail_once():
+                    break
+            run.job.succeed(10 * PATIENCE)
+            assert run.lab.answer(program, run.job) == native
+            counts["right answers"] += 1
+        finally:
+            run.close()
+        counts += run.counts
+        counts["jobs"] += 1
+        for kind, measured in run.times.items():
+            times[kind] += measured
+    return counts, times
