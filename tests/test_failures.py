@@ -62,7 +62,7 @@ def finish(lab, job, program, native):
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_a_node_dies(box, lab, native, node):
     """Also the one of the agent that coordinates. The spare node takes its place."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
     box.kill(node)
@@ -72,7 +72,7 @@ def test_a_node_dies(box, lab, native, node):
 
 def test_a_link_is_cut(box, lab, native):
     """Its ranks live, and are ended by their own agent, which has no majority."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
     cut_off = ranks_of(box, "n2", program)
@@ -88,7 +88,7 @@ def test_a_link_is_cut(box, lab, native):
 
 def test_before_the_first_checkpoint(box, lab, native):
     """A job that has lost a node begins anew."""
-    program = programs.churn(300)
+    program = programs.churn(150)
     job = start(lab, program)
     job.wait_for(program.progress, count=10)
     box.kill("n2")
@@ -108,7 +108,7 @@ def test_no_node_too_few(box, lab):
 
 def test_a_rank_is_killed(box, lab, native):
     """How it ended is told, as the launcher does not know."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
     processes.kill(ranks_of(box, "n2", program)[0])
@@ -118,7 +118,7 @@ def test_a_rank_is_killed(box, lab, native):
 
 def test_a_rank_is_stopped(box, lab, native):
     """Open MPI would wait for ever."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
     processes.send(ranks_of(box, "n2", program)[0], signal.SIGSTOP)
@@ -129,7 +129,7 @@ def test_a_rank_is_stopped(box, lab, native):
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_an_agent_dies(box, lab, native, node):
     """Which is no failure: the ranks find another one, and the node stays a member."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     saved(lab, job, program)
     box.kill(node, only="ckptd")
@@ -142,7 +142,7 @@ def test_an_agent_dies(box, lab, native, node):
 
 def test_swap(box, lab, native):
     """Nothing runs on the nodes while the job is swapped out."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     job.wait_for(program.progress)
     assert lab.ckpt("resume", NAME).returncode == 4
@@ -159,7 +159,7 @@ def test_swap(box, lab, native):
 
 def test_migrate(box, lab, native):
     """n2 is free afterwards; its rank is on the spare node."""
-    program = programs.churn(800)
+    program = programs.churn(200)
     job = start(lab, program)
     job.wait_for(program.progress)
     assert lab.ckpt("migrate", NAME, "--from", "n3").returncode == 4

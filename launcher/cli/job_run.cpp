@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 namespace ckpt::cli
 {
@@ -89,7 +90,6 @@ bool tolerates_ended_ranks(const LaunchLine &line)
 JobRun::JobRun(Options options, const BatchOptions &batch)
     : options_(std::move(options)), batch_(batch),
       signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
-      requests_(loop_, run_socket(options_.directories, options_.job)),
       policy_(options_.restarts)
 {
     const auto line = try_parse(options_.command);
@@ -164,6 +164,11 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
 
 int JobRun::run()
 {
+    const auto socket = run_socket(options_.directories, options_.job);
+    if (is_listening(socket, SOCK_STREAM)) {
+        stop_with(exit_refused, "job {} is run by another ckpt run", options_.job);
+    }
+    requests_.emplace(loop_, socket);
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
     if (batch_.resumes()) {
@@ -212,7 +217,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.obstacle = [this](const std::string &from, const std::string &to) {
         return obstacle(from, to);
     };
-    SupervisedLaunch launch(loop_, signals_, requests_, std::move(options));
+    SupervisedLaunch launch(loop_, signals_, *requests_, std::move(options));
     return launch.run(invocation);
 }
 
@@ -368,21 +373,21 @@ bool JobRun::wait_until_resumed()
             }
         }
     });
-    requests_.handle([&](std::uint64_t client, const control::Request &request) {
+    requests_->handle([&](std::uint64_t client, const control::Request &request) {
         if (request.command == "resume") {
             control::Reply reply;
             reply.event = "result";
             reply.result.job = options_.job;
-            requests_.reply(client, reply);
+            requests_->reply(client, reply);
             resumed = true;
         } else {
-            requests_.reply_error(client, "the job is swapped out");
+            requests_->reply_error(client, "the job is swapped out");
         }
     });
     while (!resumed) {
         loop_.turn(steady_clock::now() + std::chrono::hours(1));
     }
-    requests_.handle(nullptr);
+    requests_->handle(nullptr);
     loop_.forget(signals_.descriptor());
     return *resumed;
 }

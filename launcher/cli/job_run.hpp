@@ -63,7 +63,7 @@ class JobRun
     const BatchOptions &batch_;
     SignalDescriptor signals_;
     EventLoop loop_;
-    RunRequests requests_;
+    std::optional<RunRequests> requests_; /* while run() runs */
     NodePlan nodes_;
     bool tolerates_ended_ranks_ = false;
     bool is_warned_ = false; /* between two launches */

@@ -144,8 +144,11 @@ void watch_job(const TierDirectories &directories, const std::string &word,
     show(text, job.status);
     while (ending.empty() && !interrupt.comes_within(period)) {
         if (auto now = found_again(job)) {
+            /* An agent may outlive its launcher, whose parent nobody knows then. */
+            if (now->status.launcher_pid != job.status.launcher_pid) {
+                keepers = Keepers(now->status);
+            }
             job = std::move(*now);
-            keepers = Keepers(job.status);
             show(text, job.status);
         } else {
             ending = ending_of(job.status, keepers);
