@@ -157,9 +157,9 @@ class Cluster:
             _ip("link", "del", self.bridge)
         shutil.rmtree(self.run)
 
-    def lab(self, directory, slots=1, **more):
+    def lab(self, directory, slots=1, names=None, **more):
         """A lab whose commands run on the first node, and whose jobs have so many
-        ranks on each, in order. more: settings of ckpt for the jobs."""
+        ranks on each (of `names`), in order. more: settings of ckpt for the jobs."""
         settings = {
             "CKPT_RUN_DIR": self.run / "here/ckpt",
             "OMPI_MCA_plm": "rsh",
@@ -171,7 +171,8 @@ class Cluster:
         }
         lab = ClusterLab(directory, **settings)
         lab.enter = [self.enter, self.names[0]]
-        lab.options = ["--host", ",".join(f"{name}:{slots}" for name in self.names)]
+        hosts = ",".join(f"{name}:{slots}" for name in names or self.names)
+        lab.options = ["--host", hosts]
         for name in ("CKPT_DIR", "CKPT_RUN_DIR", *more):
             lab.options += ["-x", name]
         return lab
