@@ -64,6 +64,7 @@ void FrameStream::on_event(std::uint32_t events)
     }
     if (*alive && !open) {
         loop_.forget(socket_.get());
+        socket_.reset(); /* whoever is told may want to send something */
         auto end = incoming_ ? handlers_.end : strange_.end;
         end();
     }
@@ -137,15 +138,19 @@ void FrameStream::refused(Refusal why, const std::string &text)
 
 void FrameStream::send_strange(std::string_view frame)
 {
-    output_ += frame;
-    flush(); /* an error shows when the connection is read */
+    if (socket_) {
+        output_ += frame;
+        flush(); /* an error shows when the connection is read */
+    }
 }
 
 void FrameStream::send(const nlohmann::json &json)
 {
-    output_ += outgoing_->seal(json.dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace));
-    flush();
+    if (socket_) {
+        output_ += outgoing_->seal(json.dump(
+            -1, ' ', false, nlohmann::json::error_handler_t::replace));
+        flush();
+    }
 }
 
 bool FrameStream::flush()

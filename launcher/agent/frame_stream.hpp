@@ -55,6 +55,7 @@ class FrameStream
      * messages with tags of these keys. */
     void trust(const MessageKey &outgoing, const MessageKey &incoming);
     void handle(Handlers handlers) { handlers_ = std::move(handlers); }
+    /* Nothing is sent when the connection has ended. */
     void send(const nlohmann::json &json);
 
     /* Nothing waits to be sent. */
@@ -72,7 +73,7 @@ class FrameStream
     bool flush();
 
     EventLoop &loop_;
-    Fd socket_;
+    Fd socket_; /* until the connection has ended */
     std::string peer_;
     Refusals &refusals_;
     Strange strange_;

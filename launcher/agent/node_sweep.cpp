@@ -33,6 +33,9 @@ RankCounts counts_from(const json &list)
 
     for (const json &entry : list) {
         runs.push_back({entry.at(0), entry.at(1), entry.at(2)});
+        if (runs.back().end < runs.back().begin) {
+            fail("a run of ranks from {} to {}", runs.back().begin, runs.back().end);
+        }
     }
     return RankCounts(runs);
 }
@@ -154,6 +157,9 @@ void NodeSweep::accept(std::unique_ptr<FrameStream> stream)
 
 void NodeSweep::open(std::uint64_t epoch)
 {
+    if (network_ == nullptr) {
+        fail("a sweep without a plan");
+    }
     epoch_ = epoch;
     seen_.clear();
     cut_.clear();
@@ -183,8 +189,12 @@ void NodeSweep::examine_connections()
     }
     opening_ = false;
     hooks_.opened();
-    for (const json &frame : std::exchange(early_, {})) {
-        receive(frame);
+    try {
+        for (const json &frame : std::exchange(early_, {})) {
+            receive(frame);
+        }
+    } catch (const std::exception &error) { /* whoever sent it may be gone */
+        fail_sweep(error.what());
     }
 }
 

@@ -41,7 +41,8 @@ class NodeSweep
     void set_job_key(const MessageKey &key) { job_key_ = key; }
     /* Before the first open(), and whenever nodes or ranks have changed. */
     void set_plan(SweepPlan plan);
-    /* The sweep of this epoch, in place of the one before. */
+    /* The sweep of this epoch, in place of the one before. Throws Error without a
+     * plan. */
     void open(std::uint64_t epoch);
     /* A rank of this node has been cut, having sent sent[r] messages to rank r.
      * Nothing if the epoch is not that of the sweep, or the rank was cut before. */

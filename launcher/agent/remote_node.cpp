@@ -89,8 +89,12 @@ void RemoteNode::on_frame(const json &frame)
     } else if (type == "sweep_failed") {
         events_.sweep_failed(*this, frame.at("reason"));
     } else if (type == "clock") {
-        if (probe_.answered(frame.at("asked"), frame.at("there"),
-                            monotonic_nanoseconds())) {
+        const std::int64_t asked = frame.at("asked"), there = frame.at("there");
+        const std::int64_t now = monotonic_nanoseconds();
+        if (asked < 0 || asked > now || there < 0) {
+            fail("{} tells no time of its clock", host_);
+        }
+        if (probe_.answered(asked, there, now)) {
             ask_for_clock();
         }
     } else if (type == "refused") {

@@ -11,6 +11,31 @@ namespace ckpt
 
 using nlohmann::json;
 
+namespace
+{
+
+constexpr int largest_job = 1 << 20; /* ranks */
+
+/* That they can be counted. */
+void require_runs(const SweepPlan &plan)
+{
+    int count = 0;
+
+    for (const SweepPlan::Member &member : plan.members) {
+        for (auto [first, last] : member.ranks) {
+            if (first < 0 || last < first || last >= largest_job) {
+                fail("a sweep of ranks {} to {}", first, last);
+            }
+            count += last - first + 1;
+            if (count > largest_job) {
+                fail("a sweep of more than {} ranks", largest_job);
+            }
+        }
+    }
+}
+
+} // namespace
+
 int SweepPlan::Member::rank_count() const
 {
     int count = 0;
@@ -55,6 +80,7 @@ SweepPlan sweep_plan_from(const json &frame)
     }
     frame.at("sides").get_to(plan.sides);
     frame.at("self").get_to(plan.self);
+    require_runs(plan);
     if (plan.self >= plan.members.size()) {
         fail("a sweep of {} nodes has no node {}", plan.members.size(),
              plan.self);

@@ -224,13 +224,15 @@ void TraceRecorder::commit(Time now)
 
 void TraceRecorder::seen_on(int node, TraceEvent event)
 {
-    std::int64_t shift =
-        trace_.nodes.at(static_cast<std::size_t>(node)).clock_offset -
-        nanoseconds(requested_.time_since_epoch()).count();
+    /* Whatever the node says: without overflow. */
+    const auto shift = static_cast<std::uint64_t>(
+                           trace_.nodes.at(static_cast<std::size_t>(node)).clock_offset) -
+                       static_cast<std::uint64_t>(
+                           nanoseconds(requested_.time_since_epoch()).count());
 
     for (std::int64_t *time : {&event.at, &event.arrived}) {
         if (*time != unknown_time) {
-            *time += shift;
+            *time = static_cast<std::int64_t>(static_cast<std::uint64_t>(*time) + shift);
         }
     }
     if (event.kind == TraceKind::cut) { /* better than when READY came */

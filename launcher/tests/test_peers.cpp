@@ -239,6 +239,25 @@ TEST_F(Peers, GarbageAndCutOffFramesAreCounted)
     EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 4}}));
 }
 
+/* As a coordinator does, when the agent of a rank is lost in a checkpoint. */
+TEST_F(Peers, NothingIsSentOnAConnectionThatHasEnded)
+{
+    listen();
+    call(listener_->address());
+    await_connection();
+    bool has_ended = false;
+    accepted_->handle({[](const json &) { fail("no such order"); },
+                       [&] {
+                           accepted_->send({{"type", "farewell"}});
+                           has_ended = true;
+                       }});
+    caller_->send({{"type", "question"}});
+    await([&] { return has_ended && lost_ == 1; });
+    EXPECT_TRUE(accepted_->idle());
+    EXPECT_TRUE(answers_.empty());
+    EXPECT_EQ(there_.counts(), (Refusals::Counts{{"malformed", 1}}));
+}
+
 /* ---- Somebody between them ------------------------------------------------------ */
 
 class PeersWithRelay : public Peers

@@ -261,14 +261,14 @@ class Cluster:
 
     # ---- Jobs ------------------------------------------------------------------------
 
-    def lab(self, directory, slots=1, head=False, **more):
+    def lab(self, directory, slots=1, head=False, names=None, **more):
         """A lab whose commands run on the first node, or on the one without ranks, and
-        whose jobs have so many ranks on each, in order. more: settings of ckpt for the
-        jobs."""
+        whose jobs have so many ranks on each (of `names`), in order. more: settings of
+        ckpt for the jobs."""
         lab = ClusterLab(directory, **self.environment(), **more)
         lab.cluster = self
         lab.node = HEAD if head else self.names[0]
-        lab.options = ["--host", ",".join(f"{name}:{slots}" for name in self.names)]
+        lab.options = ["--host", ",".join(f"{name}:{slots}" for name in names or self.names)]
         for name in ("CKPT_DIR", "CKPT_RUN_DIR", *more):
             lab.options += ["-x", name]
         return lab

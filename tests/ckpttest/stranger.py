@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""stranger.py - somebody on the network of a job who is not of the job.
+
+    stranger.py HOST PORT FILE NUMBER
+
+Sends the agent there garbage, frames that are cut off or forged, and what one of its
+own callers has said, from FILE. Each must end the connection without more than the
+challenge. Then holds NUMBER connections without a word, says "silent", and waits for the
+end of its standard input."""
+
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+
+HEADER = struct.Struct("<IHHIIQ16s")  # docs/protocol.md, section 9
+MAGIC, VERSION, CALL = 0x464B4343, 1, 2
+CHALLENGE_SIZE = HEADER.size + 64
+
+
+def frame(payload, tag, length=None):
+    """A call as it travels."""
+    length = len(payload) if length is None else length
+    return HEADER.pack(MAGIC, VERSION, CALL, length, 0, 0, tag) + payload
+
+
+def is_refused(address, text):
+    """Whether that ends a connection, and nothing but the challenge was said."""
+    with socket.create_connection(address, timeout=10) as connection:
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        heard = b""
+        try:
+            while more := connection.recv(4096):
+                heard += more
+        except ConnectionResetError:
+            pass
+    return len(heard) <= CHALLENGE_SIZE
+
+
+def main():
+    """Exits with 1 if anything was answered."""
+    address = (sys.argv[1], int(sys.argv[2]))
+    call = b'{"purpose": "agent"}'
+    texts = {
+        "garbage": os.urandom(1000),
+        "another protocol": b"GET / HTTP/1.1\r\n\r\n",
+        "cut off": frame(call, os.urandom(16))[:50],
+        "too long": frame(b"", bytes(16), 1 << 30),
+        "forged": frame(call, os.urandom(16)),
+        "recorded": Path(sys.argv[3]).read_bytes(),
+    }
+    for name, text in texts.items():
+        if not is_refused(address, text):
+            sys.exit(f"{name}: it was answered")
+    silent = [
+        socket.create_connection(address, timeout=10)
+        for _ in range(int(sys.argv[4]))
+    ]
+    print("silent", flush=True)
+    sys.stdin.read()
+    for connection in silent:
+        connection.close()
+
+
+main()

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strangers on a job's network and other users on its nodes: refused, counted, and
+nothing is lost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ckpttest import cluster, programs
+from ckpttest.cluster import Cluster
+from ckpttest.tap import Tap
+
+NOBODY = 65534
+STRANGER = Path(cluster.__file__).with_name("stranger.py")
+SILENT = 300  # connections; more than an agent has for strangers
+
+pytestmark = pytest.mark.skipif(
+    not cluster.is_possible(), reason="no network namespaces for this user"
+)
+
+# Says a word to a socket; exits with 0 if that is the end of the connection.
+KNOCK = """
+import socket, sys
+client = socket.socket(socket.AF_UNIX, getattr(socket, sys.argv[2]))
+client.connect(sys.argv[1])
+try:
+    client.send(b'{"version": 1, "command": "status"}\\n')
+    sys.exit(1 if client.recv(100) else 0)
+except (BrokenPipeError, ConnectionResetError):
+    sys.exit(0)
+"""
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    """Two for the job, and one more."""
+    made = Cluster(tmp_path / "cluster", 3)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def lab(nodes, tmp_path):
+    """A lab on two of them, whose agents also call their neighbours."""
+    place = nodes.lab(tmp_path / "lab", names=["n1", "n2"], CKPT_PROTOCOL="ns")
+    yield place
+    place.close()
+
+
+class Crowd:
+    """The stranger on the third node."""
+
+    def __init__(self, nodes, port, recorded):
+        words = [sys.executable, STRANGER, "n1", port, recorded, SILENT]
+        self.process = subprocess.Popen(
+            [nodes.enter, "n3", *map(str, words)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for(self, word):
+        """Until it says so; if not, it was answered, and says why."""
+        assert self.process.stdout.readline().strip() == word
+
+    def end(self):
+        """Lets it go."""
+        self.process.communicate()
+        assert self.process.returncode == 0
+
+
+def run_directory(nodes, name):
+    """Where the agent of a node has its files."""
+    return nodes.run / name / "ckpt"
+
+
+def knock_as_another_user(nodes):
+    """At both sockets of a node, to which the user has been careless."""
+    directory = run_directory(nodes, "n1")
+    places = [nodes.run, directory.parent, directory]
+    for place in places:
+        place.chmod(0o711)
+    for ending, kind in (("sock", "SOCK_SEQPACKET"), ("ctl", "SOCK_STREAM")):
+        (path,) = directory.glob(f"*.{ending}")
+        path.chmod(0o666)
+        user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        command = [*user, sys.executable, "-c", KNOCK, path, kind]
+        assert subprocess.run(command, cwd="/", check=False).returncode == 0
+        path.chmod(0o600)
+    for place in places:
+        place.chmod(0o700)
+
+
+def test_strangers(nodes, lab, tmp_path):
+    """Garbage, cut off and forged frames, a recorded conversation, silent connections
+    in crowds, another user; meanwhile the job is saved, also when an agent of its own
+    has to get in among them."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    tap = Tap(f"{nodes.port}n1")
+    try:
+        job = lab.start(program)
+        job.wait_for(program.progress)
+        lab.checkpoint(job)
+    finally:
+        tap.close()
+    (file,) = run_directory(nodes, "n1").glob("*.addr")
+    _, port, key, *_ = file.read_text("utf-8").split()
+    said = [text for text in tap.said_to(int(port)) if text]
+    assert said and all(key.encode() not in text for text in said)
+    recorded = tmp_path / "recorded"
+    recorded.write_bytes(said[0])
+    assert "refused" not in lab.ckpt_json("status", job.pid)[0]
+
+    crowd = Crowd(nodes, port, recorded)
+    lab.checkpoint(job)
+    crowd.wait_for("silent")
+    nodes.kill("n2", only="ckptd")
+    job.wait_for(program.progress)
+    lab.wait_for_agent(job)
+    knock_as_another_user(nodes)
+    lab.checkpoint(job)
+    crowd.end()
+    refused = lab.ckpt_json("status", job.pid)[0]["refused"]
+    assert refused["forged"] == 1
+    assert refused["replayed"] == 1
+    assert refused["malformed"] >= 4
+    assert refused["other_user"] == 2
+    assert refused["too_many"] >= SILENT - 256
+    assert "  refused: " in lab.ckpt("status", job.pid).stdout
+
+    stop.touch()
+    job.succeed()
+    assert program.answer(job.lines, lab.work)
+
+
+def test_another_incarnation(lab, tmp_path):
+    """An agent that is left of another launch does not get in."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    wrapper = tmp_path / "on-n2"
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        '[ "$(hostname)" != n2 ] || export CKPT_INCARNATION=2\n'
+        'exec "$@"\n',
+        encoding="utf-8",
+    )
+    wrapper.chmod(0o755)
+    program.argv.insert(0, wrapper)
+    lab.options += ["-x", "CKPT_INCARNATION"]
+    job = lab.start(program, CKPT_INCARNATION=1)
+    job.wait_for(program.progress)
+    while "refused" not in (status := lab.ckpt_json("status", job.pid)[0]):
+        assert job.run_on(0.05)
+    assert set(status["refused"]) == {"foreign"}
+    assert status["phase"] == "starting"
+    stop.touch()
+    job.succeed()
