@@ -99,7 +99,7 @@ def test_strangers(nodes, lab, tmp_path):
     has to get in among them."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
-    tap = Tap(f"{nodes.port}n1")
+    tap = Tap(nodes.network.port("n1"))
     try:
         job = lab.start(program)
         job.wait_for(program.progress)

@@ -40,7 +40,7 @@ class Network:
         """The node's, as /etc/hosts has it."""
         return f"{ADDRESSES}.{self.names.index(name) + 1}"
 
-    def _port(self, name):
+    def port(self, name):
         """The end of the node's link that is not in the node."""
         return f"{self._devices}p{self.names.index(name)}"
 
@@ -58,7 +58,7 @@ class Network:
         self.links.mkdir()
         self._make_bridge(0)
         for name in self.names:
-            node, port = self.namespace(name), self._port(name)
+            node, port = self.namespace(name), self.port(name)
             ip("netns", "add", node)
             veth = ["type", "veth", "peer", "name", "eth0", "netns", node]
             ip("link", "add", port, *veth)
@@ -87,14 +87,14 @@ class Network:
 
     def cut(self, name):
         """The node's cable is pulled."""
-        ip("link", "set", self._port(name), "down")
+        ip("link", "set", self.port(name), "down")
         self._note(name, f"nothing but {name}")
 
     def mend(self, *names):
         """The link of a node, or of all, is as it was before cut() and partition()."""
         for name in names or self.names:
             self._plug_in(name, 0)
-            ip("link", "set", self._port(name), "up")
+            ip("link", "set", self.port(name), "up")
             self._note(name, "group 0")
         self._forget_neighbours()
 
@@ -122,12 +122,12 @@ class Network:
             self._note(name, f"group {group}")
 
     def _plug_in(self, name, group):
-        end = self._tap(name) if self.delay_of(name) else self._port(name)
+        end = self._tap(name) if self.delay_of(name) else self.port(name)
         ip("link", "set", end, "master", self._bridge(group))
 
     def delay(self, name, milliseconds):
         """What the node sends and what it is sent comes so much later; 0: no longer."""
-        port, tap = self._port(name), self._tap(name)
+        port, tap = self.port(name), self._tap(name)
         bridge = _device(tap if self.delay_of(name) else port)["master"]
         if self.delay_of(name):
             ip("link", "del", tap)  # with which the program that fills it ends
