@@ -287,6 +287,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
             answer_error(waiting, obstacle);
         }
         end_held();
+        worker_.reply([this] { start_waiting(); }); /* if this was to be once more */
         return;
     }
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {

@@ -100,6 +100,7 @@ void Coordinator::rank_lost(int rank)
     machine_.lost(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
+    worker_.reply([this] { start_waiting(); }); /* for a cut that now nobody settles */
 }
 
 void Coordinator::node_gone(Node &node)

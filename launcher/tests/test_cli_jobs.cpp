@@ -122,6 +122,21 @@ TEST_F(Jobs, OfOtherDirectoriesAreNotTheDefault)
     EXPECT_EQ(ckpt_says({"checkpoint", "one"}).exit_code, exit_done);
 }
 
+TEST_F(Jobs, SayWhatTheyHaveRefused)
+{
+    control::Status spared = status("one", 100), beset = status("two", 200);
+    beset.refused = {{"forged", 2}, {"other_user", 1}};
+    auto one = agent(spared);
+    auto two = agent(beset);
+    EXPECT_EQ(ckpt_says({"status", "one"}).out.find("refused"), std::string::npos);
+    EXPECT_NE(ckpt_says({"status", "two"}).out.find("  refused: 2 forged, 1 other_user\n"),
+              std::string::npos);
+    auto json = nlohmann::json::parse(ckpt_says({"status", "--json", "one"}).out);
+    EXPECT_FALSE(json[0].contains("refused"));
+    json = nlohmann::json::parse(ckpt_says({"status", "--json", "two"}).out);
+    EXPECT_EQ(json[0]["refused"], (nlohmann::json{{"forged", 2}, {"other_user", 1}}));
+}
+
 TEST_F(Jobs, AreReachedThroughTheirCoordinator)
 {
     control::Status member = status("one", 0);
