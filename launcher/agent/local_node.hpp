@@ -37,10 +37,10 @@ class LocalNode : public Node
         /* A rank names the agent that coordinates. */
         std::function<void(const std::string &address)> joined;
         /* Has been welcomed; has called MPI_Finalize; is connected no more, though the
-         * process may live on. */
-        std::function<void(const RankSession &)> here;
-        std::function<void(int rank)> finished;
-        std::function<void(int rank, Fd process)> gone;
+         * process may live on. Whoever need not know leaves these out. */
+        std::function<void(const RankSession &)> here = [](const RankSession &) {};
+        std::function<void(int rank)> finished = [](int) {};
+        std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
