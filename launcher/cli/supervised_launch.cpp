@@ -27,9 +27,11 @@ namespace
 /* For a job that is just starting to have an agent that takes requests. */
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto ask_again = std::chrono::milliseconds(50);
-/* For the agents to tell how ranks have ended, behind the launcher's end. */
+/* For the agents, behind the launcher's end: to answer that what it has ended with is saved, */
+constexpr auto last_answer = std::chrono::seconds(10);
+/* to tell how ranks have ended, */
 constexpr auto last_news = std::chrono::milliseconds(500);
-/* For those that were killed to end. */
+/* and to see those end that were killed. */
 constexpr auto last_ranks = std::chrono::seconds(5);
 
 bool asks_for_end(int signal)
@@ -228,12 +230,20 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
     return next;
 }
 
-/* A launcher can end before the agents have told how ranks have ended; and before all have
- * ended, if it was killed. */
-void SupervisedLaunch::await_ranks()
+bool SupervisedLaunch::awaits_answer() const
+{
+    return ending_.last && is_asked_ && !ending_.last->name && ask_until_;
+}
+
+/* A launcher can end before the agents have told that the last checkpoint exists, or how ranks
+ * have ended; and before all have ended, if it was killed. */
+void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
 
+    while (awaits_answer() && steady_clock::now() < now + last_answer) {
+        loop_.turn(now + last_answer);
+    }
     while (supervisor_ && steady_clock::now() < now + last_news &&
            supervisor_->awaits_status()) {
         loop_.turn(now + last_news);
@@ -282,7 +292,7 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
         loop_.turn(next_step());
         step(steady_clock::now());
     }
-    await_ranks();
+    await_agents();
     conclude();
     return ending_;
 }

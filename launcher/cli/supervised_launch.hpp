@@ -73,7 +73,8 @@ class SupervisedLaunch
     void given_up(const std::string &why);
     void step(Time now);
     Time next_step() const;
-    void await_ranks();
+    bool awaits_answer() const;
+    void await_agents();
     void conclude();
 
     EventLoop &loop_;
