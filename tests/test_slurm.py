@@ -73,10 +73,15 @@ def fixture_place(cluster, tmp_path):
     return lambda program=None: Place(cluster, tmp_path, program)
 
 
-def go_on(here, job, number):
-    """Until the job, which was warned, has been saved and runs again from there."""
+def be_saved(job, number):
+    """Until the job, which was warned, has been saved and is about to run again."""
     job.wait_for(f"ckpt: saved as app-{job.number}/{number}$")
     job.start_again_soon()
+
+
+def go_on(here, job, number):
+    """Until it runs again from there."""
+    be_saved(job, number)
     job.wait_for(f"ckpt: the job goes on from app-{job.number}/{number}$")
     go_further(here, job)
 
@@ -111,12 +116,15 @@ def test_warned(place, native):
 
 
 def test_without_mpi(place):
-    here = place(programs.Program("merge sort", [APPS / "threaded/merge_sort", 16, 2, 40], 1))
+    """What is in the file behind the program's own output is cut off by the restart,
+    also what ckpt has said there."""
+    here = place(programs.Program("merge sort", [APPS / "threaded/merge_sort", 16, 2, 150], 1))
     job = here.submit("program")
     job.wait_for("^step", count=2)
     job.warn()
-    go_on(here, job, 1)
+    be_saved(job, 1)
     here.end(job)
+    assert job.facts()["Restarts"] == "1"
 
 
 def test_two_commands_of_one_job(place):
