@@ -82,6 +82,14 @@ def nodes(tmp_path):
     made.close()
 
 
+@pytest.fixture
+def box(tmp_path):
+    """Three nodes, and one without ranks for commands; likewise."""
+    made = Cluster(tmp_path / "cluster", 3)
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="session")
 def native(tmp_path_factory, worker_id):
     """Answers of uninterrupted runs, each made once: by whichever worker of pytest-xdist

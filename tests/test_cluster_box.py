@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ckpttest import cluster, processes, programs
-from ckpttest.cluster import Cluster
 from ckpttest.job import Job
 from ckpttest.settings import PATIENCE, environment
 
@@ -45,14 +44,6 @@ connection.sendall(bytes(size))
 connection.shutdown(socket.SHUT_WR)
 print(connection.recv(100).decode(), time.monotonic() - began)
 """
-
-
-@pytest.fixture(name="box")
-def three_nodes(tmp_path):
-    """n1, n2, n3 and head."""
-    made = Cluster(tmp_path / "cluster", 3)
-    yield made
-    made.close()
 
 
 def run_on(box, name, *words):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ckpttest import cluster, processes, programs
-from ckpttest.cluster import Cluster
 
 NAME = "job"
 
@@ -17,17 +16,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(name="box")
-def three_nodes(tmp_path):
-    """Two nodes for ranks and a spare one; commands run on a fourth."""
-    made = Cluster(tmp_path / "cluster", 3)
-    yield made
-    made.close()
-
-
 @pytest.fixture(name="lab")
 def lab_on_head(box, tmp_path):
-    """A lab of a job with a rank on n1 and one on n2."""
+    """A lab of a job with a rank on n1 and one on n2; n3 is spare, and commands run on
+    the head."""
     place = box.lab(tmp_path / "lab", head=True)
     yield place
     place.close()

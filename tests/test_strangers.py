@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ckpttest import cluster, programs
-from ckpttest.cluster import Cluster
 from ckpttest.tap import Tap
 
 NOBODY = 65534
@@ -34,17 +33,9 @@ except (BrokenPipeError, ConnectionResetError):
 
 
 @pytest.fixture
-def nodes(tmp_path):
-    """Two for the job, and one more."""
-    made = Cluster(tmp_path / "cluster", 3)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def lab(nodes, tmp_path):
+def lab(box, tmp_path):
     """A lab on two of them, whose agents also call their neighbours."""
-    place = nodes.lab(tmp_path / "lab", names=["n1", "n2"], CKPT_PROTOCOL="ns")
+    place = box.lab(tmp_path / "lab", names=["n1", "n2"], CKPT_PROTOCOL="ns")
     yield place
     place.close()
 
@@ -52,10 +43,10 @@ def lab(nodes, tmp_path):
 class Crowd:
     """The stranger on the third node."""
 
-    def __init__(self, nodes, port, recorded):
+    def __init__(self, box, port, recorded):
         words = [sys.executable, STRANGER, "n1", port, recorded, SILENT]
         self.process = subprocess.Popen(
-            [nodes.enter, "n3", *map(str, words)],
+            [box.enter, "n3", *map(str, words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -71,15 +62,15 @@ class Crowd:
         assert self.process.returncode == 0
 
 
-def run_directory(nodes, name):
+def run_directory(box, name):
     """Where the agent of a node has its files."""
-    return nodes.run / name / "ckpt"
+    return box.run / name / "ckpt"
 
 
-def knock_as_another_user(nodes):
+def knock_as_another_user(box):
     """At both sockets of a node, to which the user has been careless."""
-    directory = run_directory(nodes, "n1")
-    places = [nodes.run, directory.parent, directory]
+    directory = run_directory(box, "n1")
+    places = [box.run, directory.parent, directory]
     for place in places:
         place.chmod(0o711)
     for ending, kind in (("sock", "SOCK_SEQPACKET"), ("ctl", "SOCK_STREAM")):
@@ -93,20 +84,20 @@ def knock_as_another_user(nodes):
         place.chmod(0o700)
 
 
-def test_strangers(nodes, lab, tmp_path):
+def test_strangers(box, lab, tmp_path):
     """Garbage, cut off and forged frames, a recorded conversation, silent connections
     in crowds, another user; meanwhile the job is saved, also when an agent of its own
     has to get in among them."""
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
-    tap = Tap(nodes.network.port("n1"))
+    tap = Tap(box.network.port("n1"))
     try:
         job = lab.start(program)
         job.wait_for(program.progress)
         lab.checkpoint(job)
     finally:
         tap.close()
-    (file,) = run_directory(nodes, "n1").glob("*.addr")
+    (file,) = run_directory(box, "n1").glob("*.addr")
     _, port, key, *_ = file.read_text("utf-8").split()
     said = [text for text in tap.said_to(int(port)) if text]
     assert said and all(key.encode() not in text for text in said)
@@ -114,13 +105,13 @@ def test_strangers(nodes, lab, tmp_path):
     recorded.write_bytes(said[0])
     assert "refused" not in lab.ckpt_json("status", job.pid)[0]
 
-    crowd = Crowd(nodes, port, recorded)
+    crowd = Crowd(box, port, recorded)
     lab.checkpoint(job)
     crowd.wait_for("silent")
-    nodes.kill("n2", only="ckptd")
+    box.kill("n2", only="ckptd")
     job.wait_for(program.progress)
     lab.wait_for_agent(job)
-    knock_as_another_user(nodes)
+    knock_as_another_user(box)
     lab.checkpoint(job)
     crowd.end()
     refused = lab.ckpt_json("status", job.pid)[0]["refused"]

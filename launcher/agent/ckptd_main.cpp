@@ -10,6 +10,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/host.hpp"
 #include "image/tiers.hpp"
 
 #include <CLI/CLI.hpp>
@@ -152,14 +153,6 @@ void declare(CLI::App &app, Options &options)
     app.add_flag("--foreground", options.foreground,
                  "Stay in the foreground, keep stderr");
     app.set_version_flag("--version", PACKAGE_STRING);
-}
-
-std::string host_name()
-{
-    char name[256] = {};
-
-    gethostname(name, sizeof name - 1);
-    return name;
 }
 
 Settings settings_from(const Options &options)

@@ -4,7 +4,7 @@
  */
 #include "agent/member_table.hpp"
 
-#include "agent/peer_address.hpp"
+#include "common/host.hpp"
 
 namespace ckpt
 {
@@ -56,7 +56,7 @@ std::optional<membership::Table> table_from(const json &json)
 
 membership::Table::Entry member_here(const std::string &host, std::uint16_t port)
 {
-    return {host, PeerAddress::make().hosts, port};
+    return {host, host_addresses(), port};
 }
 
 membership::Protocol::Options membership_options()

@@ -4,15 +4,11 @@
  */
 #include "agent/peer_address.hpp"
 
+#include "common/host.hpp"
+
 #include "ckpt/wire.h"
 
 #include <fmt/format.h>
-
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <sstream>
@@ -29,36 +25,6 @@ constexpr std::size_t longest_text = sizeof(ckpt_message::text) - 1;
 /* What a text has beside the hosts, at most. */
 constexpr std::size_t longest_head =
     std::string_view("tcp 65535 ").size() + 2 * MessageKey::size;
-
-/* Numeric addresses, those of the loopback interface last. */
-std::vector<std::string> own_addresses()
-{
-    std::vector<std::string> real, loopback;
-    ifaddrs *list = nullptr;
-
-    if (getifaddrs(&list) < 0) {
-        return {};
-    }
-    for (ifaddrs *entry = list; entry != nullptr; entry = entry->ifa_next) {
-        char host[NI_MAXHOST];
-        if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0) {
-            continue;
-        }
-        int family = entry->ifa_addr->sa_family;
-        socklen_t size = family == AF_INET    ? sizeof(sockaddr_in)
-                         : family == AF_INET6 ? sizeof(sockaddr_in6)
-                                              : 0;
-        if (size != 0 && getnameinfo(entry->ifa_addr, size, host, sizeof host,
-                                     nullptr, 0, NI_NUMERICHOST) == 0) {
-            auto &where =
-                (entry->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : real;
-            where.push_back(host);
-        }
-    }
-    freeifaddrs(list);
-    real.insert(real.end(), loopback.begin(), loopback.end());
-    return real;
-}
 
 /* Those that fit into a message, each after a space. */
 std::string hosts_text(const std::vector<std::string> &hosts)
@@ -120,13 +86,8 @@ std::optional<PeerAddress> PeerAddress::at(std::string_view place, const Message
 PeerAddress PeerAddress::make()
 {
     PeerAddress address;
-    char name[256] = {};
-
     address.key = MessageKey::make();
-    address.hosts = own_addresses();
-    if (gethostname(name, sizeof name - 1) == 0) {
-        address.hosts.insert(address.hosts.begin(), name);
-    }
+    address.hosts = host_addresses();
     return address;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/jobs.hpp"
 #include "cli/warning.hpp"
+#include "common/host.hpp"
 #include "common/switch.hpp"
 
 #include <fmt/core.h>

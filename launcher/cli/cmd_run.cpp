@@ -18,8 +18,6 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int last_agent_ms = 30000;
-
 class RunCommand : public Command
 {
   public:

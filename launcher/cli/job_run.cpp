@@ -9,6 +9,7 @@
 #include "cli/slurm_nodes.hpp"
 #include "agent/member_table.hpp"
 #include "agent/supervisor_file.hpp"
+#include "common/host.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -31,8 +32,6 @@ using std::chrono::steady_clock;
 
 namespace
 {
-
-constexpr int last_agent_ms = 30000;
 
 /* The program, if it writes to the same file, has opened it for itself since its
  * restart: our position there is an old one. */

@@ -20,6 +20,9 @@
 namespace ckpt::cli
 {
 
+/* For the agent of a job that has ended to end, too. */
+inline constexpr int last_agent_ms = 30000;
+
 class JobRun
 {
   public:

@@ -7,6 +7,7 @@
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
 #include "common/fd.hpp"
+#include "common/host.hpp"
 #include "common/processes.hpp"
 
 #include "ckpt/wire.h"
@@ -151,13 +152,6 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 }
 
 } // namespace
-
-std::string host_name()
-{
-    char name[256] = "";
-    gethostname(name, sizeof(name) - 1);
-    return name;
-}
 
 std::vector<RunningJob> running_jobs(const TierDirectories &directories)
 {

@@ -56,9 +56,6 @@ RunningJob find_started_job(const TierDirectories &directories,
 void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms);
 
-/* Of this node, as job.json has it. */
-std::string host_name();
-
 /* True for a program that was started without a launcher. */
 bool is_alone(const control::Status &status);
 

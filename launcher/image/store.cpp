@@ -8,6 +8,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/host.hpp"
 #include "common/processes.hpp"
 #include "image/json_fields.hpp"
 #include "image/piece_chain.hpp"
@@ -53,13 +54,6 @@ std::optional<std::uint64_t> parse_number(std::string_view text)
         return std::nullopt;
     }
     return number;
-}
-
-std::string this_host()
-{
-    char name[256] = {};
-    ::gethostname(name, sizeof(name) - 1);
-    return name;
 }
 
 /* Of the first of the pieces that is not whole; empty if all are. */
@@ -375,7 +369,7 @@ bool Store::is_live(const std::string &job) const
     if (!state || state->state != "running") {
         return false;
     }
-    if (state->host != this_host()) {
+    if (state->host != host_name()) {
         return true;
     }
     return is_running(state->agent_pid);

@@ -10,6 +10,7 @@
 #include "cli/jobs.hpp"
 #include "cli/slurm_nodes.hpp"
 #include "cli/warning.hpp"
+#include "common/host.hpp"
 #include "tests/cli_fixture.hpp"
 
 #include <csignal>
