@@ -97,6 +97,7 @@ class Run:
         self.lab = self.box.lab(directory / "lab", head=True)
         self.injector = Injector(self.box, program, chance)
         self.spares = SPARES
+        self.newest = 0  # checkpoint when it failed last
         self.counts = Counter()
         self.times = defaultdict(list)  # kind -> (noticed, restarted, running)
         program.prepare(self.lab.work)
@@ -145,9 +146,26 @@ class Run:
             if processes.name_of(pid) in ("ckpt-restart", self.injector.name)
         ]
 
+    def _is_saved_anew(self):
+        """Waits for a checkpoint since the last failure: a rank that is killed again and
+        again without one is taken for a program that fails. False if the job is over."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            numbers = [entry["number"] for entry in self.lab.checkpoints()]
+            if max(numbers, default=0) > self.newest:
+                self.newest = max(numbers)
+                return True
+            assert time.monotonic() < deadline
+            if not self.job.run_on(0.1):
+                return False
+
     def fail_once(self):
         """One failure at a random moment, and the way back. False if the job is over."""
-        if not self.job.run_on(self.chance.uniform(1, 3)) or not self.injector.ranks():
+        if (
+            not self._is_saved_anew()
+            or not self.job.run_on(self.chance.uniform(0, 2))
+            or not self.injector.ranks()
+        ):
             return False
         kinds = [kind for kind, nodes in KINDS.items() if nodes <= self.spares]
         kind = self.chance.choice(kinds)
