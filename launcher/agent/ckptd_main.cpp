@@ -39,6 +39,9 @@ constexpr int ready_descriptor = 3; /* whoever started us waits for one byte */
 struct Options {
     std::string launch_namespace;
     std::string directory = "ckpt";
+    std::string copy_interval = "0";
+    std::string redundancy = "none";
+    std::string domains;
     std::string name;
     std::string host;
     std::string interval = "0";
@@ -72,6 +75,17 @@ void declare(CLI::App &app, Options &options)
         ->required();
     app.add_option("--dir", options.directory, "Directory of the checkpoints, or FAST,SLOW")
         ->envname("CKPT_DIR");
+    app.add_option("--copy-interval", options.copy_interval,
+                   "Time between two checkpoints that are copied to SLOW, at least (0: each "
+                   "one is)")
+        ->envname("CKPT_COPY_INTERVAL");
+    app.add_option("--redundancy", options.redundancy,
+                   "How nodes protect each other's pieces in a FAST of their own: none, "
+                   "partner, parity or rsLOSSES, with /NODES of a group")
+        ->envname("CKPT_REDUNDANCY");
+    app.add_option("--domains", options.domains,
+                   "File that says which nodes fail together: lines NODE... : DOMAIN")
+        ->envname("CKPT_DOMAINS");
     app.add_option("--name", options.name, "Name of the job")
         ->envname("CKPT_NAME");
     app.add_option("--interval", options.interval,
@@ -163,6 +177,9 @@ Settings settings_from(const Options &options)
     const auto tiers = TierDirectories::parse(options.directory);
     settings.directory = tiers.fast;
     settings.slow_directory = tiers.slow;
+    settings.copy_interval = parse_duration(options.copy_interval);
+    settings.redundancy = redundancy::Scheme::parse(options.redundancy);
+    settings.domains = options.domains;
     settings.run_directory = control::run_directory();
     settings.name = options.name;
     settings.host = options.host.empty() ? host_name() : options.host;
@@ -189,7 +206,10 @@ Settings settings_from(const Options &options)
     settings.share_pages = switch_from(options.share_pages);
     settings.direct_io = switch_from(options.direct_io);
     settings.write_limit = options.write_rate;
-    settings.increments = options.increments;
+    /* An increment is of no use without what it was made on top of, which may be on a node
+     * that is lost. */
+    const bool is_redundant = settings.redundancy.kind != redundancy::Scheme::Kind::none;
+    settings.increments = is_redundant ? 0 : options.increments;
     settings.keep = options.keep;
     settings.node_count = options.nodes;
     if (!options.metrics.empty()) {

@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
+#include "image/node_record.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -124,7 +125,7 @@ bool Coordinator::open_store()
             job_ += "-" + std::to_string(getpid());
         }
         for (const Checkpoint &checkpoint : store.checkpoints(job_)) {
-            if (checkpoint.state == Checkpoint::State::incomplete) {
+            if (is_leftover(checkpoint)) {
                 store.remove(checkpoint); /* of an agent that died */
             }
         }
@@ -136,11 +137,20 @@ bool Coordinator::open_store()
         store_error_.clear();
     } catch (const std::exception &error) {
         flush_.reset();
+        node_level_.reset();
         store_.reset();
         store_error_ = error.what();
         spdlog::error("{}", store_error_);
     }
     return store_.has_value();
+}
+
+/* A directory that is no checkpoint, nor this node's part of one. */
+bool Coordinator::is_leftover(const Checkpoint &checkpoint) const
+{
+    return checkpoint.state == Checkpoint::State::incomplete &&
+           (settings_.slow_directory.empty() ||
+            !std::ranges::binary_search(NodeRecord::numbers(records()), checkpoint.number));
 }
 
 std::string Coordinator::rank_socket() const
@@ -200,6 +210,7 @@ void Coordinator::end()
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
+    free_nodes();
     spdlog::info("job {} has ended", job_);
 }
 
@@ -328,7 +339,8 @@ void Coordinator::start_waiting()
 bool Coordinator::idle() const
 {
     return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
-           remover_.idle() && (!flush_ || flush_->idle());
+           remover_.idle() && (!flush_ || flush_->idle()) &&
+           (!node_level_ || node_level_->idle());
 }
 
 /* ---- Time ------------------------------------------------------------------ */
@@ -447,6 +459,10 @@ void Coordinator::fill(control::Status &status) const
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();
         status.flush_error = flush_->error();
+        status.redundancy = settings_.redundancy.text();
+        status.redundant = node_level_->redundant();
+        status.redundancy_under_way = node_level_->under_way();
+        status.redundancy_error = node_level_->error();
     }
     fill_interval(status);
     fill_nodes(status);
@@ -508,6 +524,8 @@ Milestones Coordinator::milestones() const
         reached.flushed = flush_->flushed();
         reached.flushing = flush_->under_way();
         reached.flush_error = flush_->error();
+        reached.redundant = node_level_->redundant();
+        reached.redundancy_error = node_level_->error();
     }
     return reached;
 }

@@ -9,6 +9,7 @@
 #include "agent/launch_facts.hpp"
 #include "agent/milestones.hpp"
 #include "agent/node.hpp"
+#include "agent/node_level.hpp"
 #include "agent/settings.hpp"
 #include "agent/tier_flush.hpp"
 #include "protocol/cut_protocol.hpp"
@@ -76,6 +77,8 @@ class Coordinator : public NodeEvents, private RankPages
     void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void copied(Node &node, const std::string &file, const std::string &error) override;
+    void redundancy_written(Node &node, std::uint64_t number,
+                            const std::string &error) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;
@@ -105,6 +108,7 @@ class Coordinator : public NodeEvents, private RankPages
         std::set<Node *> opening;     /* their part in the sweep */
         Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
+        std::optional<Manifest> on_nodes; /* where only they see them, and that is noted */
         Lanes lanes;
         std::vector<Turns> turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
@@ -132,6 +136,7 @@ class Coordinator : public NodeEvents, private RankPages
     SweepPlan sweep_plan() const;
     void open_sweeps();
     void finish_opening();
+    bool is_leftover(const Checkpoint &checkpoint) const;
     std::string rank_socket() const;
     void remember_launches();
     JobHistory history() const;
@@ -171,9 +176,14 @@ class Coordinator : public NodeEvents, private RankPages
     void written_down();
     void open_slow_store();
     void flush_leftover();
+    TierFlush::Hooks flush_hooks();
+    NodeLevel::Hooks node_level_hooks();
+    Node *agent_of(const std::string &host) const;
+    std::filesystem::path records() const { return settings_.slow_directory / job_; }
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void flush_before_kill();
     void tick_flush(Time now);
+    void free_nodes();
     void collect_garbage();
     void discard_flushed(const Store &store, const std::string &job);
     control::Timings timings() const;
@@ -228,6 +238,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::string ended_as_; /* state of the job when it is over */
 
     std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
+    std::unique_ptr<NodeLevel> node_level_; /* null: likewise */
     WorkerThread remover_; /* last: its work ends before all else does */
 };
 

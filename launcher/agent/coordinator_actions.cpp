@@ -13,6 +13,7 @@
 #include "common/parallel.hpp"
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
+#include "image/node_record.hpp"
 #include "image/piece_fold.hpp"
 #include "protocol/sweep_topology.hpp"
 
@@ -54,6 +55,20 @@ std::set<std::string> hosts_apart(const Manifest &manifest,
         }
     }
     return hosts;
+}
+
+/* A checkpoint on the nodes, where all see it. The slow directory may fail: then there will
+ * be none there either, and `ckpt status` says so. */
+bool note(const Manifest &manifest, const std::filesystem::path &directory,
+          const std::filesystem::path &records)
+{
+    try {
+        NodeRecord{manifest, directory, nullptr}.write(records);
+        return true;
+    } catch (const std::exception &error) {
+        spdlog::error("checkpoint {} is not noted: {}", manifest.number, error.what());
+        return false;
+    }
 }
 
 } // namespace
@@ -312,7 +327,8 @@ void Coordinator::perform(const action::Commit &)
     auto trace = std::make_shared<CheckpointTrace>(
         trace_.finish(job_, attempt_.number));
     worker_.run([this, manifest = manifest(), trace, directory = attempt_.directory,
-                 may_be_apart = flush_ != nullptr] {
+                 records = records(), may_be_apart = flush_ != nullptr,
+                 is_on_nodes = settings_.redundancy.kind != redundancy::Scheme::Kind::none] {
         write_trace(*trace, directory);
         try {
             auto apart = hosts_apart(manifest, directory);
@@ -322,9 +338,14 @@ void Coordinator::perform(const action::Commit &)
             }
             fault_kill("agent-before-manifest");
             manifest.write(directory);
-            worker_.reply([this, bytes = manifest.bytes(), apart] {
+            const bool is_noted =
+                may_be_apart && (is_on_nodes || !apart.empty()) && note(manifest, directory, records);
+            worker_.reply([this, manifest, apart, is_noted] {
                 apart_ = apart;
-                attempt_.result.bytes = bytes;
+                attempt_.result.bytes = manifest.bytes();
+                if (is_noted) {
+                    attempt_.on_nodes = manifest;
+                }
                 written_down();
             });
         } catch (const std::exception &error) {
@@ -364,12 +385,15 @@ void Coordinator::remove_attempt()
     if (flush_) {
         flush_->forget(attempt_.number);
     }
-    worker_.run([this, store = *store_, job = job_, number = attempt_.number] {
+    worker_.run([this, store = *store_, job = job_, number = attempt_.number,
+                 records = attempt_.on_nodes ? records() : std::filesystem::path()] {
         std::string error;
         try {
+            if (!records.empty()) {
+                NodeRecord::remove(records, number);
+            }
             for (const Checkpoint &checkpoint : store.checkpoints(job)) {
-                if (checkpoint.state == Checkpoint::State::incomplete ||
-                    checkpoint.number == number) {
+                if (is_leftover(checkpoint) || checkpoint.number == number) {
                     store.remove(checkpoint);
                 }
             }
@@ -455,6 +479,9 @@ void Coordinator::perform(const action::Finish &finish)
                      format_seconds(result.timings.stop));
         if (flush_) {
             flush_->committed(attempt_.number);
+            if (attempt_.on_nodes) {
+                node_level_->committed(*attempt_.on_nodes);
+            }
         }
         collect_garbage();
     } else {

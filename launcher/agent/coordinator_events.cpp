@@ -114,6 +114,7 @@ void Coordinator::node_gone(Node &node)
     std::erase(agents_, &node);
     if (flush_) {
         flush_->host_gone(node.host());
+        node_level_->host_gone(node.host());
     }
     told_plan_ = {};
     if (attempt_.writing.erase(&node) > 0 &&

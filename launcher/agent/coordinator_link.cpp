@@ -55,6 +55,7 @@ void CoordinatorLink::begin()
     told_refused_ = 0;
     peer_.send({{"type", "node"},
                 {"address", local_.address()},
+                {"blocks", local_.blocks()},
                 {"file_system", to_frame(local_.file_system())}});
     local_.attach(this);
 }
@@ -157,6 +158,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else if (type == "copy_piece") {
         local_.copy_piece(frame.at("from").get<std::string>(),
                           frame.at("to").get<std::string>(), piece_from(frame.at("piece")));
+    } else if (type == "write_redundancy") {
+        local_.write_redundancy(redundancy_order_from(frame));
     } else if (type == "discard") {
         local_.discard(frame.at("job").get<std::string>(), frame.at("end"),
                        frame.at("stay").get<std::set<std::uint64_t>>());
@@ -271,6 +274,12 @@ void CoordinatorLink::folded(Node &, std::uint64_t number, const Piece &piece)
 void CoordinatorLink::copied(Node &, const std::string &file, const std::string &error)
 {
     peer_.send({{"type", "copied"}, {"file", file}, {"error", error}});
+}
+
+void CoordinatorLink::redundancy_written(Node &, std::uint64_t number,
+                                         const std::string &error)
+{
+    peer_.send({{"type", "redundancy_written"}, {"number", number}, {"error", error}});
 }
 
 void CoordinatorLink::sweep_opened(Node &)

@@ -51,6 +51,8 @@ class CoordinatorLink : private NodeEvents
     void failed_once(const std::string &reason) override;
     void folded(Node &node, std::uint64_t number, const Piece &piece) override;
     void copied(Node &node, const std::string &file, const std::string &error) override;
+    void redundancy_written(Node &node, std::uint64_t number,
+                            const std::string &error) override;
     void sweep_opened(Node &node) override;
     void sweep_failed(Node &node, const std::string &reason) override;
     void undone(Node &node) override;

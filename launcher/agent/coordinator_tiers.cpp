@@ -5,11 +5,13 @@
  */
 #include "agent/coordinator.hpp"
 
+#include "image/node_record.hpp"
 #include "image/piece_fold.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace ckpt
@@ -25,12 +27,41 @@ void Coordinator::open_slow_store()
     }
     Store slow = Store::create(settings_.slow_directory);
     least_number_ = slow.next_number(job_);
-    flush_ = std::make_unique<TierFlush>(
-        worker_, store_->directory() / job_, std::move(slow), job_, settings_.keep,
-        TierFlush::Hooks{[this](const auto &copy, const auto &piece) {
-                             return copy_piece(copy, piece);
-                         },
-                         [this] { collect_garbage(); }});
+    if (const auto noted = NodeRecord::numbers(records()); !noted.empty()) {
+        least_number_ = std::max(least_number_, noted.back() + 1);
+    }
+    flush_ = std::make_unique<TierFlush>(worker_, store_->directory() / job_,
+                                         std::move(slow), job_, settings_.keep,
+                                         flush_hooks(), settings_.copy_interval);
+    node_level_ = std::make_unique<NodeLevel>(worker_, store_->directory() / job_, records(),
+                                              settings_.redundancy, settings_.domains,
+                                              node_level_hooks());
+}
+
+TierFlush::Hooks Coordinator::flush_hooks()
+{
+    return {[this](const auto &copy, const auto &piece) { return copy_piece(copy, piece); },
+            [this] { collect_garbage(); }};
+}
+
+NodeLevel::Hooks Coordinator::node_level_hooks()
+{
+    return {[this](const std::string &host) {
+                const Node *node = agent_of(host);
+                return node == nullptr ? std::string() : node->blocks();
+            },
+            [this](const std::string &host, const RedundancyOrder &order) {
+                agent_of(host)->write_redundancy(order);
+            },
+            [this] { collect_garbage(); }};
+}
+
+/* Null: there is none. */
+Node *Coordinator::agent_of(const std::string &host) const
+{
+    auto found = std::ranges::find(agents_, host, [](Node *node) { return node->host(); });
+
+    return found == agents_.end() ? nullptr : *found;
 }
 
 /* What an earlier launch has left in the fast directory only. */
@@ -54,17 +85,16 @@ void Coordinator::flush_leftover()
  * with us, by any that sees it. */
 std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
-    auto found =
-        std::ranges::find(agents_, piece.host, [](Node *node) { return node->host(); });
+    Node *node = agent_of(piece.host);
 
-    if (found == agents_.end()) {
-        found = agents_.begin();
+    if (node == nullptr && !agents_.empty()) {
+        node = agents_.front();
     }
-    if (found == agents_.end()) {
+    if (node == nullptr) {
         return {};
     }
-    (*found)->copy_piece(copy.from, copy.to, piece);
-    return (*found)->host();
+    node->copy_piece(copy.from, copy.to, piece);
+    return node->host();
 }
 
 /* Its ranks stand still until it is where it lasts, as all else may be lost with the job. */
@@ -98,6 +128,14 @@ void Coordinator::copied(Node &node, const std::string &file, const std::string 
 {
     if (flush_) {
         flush_->copied(node.host(), file, error);
+    }
+}
+
+void Coordinator::redundancy_written(Node &node, std::uint64_t number,
+                                     const std::string &error)
+{
+    if (node_level_) {
+        node_level_->written(node.host(), number, error);
     }
 }
 
@@ -138,12 +176,33 @@ void Coordinator::collect_garbage()
     });
 }
 
+/* A program that has come to its end needs nothing that lies on the nodes any more. */
+void Coordinator::free_nodes()
+{
+    constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+
+    if (!node_level_ || ended_as_ != "ended" || killed_ ||
+        NodeRecord::numbers(records()).empty()) {
+        return;
+    }
+    try {
+        NodeRecord::discard(records(), all, {});
+        for (Node *node : agents_) {
+            node->discard(store_->directory() / job_, all, {});
+        }
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
+}
+
 /* On the remover's thread. Old ones are in the slow directory, if they are anywhere. */
 void Coordinator::discard_flushed(const Store &store, const std::string &job)
 {
-    const TierFlush::Needed needed = flush_->needed();
+    TierFlush::Needed needed = flush_->needed();
 
+    needed.stay.merge(node_level_->needed());
     store.discard(job, needed.newest, needed.stay);
+    NodeRecord::discard(settings_.slow_directory / job, needed.newest, needed.stay);
     worker_.reply([this, needed, directory = store.directory() / job] {
         for (Node *node : agents_) {
             if (apart_.contains(node->host())) {

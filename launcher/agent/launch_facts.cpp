@@ -25,7 +25,7 @@ namespace
 
 constexpr std::array<std::string_view, 6> launchers = {
     "mpirun", "mpiexec", "orterun", "prterun", "srun", "mpiexec.hydra"};
-constexpr std::string_view restart_program = "ckpt-restart";
+constexpr std::array<std::string_view, 2> restart_programs = {"ckpt-restart", "ckpt-gather"};
 
 std::string proc(pid_t pid, std::string_view file)
 {
@@ -153,7 +153,8 @@ Launch launch_record(const LaunchFacts &facts, char *const environment[])
     auto restart = std::find_if(
         launch.launcher.begin(), launch.launcher.end(),
         [](const std::string &argument) {
-            return fs::path(argument).filename() == restart_program;
+            const auto name = fs::path(argument).filename().string();
+            return std::ranges::find(restart_programs, name) != restart_programs.end();
         });
     if (restart != launch.launcher.end()) {
         launch.launcher.erase(restart, launch.launcher.end());

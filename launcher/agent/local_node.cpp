@@ -28,7 +28,7 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       hooks_(std::move(hooks)),
       sweep_(loop, worker, settings, refusals, sweep_hooks()),
       sharing_(settings.share_pages),
-      increments_(settings.increments),
+      increments_(settings.increments), redundancy_(settings, refusals),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
 {
     remover_.run(step_back);
@@ -557,6 +557,24 @@ void LocalNode::copy_piece(const std::filesystem::path &from,
         });
     };
     keeper_.copy(std::make_unique<PieceCopy>(from, to, piece, settings_.write_limit), then);
+}
+
+void LocalNode::set_job_key(const MessageKey &key)
+{
+    sweep_.set_job_key(key);
+    redundancy_.serve(key);
+    blocks_ = redundancy_.place();
+}
+
+void LocalNode::write_redundancy(const RedundancyOrder &order)
+{
+    redundancy_.write(order, [this, number = order.number](const std::string &error) {
+        worker_.reply([this, number, error] {
+            if (events_ != nullptr) {
+                events_->redundancy_written(*this, number, error);
+            }
+        });
+    });
 }
 
 void LocalNode::discard(const std::filesystem::path &job, std::uint64_t end,

@@ -14,6 +14,7 @@
 #include "agent/processors.hpp"
 #include "agent/protector.hpp"
 #include "agent/rank_session.hpp"
+#include "agent/redundancy_writer.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
 #include "agent/worker_thread.hpp"
@@ -58,6 +59,7 @@ class LocalNode : public Node
     void end()
     {
         keeper_.stop();
+        redundancy_.stop();
         segments_.remove_leftovers();
     }
 
@@ -67,7 +69,7 @@ class LocalNode : public Node
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
 
     /* By which agents of the job know each other. */
-    void set_job_key(const MessageKey &key) { sweep_.set_job_key(key); }
+    void set_job_key(const MessageKey &key);
     /* Where other agents find ours. */
     void set_address(std::string address) { address_ = std::move(address); }
     /* Another agent will sweep over this connection. */
@@ -78,6 +80,7 @@ class LocalNode : public Node
 
     const std::string &host() const override { return settings_.host; }
     const std::string &address() const override { return address_; }
+    const std::string &blocks() const override { return blocks_; }
     FileSystem file_system() const override;
     int memory_of(int rank) const override;
     void set_targets(int rank,
@@ -96,6 +99,7 @@ class LocalNode : public Node
     void committed(std::uint64_t number) override;
     void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
                     const Piece &piece) override;
+    void write_redundancy(const RedundancyOrder &order) override;
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay) override;
     void kill() override;
@@ -142,6 +146,7 @@ class LocalNode : public Node
     Refusals &refusals_;
     Hooks hooks_;
     std::string address_;
+    std::string blocks_; /* where redundancy_ serves */
     NodeEvents *events_ = nullptr;
     NodeSweep sweep_;
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
@@ -152,6 +157,7 @@ class LocalNode : public Node
     Image image_; /* of the checkpoint under way or the last one; or null */
     Increments increments_;
     PieceKeeper keeper_;
+    RedundancyWriter redundancy_;
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;

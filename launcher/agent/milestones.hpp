@@ -22,6 +22,8 @@ struct Milestones {
     std::uint64_t flushed = 0; /* to the slow tier */
     std::uint64_t flushing = 0;
     std::string flush_error;
+    std::uint64_t redundant = 0; /* survives the loss of nodes */
+    std::string redundancy_error;
 
     bool operator==(const Milestones &) const = default;
 };

@@ -8,6 +8,7 @@
 #include "agent/clock_probe.hpp"
 #include "agent/file_system.hpp"
 #include "agent/rank_seen.hpp"
+#include "agent/redundancy_order.hpp"
 #include "agent/sweep_plan.hpp"
 #include "image/fault_summary.hpp"
 #include "image/manifest.hpp"
@@ -100,6 +101,11 @@ class Node
      * tells copied(). */
     virtual void copy_piece(const std::filesystem::path &from,
                             const std::filesystem::path &to, const Piece &piece) = 0;
+    /* Where other nodes can read its pieces: PeerAddress::place(); empty: nowhere. */
+    virtual const std::string &blocks() const = 0;
+    /* Writes what can stand in for pieces of others, in the background; tells
+     * redundancy_written(). */
+    virtual void write_redundancy(const RedundancyOrder &order) = 0;
     /* Removes from the directory of the job, which nobody else sees, the checkpoints with
      * numbers below `end` but those that stay. */
     virtual void discard(const std::filesystem::path &job, std::uint64_t end,
@@ -142,6 +148,9 @@ class NodeEvents
     virtual void folded(Node &node, std::uint64_t number, const Piece &piece) = 0;
     /* copy_piece() is over. error: why nothing was copied; or empty */
     virtual void copied(Node &node, const std::string &file, const std::string &error) = 0;
+    /* write_redundancy() is over. error: why there is none; or empty */
+    virtual void redundancy_written(Node &node, std::uint64_t number,
+                                    const std::string &error) = 0;
     virtual void sweep_opened(Node &node) = 0;
     virtual void sweep_failed(Node &node, const std::string &reason) = 0;
     virtual void undone(Node &node) = 0;

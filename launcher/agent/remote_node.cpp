@@ -49,6 +49,7 @@ void RemoteNode::on_frame(const json &frame)
 
     if (type == "node") {
         frame.at("address").get_to(address_);
+        frame.at("blocks").get_to(blocks_);
         file_system_ = file_system_from(frame.at("file_system"));
     } else if (type == "here") {
         int rank = frame.at("rank");
@@ -84,6 +85,8 @@ void RemoteNode::on_frame(const json &frame)
         events_.folded(*this, frame.at("number"), piece_from(frame.at("piece")));
     } else if (type == "copied") {
         events_.copied(*this, frame.at("file"), frame.at("error"));
+    } else if (type == "redundancy_written") {
+        events_.redundancy_written(*this, frame.at("number"), frame.at("error"));
     } else if (type == "sweep_opened") {
         events_.sweep_opened(*this);
     } else if (type == "sweep_failed") {
@@ -201,6 +204,11 @@ void RemoteNode::copy_piece(const std::filesystem::path &from,
                    {"from", from.string()},
                    {"to", to.string()},
                    {"piece", to_frame(piece)}});
+}
+
+void RemoteNode::write_redundancy(const RedundancyOrder &order)
+{
+    stream_->send(to_frame(order));
 }
 
 void RemoteNode::discard(const std::filesystem::path &job, std::uint64_t end,

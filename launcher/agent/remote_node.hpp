@@ -23,6 +23,7 @@ class RemoteNode : public Node
 
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
+    const std::string &blocks() const override { return blocks_; }
     /* What its agent has refused, as it told last. */
     const Refusals::Counts &refused() const { return refused_; }
     FileSystem file_system() const override { return file_system_; }
@@ -43,6 +44,7 @@ class RemoteNode : public Node
     void committed(std::uint64_t number) override;
     void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
                     const Piece &piece) override;
+    void write_redundancy(const RedundancyOrder &order) override;
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay) override;
     void kill() override;
@@ -72,7 +74,7 @@ class RemoteNode : public Node
 
     std::unique_ptr<FrameStream> stream_;
     std::string host_;
-    std::string address_;
+    std::string address_, blocks_;
     FileSystem file_system_;
     Refusals::Counts refused_;
     NodeEvents &events_;

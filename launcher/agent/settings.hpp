@@ -11,6 +11,7 @@
 #include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
 #include "protocol/checkpoint_interval.hpp"
+#include "redundancy/scheme.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,6 +25,9 @@ struct Settings {
     std::string launch_namespace;
     std::filesystem::path directory; /* of the checkpoints; absolute */
     std::filesystem::path slow_directory; /* that they are copied to; empty: none */
+    std::chrono::nanoseconds copy_interval{0}; /* between two such copies, at least */
+    redundancy::Scheme redundancy; /* of pieces in directories of each node */
+    std::filesystem::path domains; /* file with the failure domains of nodes; empty: none */
     std::filesystem::path run_directory;
     std::string name; /* of the job; empty: made from program and mpirun */
     std::string host; /* name of this node */

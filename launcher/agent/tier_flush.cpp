@@ -16,9 +16,10 @@ namespace ckpt
 {
 
 TierFlush::TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow,
-                     std::string job, std::size_t keep, Hooks hooks)
+                     std::string job, std::size_t keep, Hooks hooks,
+                     std::chrono::nanoseconds interval)
     : worker_(worker), fast_(std::move(fast)), slow_(std::move(slow)), job_(std::move(job)),
-      keep_(keep), hooks_(std::move(hooks))
+      keep_(keep), hooks_(std::move(hooks)), interval_(interval)
 {
 }
 
@@ -43,7 +44,12 @@ void TierFlush::committed(std::uint64_t number)
         std::lock_guard lock(mutex_);
         newest_ = number;
     }
-    want(number);
+    const auto now = std::chrono::steady_clock::now();
+    if (!due_since_ || now - *due_since_ >= interval_) {
+        due_since_ = now;
+        due_ = number;
+        want(number);
+    }
 }
 
 void TierFlush::replace(std::uint64_t number, const Piece &folded)
@@ -214,6 +220,7 @@ void TierFlush::end()
     } else {
         spdlog::error("checkpoint {}/{} is not copied to {}: {}", job_, number,
                       slow_.directory().string(), error_);
+        due_since_.reset(); /* the next one is */
     }
     for (std::uint64_t forgotten : std::exchange(forgotten_, {})) {
         remove(forgotten);

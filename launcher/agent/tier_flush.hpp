@@ -15,10 +15,12 @@
 #include "image/tier_copy.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,9 +43,10 @@ class TierFlush
     using Then = std::function<void(const std::string &error)>;
 
     /* worker: of the event loop. fast: the directory of the job there. keep: checkpoints
-     * in the slow tier. */
+     * in the slow tier. interval: from one that is to be copied to the next one, at least;
+     * those between them are not. */
     TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow, std::string job,
-              std::size_t keep, Hooks hooks);
+              std::size_t keep, Hooks hooks, std::chrono::nanoseconds interval = {});
 
     /* This checkpoint is whole in the fast tier: from now on it is the one to be copied. It
      * may still be given up: forget(). */
@@ -81,7 +84,7 @@ class TierFlush
     using Folded = std::pair<std::uint64_t, Piece>; /* of which checkpoint */
     using Copying = std::pair<std::string, std::string>; /* host, file */
 
-    std::uint64_t wanted() const { return std::max(newest_, uncertain_); }
+    std::uint64_t wanted() const { return std::max(due_, uncertain_); }
     void begin();
     void put_into_place(const std::vector<Folded> &folded) const;
     void next();
@@ -100,11 +103,14 @@ class TierFlush
     const std::string job_;
     const std::size_t keep_;
     const Hooks hooks_;
+    const std::chrono::nanoseconds interval_;
 
     mutable std::mutex mutex_; /* of what needed() tells */
     std::uint64_t newest_ = 0; /* committed */
     std::uint64_t target_ = 0; /* under way; 0: nothing is */
 
+    std::uint64_t due_ = 0;       /* is wanted, and there to stay; 0: none has been yet */
+    std::optional<std::chrono::steady_clock::time_point> due_since_;
     std::uint64_t uncertain_ = 0; /* is wanted, and may be given up; 0: none */
     std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
     std::set<Copying> copying_;

@@ -4,6 +4,9 @@
  */
 #include "cli/checkpoints.hpp"
 
+#include "gather/gather_plan.hpp"
+#include "image/node_record.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,6 +33,21 @@ bool is_path(const TierDirectories &directories, const std::string &word)
             (!is_name_in(directories.fast) && !is_name_in(directories.slow)));
 }
 
+/* The nodes will tell; but some things are known before. */
+void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
+                      const Prospects &prospects)
+{
+    const NodeRecord record =
+        NodeRecord::load(tiers.records(checkpoint.job), checkpoint.number);
+
+    if (prospects.not_on_nodes.contains(checkpoint.number)) {
+        fail("the nodes do not have all of it");
+    }
+    if (!gather::may_survive(record, prospects.lost_nodes)) {
+        fail("it was on nodes that are lost");
+    }
+}
+
 /* Where a checkpoint that was given by its path, as DIR/JOB/NUMBER, belongs to. */
 TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories &given)
 {
@@ -37,6 +55,15 @@ TierDirectories tiers_around(const Checkpoint &checkpoint, const TierDirectories
     bool is_given =
         job.filename() != checkpoint.job || given.contains(job.parent_path());
     return is_given ? given : TierDirectories{job.parent_path(), {}};
+}
+
+/* Of one that lies on the nodes only the directory that all see need be known. */
+TierDirectories tiers_of(const Checkpoint &checkpoint, const TierDirectories &given)
+{
+    if (!checkpoint.is_on_nodes || given.has_slow()) {
+        return given;
+    }
+    return {checkpoint.directory.parent_path().parent_path(), given.fast};
 }
 
 } // namespace
@@ -69,8 +96,8 @@ FoundCheckpoint find_checkpoint(const TierDirectories &directories,
             Checkpoint found = Store(path.parent_path()).resolve(path);
             return {found, tiers_around(found, directories), false};
         }
-        return {require_tiers(directories).resolve(word), directories,
-                word.find('/') == word.npos};
+        const Checkpoint found = require_tiers(directories).resolve(word);
+        return {found, tiers_of(found, directories), word.find('/') == word.npos};
     } catch (const Error &problem) {
         if (problem.code() == ENOENT) {
             throw CommandError(exit_not_found, problem.what());
@@ -83,8 +110,8 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
-    if (how == Verification::none) {
-        return;
+    if (how == Verification::none || checkpoint.is_on_nodes) {
+        return; /* what is on nodes they look at */
     }
     std::uint64_t all = checkpoint.manifest->bytes();
     std::uint64_t before = 0;
@@ -104,7 +131,7 @@ void verify_checkpoint(
 
 std::optional<Checkpoint>
 newest_usable(const TierDirectories &directories, const std::string &job,
-              std::uint64_t above, Verification how,
+              const Prospects &prospects, Verification how,
               const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
     const auto tiers = Tiers::open(directories);
@@ -113,8 +140,9 @@ newest_usable(const TierDirectories &directories, const std::string &job,
     if (tiers) {
         all = tiers->checkpoints(job);
     }
-    for (const auto &[checkpoint, in_fast, in_slow] : all | std::views::reverse) {
-        if (checkpoint.number <= above ||
+    for (const TierCheckpoint &entry : all | std::views::reverse) {
+        const Checkpoint &checkpoint = entry.checkpoint;
+        if (checkpoint.number <= prospects.above ||
             checkpoint.state == Checkpoint::State::incomplete) {
             continue;
         }
@@ -122,7 +150,11 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             if (checkpoint.state == Checkpoint::State::damaged) {
                 fail("{}", checkpoint.reason);
             }
-            verify_checkpoint(checkpoint, how, progress);
+            if (checkpoint.is_on_nodes) {
+                require_prospect(*tiers, checkpoint, prospects);
+            } else {
+                verify_checkpoint(checkpoint, how, progress);
+            }
             return checkpoint;
         } catch (const Error &damage) {
             fmt::print(stderr, "ckpt: {} cannot be used: {}\n", checkpoint.name(),

@@ -8,8 +8,11 @@
 #include "image/piece_chain.hpp"
 #include "image/tiers.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace ckpt::cli
 {
@@ -51,13 +54,20 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
 
+/* What is known of checkpoints before they are looked at. */
+struct Prospects {
+    std::uint64_t above = 0;                /* numbers up to this one are not wanted */
+    std::set<std::uint64_t> not_on_nodes{}; /* those of which too much was lost */
+    std::set<std::string> lost_nodes{};
+};
+
 /*
- * The newest checkpoint of the job, of those with a number above `above`, that can be
- * used as far as `how` tells; those that cannot are named on stderr. Nothing if there is
- * none. Throws Error, the reason of the newest, if there are only such.
+ * The newest checkpoint of the job that can be used as far as `how` tells; those that cannot
+ * are named on stderr. Of those on the nodes only what is noted is looked at. Nothing if
+ * there is none. Throws Error, the reason of the newest, if there are only such.
  */
 std::optional<Checkpoint> newest_usable(
-    const TierDirectories &directories, const std::string &job, std::uint64_t above,
+    const TierDirectories &directories, const std::string &job, const Prospects &prospects,
     Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
 

@@ -3,6 +3,7 @@
  * cmd_restart.cpp - `ckpt restart`: start a job again from a checkpoint.
  */
 #include "cli/checkpoints.hpp"
+#include "cli/gathering_process.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
 #include "cli/progress_line.hpp"
@@ -66,6 +67,11 @@ class RestartCommand : public Command
         if (!force_) {
             require_ended(found.directories, checkpoint.job);
         }
+        if (checkpoint.is_on_nodes) {
+            start_gathering(gather_file(found.directories, checkpoint.job),
+                            NodeRecord::load(found.directories.slow / checkpoint.job,
+                                             checkpoint.number));
+        }
         become(invocation);
     }
 
@@ -86,7 +92,7 @@ class RestartCommand : public Command
             verify_checkpoint(found.checkpoint, how, progress);
             return found.checkpoint;
         }
-        return newest_usable(found.directories, found.checkpoint.job, 0, how, progress)
+        return newest_usable(found.directories, found.checkpoint.job, {}, how, progress)
             .value_or(found.checkpoint);
     }
 

@@ -128,6 +128,7 @@ Invocation JobRun::first_start()
     Words command = options_.command;
     Environment variables = options_.settings;
 
+    gathering_.reset();
     variables.merge(supervision());
     if (nodes_.differs()) {
         auto line = parse_launch_line(command);
@@ -154,9 +155,36 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
         options.nodes = nodes_.now(checkpoint.manifest->rank_count);
     }
     take_srun(options_.command, options);
+    prepare_gathering(checkpoint);
     Invocation again = restart_invocation(options_.directories, checkpoint, options);
     again.environment.merge(slurm_nodes_left());
     return again;
+}
+
+/* ---- Pieces on nodes ------------------------------------------------------------- */
+
+/* The next launch is of this checkpoint. */
+void JobRun::prepare_gathering(const Checkpoint &checkpoint)
+{
+    gathering_.reset();
+    if (checkpoint.is_on_nodes) {
+        const auto records = options_.directories.slow / options_.job;
+        gathering_.emplace(loop_, gather_file(options_.directories, options_.job), host_name(),
+                           NodeRecord::load(records, checkpoint.number));
+    }
+}
+
+/* In the launch that is over: then its checkpoint is of no use, and nothing else was wrong. */
+bool JobRun::could_not_gather()
+{
+    if (!gathering_ || gathering_->failure().empty()) {
+        return false;
+    }
+    fmt::print(stderr, "ckpt: {}/{} cannot be gathered from the nodes: {}\n", options_.job,
+               last_, gathering_->failure());
+    not_on_nodes_.insert(last_);
+    gathering_.reset();
+    return true;
 }
 
 /* ---- Launches ------------------------------------------------------------------ */
@@ -171,7 +199,7 @@ int JobRun::run()
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
     if (batch_.resumes()) {
-        auto checkpoint = newest_usable(options_.directories, options_.job, 0,
+        auto checkpoint = newest_usable(options_.directories, options_.job, {},
                                         Verification::quick);
         if (checkpoint) {
             fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
@@ -192,6 +220,8 @@ int JobRun::run()
             next = after_last(ending, code);
         } else if (code == 0 || ending.by_user) {
             next.reset();
+        } else if (ending.lost.empty() && could_not_gather()) {
+            next = after_lost_pieces(code);
         } else {
             next = after_failure(ending);
         }
@@ -266,7 +296,8 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
         wait_for_last_agent(*tiers, options_.job, last_agent_ms);
     }
     try {
-        return newest_usable(options_.directories, options_.job, before_,
+        return newest_usable(options_.directories, options_.job,
+                             {before_, not_on_nodes_, lost_nodes_},
                              is_once_more ? Verification::full : Verification::quick);
     } catch (const Error &) {
         return std::nullopt; /* all have been named */
@@ -285,6 +316,18 @@ JobRun::start_again(const std::optional<Checkpoint> &checkpoint)
     return restart(*checkpoint);
 }
 
+/* An older checkpoint is no other failure of the job. */
+std::optional<Invocation> JobRun::after_lost_pieces(int code)
+{
+    const auto checkpoint = checkpoint_to_restart();
+
+    if (!checkpoint) {
+        say_end(code, "there is no checkpoint to restart from");
+        return std::nullopt;
+    }
+    return start_again(checkpoint);
+}
+
 bool JobRun::has_enough_nodes() const
 {
     return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
@@ -296,6 +339,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
     failure.exit_code = ending.exit_code;
     for (const std::string &host : ending.lost) {
         nodes_.lose(host);
+        lost_nodes_.insert(host);
     }
     const auto checkpoint = checkpoint_to_restart();
     if (!has_enough_nodes()) {
@@ -309,6 +353,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }
+    could_not_gather();
     const auto decision = policy_.after(failure, checkpoint ? checkpoint->number : 0);
     if (!decision.restart) {
         say_end(ending.exit_code, decision.why_not);

@@ -10,6 +10,7 @@
 #include "cli/node_plan.hpp"
 #include "cli/restart_line.hpp"
 #include "cli/supervised_launch.hpp"
+#include "gather/gathering.hpp"
 #include "supervise/restart_policy.hpp"
 
 #include <cstdint>
@@ -49,10 +50,13 @@ class JobRun
     Environment supervision();
     std::filesystem::path supervisor_file() const;
 
+    void prepare_gathering(const Checkpoint &checkpoint);
+    bool could_not_gather();
     Ending launch(const Invocation &invocation);
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
+    std::optional<Invocation> after_lost_pieces(int code);
     std::optional<Checkpoint> checkpoint_to_restart();
     std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
     bool has_enough_nodes() const;
@@ -75,6 +79,9 @@ class JobRun
     std::uint64_t newest_ = 0; /* checkpoint when this command began */
     std::uint64_t before_ = 0; /* those up to this one are not its own */
     std::uint64_t last_ = 0;   /* that it was restarted from */
+    std::optional<gather::Gathering> gathering_; /* of this launch, if that is on nodes */
+    std::set<std::uint64_t> not_on_nodes_; /* checkpoints of which too much was lost */
+    std::set<std::string> lost_nodes_;
 };
 
 } // namespace ckpt::cli

@@ -5,6 +5,7 @@
 #include "cli/restart_line.hpp"
 
 #include "cli/other_launcher.hpp"
+#include "gather/gathering.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,6 +26,7 @@ const std::set<std::string> not_inherited = {
     "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
     "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
+    "CKPT_GATHER", "CKPT_LEVELS",
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",
     "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
@@ -51,6 +53,9 @@ Environment job_environment(const TierDirectories &directories,
         }
     }
     all.insert(options.supervision.begin(), options.supervision.end());
+    if (checkpoint.is_on_nodes) {
+        all[gather::gather_variable] = gather_file(directories, checkpoint.job);
+    }
     all["CKPT_DIR"] = directories.text();
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
@@ -174,7 +179,8 @@ Invocation restart_invocation(const TierDirectories &directories,
     if (fs::is_directory(manifest.launch.launcher_directory)) {
         result.directory = manifest.launch.launcher_directory;
     }
-    Words program = {options.libraries / "ckpt-restart",
+    Words program = {options.libraries /
+                         (checkpoint.is_on_nodes ? "ckpt-gather" : "ckpt-restart"),
                      fs::absolute(checkpoint.directory).lexically_normal()};
 
     if (manifest.launch.launcher.empty() && options.mpirun.empty() &&
@@ -209,6 +215,11 @@ Invocation restart_invocation(const TierDirectories &directories,
     line.application = program;
     result.command = join_launch_line(line);
     return result;
+}
+
+fs::path gather_file(const TierDirectories &directories, const std::string &job)
+{
+    return directories.slow / job / "gather";
 }
 
 void take_srun(const Words &command, RestartOptions &options)

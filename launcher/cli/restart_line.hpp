@@ -35,6 +35,10 @@ Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options);
 
+/* Where the restart of a checkpoint that is on nodes finds the command, which gathers it
+ * (gather/gathering.hpp): in the directory that all see. */
+std::filesystem::path gather_file(const TierDirectories &directories, const std::string &job);
+
 /* Launcher and options of a command that the user has given once more. Only srun's: it is no
  * parent of its ranks, and the agent could not record all of it. */
 void take_srun(const Words &command, RestartOptions &options);

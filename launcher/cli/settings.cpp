@@ -66,6 +66,14 @@ void JobSettings::declare(CLI::App &app)
                            "they are copied to [") +
                    default_directory + "]")
         ->type_name("DIR[,SLOW]");
+    add_option(app, "--levels", levels_,
+               "Where checkpoints are kept: memory or local of each node; partner, parity or "
+               "rsLOSSES, which survive lost nodes; disk:TIME, the directory")
+        ->type_name("LEVEL[:every|:TIME],...");
+    add_option(app, "--domains", domains_,
+               "File that says which nodes fail together: lines NODE... : DOMAIN, or Slurm's "
+               "topology.conf")
+        ->type_name("FILE");
     add_option(app, "--interval", interval_,
                "Take a checkpoint every TIME: 90, 10m, 1.5h, or auto")
         ->type_name("TIME");
@@ -125,8 +133,20 @@ void JobSettings::declare(CLI::App &app)
 Environment JobSettings::environment() const
 {
     Environment variables;
-    if (!directory_.empty()) {
+    if (!directory_.empty() || !levels_.empty()) {
         variables["CKPT_DIR"] = directories().text();
+    }
+    if (!levels_.empty()) {
+        if (!incremental_.empty() && incremental_ != "0") {
+            stop_with(exit_usage, "--levels: increments are for one directory that all nodes "
+                                  "see, not with --incremental");
+        }
+        variables["CKPT_REDUNDANCY"] = levels().redundancy;
+        variables["CKPT_COPY_INTERVAL"] =
+            fmt::format("{}", std::chrono::duration<double>(levels().disk).count());
+    }
+    if (!domains_.empty()) {
+        variables["CKPT_DOMAINS"] = fs::absolute(domains_);
     }
     if (!interval_.empty()) {
         require_valid("--interval", [&] { CheckpointInterval::parse(interval_); });
@@ -200,7 +220,22 @@ Environment JobSettings::environment() const
 
 TierDirectories JobSettings::directories() const
 {
-    return directories_of(directory_.empty() ? default_directory : directory_);
+    TierDirectories directories =
+        directories_of(directory_.empty() ? default_directory : directory_);
+    if (!levels_.empty() && !directories.has_slow()) {
+        directories = directories_of(levels().on_nodes.string() + "," + directories.text());
+    }
+    return directories;
+}
+
+/* CommandError(exit_usage) unless it is right. */
+Levels JobSettings::levels() const
+{
+    try {
+        return Levels::parse(levels_);
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "--levels: {}", problem.what());
+    }
 }
 
 fs::path library_directory()

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/levels.hpp"
 #include "image/tiers.hpp"
 
 #include <filesystem>
@@ -32,7 +33,11 @@ class JobSettings
     TierDirectories directories() const;
 
   private:
+    Levels levels() const;
+
     std::string directory_;
+    std::string levels_;
+    std::string domains_;
     std::string interval_;
     std::string mtbf_;
     std::string pool_;

@@ -47,6 +47,9 @@ struct Checkpoint {
     State state = State::incomplete;
     std::string reason;               /* damaged: what is wrong */
     std::optional<Manifest> manifest; /* committed only */
+    /* The pieces are on the nodes that have written them, in the directory of this name
+     * there: whole as far as is known here (image/node_record.hpp). */
+    bool is_on_nodes = false;
 
     std::string name() const; /* "JOB/NUMBER" */
 };

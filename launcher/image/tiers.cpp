@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/node_record.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -139,6 +140,13 @@ std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
             }
         }
     }
+    for (Checkpoint &checkpoint : on_nodes(job)) {
+        TierCheckpoint &there = by_number[checkpoint.number];
+        if (!there.is_in_fast && !there.is_in_slow) {
+            there.checkpoint = checkpoint;
+        }
+        there.on_nodes = std::move(checkpoint);
+    }
     std::vector<TierCheckpoint> all;
     for (auto &[number, checkpoint] : by_number) {
         all.push_back(std::move(checkpoint));
@@ -152,7 +160,47 @@ std::optional<Checkpoint> Tiers::newest_committed(const std::string &job) const
     for (const Store &store : stores_) {
         take_newer(newest, store.newest_committed(job));
     }
+    for (Checkpoint &checkpoint : on_nodes(job)) {
+        take_newer(newest, std::move(checkpoint));
+    }
     return newest;
+}
+
+/* What is noted of a job's checkpoints on the nodes, by rising number. A note that cannot be
+ * read is none. */
+std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
+{
+    std::vector<Checkpoint> found;
+    for (std::uint64_t number : NodeRecord::numbers(records(job))) {
+        try {
+            NodeRecord record = NodeRecord::load(records(job), number);
+            Checkpoint checkpoint;
+            checkpoint.manifest = std::move(record.manifest);
+            checkpoint.job = job;
+            checkpoint.number = number;
+            checkpoint.directory = std::move(record.directory);
+            checkpoint.state = Checkpoint::State::committed;
+            checkpoint.is_on_nodes = true;
+            found.push_back(std::move(checkpoint));
+        } catch (const Error &) { /* it may just be going */
+        }
+    }
+    return found;
+}
+
+/* "JOB/NUMBER", "JOB" or nothing, as for Store::resolve(). */
+std::optional<Checkpoint> Tiers::resolve_on_nodes(const std::string &word) const
+{
+    const std::string wanted = word.substr(0, word.find('/'));
+    std::optional<Checkpoint> found;
+    for (const std::string &job : wanted.empty() ? jobs() : std::vector{wanted}) {
+        for (Checkpoint &checkpoint : on_nodes(job)) {
+            if (word == wanted || word == checkpoint.name()) {
+                take_newer(found, std::move(checkpoint));
+            }
+        }
+    }
+    return found;
 }
 
 /* What is good in one of them is good, whatever has become of the other. */
@@ -168,6 +216,9 @@ Checkpoint Tiers::resolve(const std::string &word) const
                 problem = error;
             }
         }
+    }
+    if (auto there = resolve_on_nodes(word)) {
+        take_newer(found, std::move(there));
     }
     if (!found) {
         throw *problem;

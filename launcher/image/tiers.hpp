@@ -32,8 +32,10 @@ struct TierDirectories {
 
 /* All that has one number. */
 struct TierCheckpoint {
-    Checkpoint checkpoint; /* the one to be used: whole, if one is; then the fast one */
-    bool is_in_fast = false, is_in_slow = false; /* whole */
+    Checkpoint checkpoint; /* the one to be used: whole, if one is; then the fast one;
+                              that on the nodes if no other one is */
+    bool is_in_fast = false, is_in_slow = false; /* whole, and to be seen from here */
+    std::optional<Checkpoint> on_nodes;
 };
 
 class Tiers
@@ -53,7 +55,16 @@ class Tiers
     std::optional<Checkpoint> newest_committed(const std::string &job) const;
     Checkpoint resolve(const std::string &word) const;
 
+    /* Where the notes of those on the nodes are; the directory of the job. */
+    std::filesystem::path records(const std::string &job) const
+    {
+        return (directories_.has_slow() ? directories_.slow : directories_.fast) / job;
+    }
+
   private:
+    std::vector<Checkpoint> on_nodes(const std::string &job) const;
+    std::optional<Checkpoint> resolve_on_nodes(const std::string &word) const;
+
     explicit Tiers(TierDirectories directories) : directories_(std::move(directories)) {}
 
     TierDirectories directories_;

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gathering_process.cpp - a process that gathers a checkpoint for another one.
+ */
+#include "cli/gathering_process.hpp"
+
+#include "common/error.hpp"
+#include "common/event_loop.hpp"
+#include "common/fd.hpp"
+#include "common/host.hpp"
+#include "gather/gathering.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+/* Until all is done, or the launcher has ended: a descriptor of its process is readable then. */
+void serve(EventLoop &loop, const gather::Gathering &gathering, int parent)
+{
+    bool is_alone = false;
+
+    loop.watch(parent, EPOLLIN, [&](std::uint32_t) { is_alone = true; });
+    while (!is_alone && !gathering.is_done() && gathering.failure().empty()) {
+        loop.turn(std::chrono::steady_clock::now() + std::chrono::hours(1));
+    }
+    if (!gathering.failure().empty()) {
+        fmt::print(stderr, "ckpt: the checkpoint cannot be gathered from the nodes: {}\n",
+                   gathering.failure());
+    }
+}
+
+/* Tells over the pipe that it is ready. */
+int gather(const std::filesystem::path &file, const NodeRecord &record, int parent, Fd ready)
+{
+    try {
+        spdlog::set_level(spdlog::level::off); /* for the agents' logs */
+        EventLoop loop;
+        gather::Gathering gathering(loop, file, host_name(), record);
+        (void)!::write(ready.get(), "", 1);
+        ready.reset();
+        serve(loop, gathering, parent);
+        return 0;
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "ckpt: {}\n", error.what());
+        return 1;
+    }
+}
+
+} // namespace
+
+void start_gathering(const std::filesystem::path &file, const NodeRecord &record)
+{
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) < 0) {
+        fail_errno(errno, "cannot make a pipe");
+    }
+    Fd from(ends[0]), to(ends[1]);
+    Fd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    const pid_t child = self ? ::fork() : -1;
+    if (child < 0) {
+        fail_errno(errno, "cannot start a process that gathers the checkpoint");
+    }
+    if (child == 0) {
+        from.reset();
+        ::_exit(gather(file, record, self.get(), std::move(to)));
+    }
+    to.reset();
+    char ready = 0;
+    if (::read(from.get(), &ready, 1) != 1) {
+        fail("the checkpoint cannot be gathered");
+    }
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ckpt_gather_main.cpp - takes the place of each rank before a restart from pieces that lie
+ * on nodes, and becomes the restart program when these are where they are needed.
+ *
+ *     ckpt-gather CHECKPOINT_DIR
+ */
+#include "config.h"
+
+#include "agent/supervisor_file.hpp"
+#include "common/error.hpp"
+#include "common/host.hpp"
+#include "gather/gathering.hpp"
+#include "gather/node_gatherer.hpp"
+#include "restart/place.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using ckpt::fail;
+
+ckpt::SupervisorFile find_command()
+{
+    const char *path = std::getenv(ckpt::gather::gather_variable);
+    if (path == nullptr) {
+        fail("{} is not set: this program is started by ckpt", ckpt::gather::gather_variable);
+    }
+    auto command = ckpt::SupervisorFile::read(path);
+    if (!command) {
+        fail("{} does not say where the command that restarts the job is", path);
+    }
+    return *command;
+}
+
+void gather(const fs::path &directory, int rank)
+{
+    const char *given = std::getenv("CKPT_HOST");
+    ckpt::gather::NodeGatherer gatherer(directory, given != nullptr ? given : ckpt::host_name(),
+                                        rank, find_command());
+    gatherer.run();
+}
+
+[[noreturn]] void become_rank(const char *directory)
+{
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "ckpt-restart";
+
+    ::unsetenv(ckpt::gather::gather_variable);
+    ::execl(program.c_str(), program.c_str(), directory, static_cast<char *>(nullptr));
+    ckpt::fail_errno(errno, "cannot execute {}", program.string());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || argv[1][0] == '-') {
+        fmt::print(stderr, "usage: ckpt-gather CHECKPOINT_DIR\n"
+                           "Started by 'ckpt run' and 'ckpt restart', once for each rank.\n");
+        return 2;
+    }
+    int rank = 0;
+    try {
+        spdlog::set_level(spdlog::level::off); /* for the agents' logs */
+        rank = ckpt::restart::place_in_launch().rank;
+        gather(argv[1], rank);
+        become_rank(argv[1]);
+    } catch (const std::exception &error) {
+        fmt::print(stderr, "ckpt-gather: rank {}: {}\n", rank, error.what());
+    }
+    return 1;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_gatherer.hpp - a node's side of gathering the pieces of a checkpoint
+ * (gather/gathering.hpp): one for each rank-to-be, of which one does the node's work.
+ */
+#pragma once
+
+#include "agent/peer_connection.hpp"
+#include "agent/refusals.hpp"
+#include "agent/supervisor_file.hpp"
+#include "agent/worker_thread.hpp"
+#include "common/event_loop.hpp"
+#include "gather/gather_plan.hpp"
+#include "redundancy/block_server.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ckpt::gather
+{
+
+class NodeGatherer
+{
+  public:
+    /* directory: of the checkpoint on this node, DIR/JOB/NUMBER. command: where the command
+     * that gathers is to be found. */
+    NodeGatherer(std::filesystem::path directory, std::string host, int rank,
+                 const SupervisorFile &command);
+    ~NodeGatherer();
+
+    /* Returns when the directory has what the ranks of this node need. Throws Error. */
+    void run();
+
+  private:
+    void said(const nlohmann::json &frame);
+    void lead();
+    void gather(const nlohmann::json &frame);
+    void do_tasks(const Tasks &tasks, const std::string &manifest) const;
+    void over(const std::string &failure);
+
+    const std::filesystem::path directory_;
+    const std::string host_;
+    const int rank_;
+    const MessageKey key_;
+    EventLoop loop_;
+    Refusals refusals_;
+    std::unique_ptr<redundancy::BlockServer> server_; /* if this does the node's work */
+    std::atomic<bool> cancelled_ = false;
+    std::optional<std::string> end_; /* when it is over: the failure, or "" */
+    WorkerThread worker_;  /* connects */
+    WorkerThread working_; /* fetches and rebuilds; may refer to all else */
+    std::unique_ptr<PeerConnection> command_;
+};
+
+} // namespace ckpt::gather

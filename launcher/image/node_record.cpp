@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_record.cpp - writes, reads and removes the notes of checkpoints on the nodes.
+ */
+#include "image/node_record.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "image/json_fields.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace
+{
+
+constexpr int record_version = 1;
+constexpr const char *directory_name = "nodes";
+constexpr const char *ending = ".json";
+
+fs::path record_path(const fs::path &job, std::uint64_t number)
+{
+    return job / directory_name / fmt::format("{}{}", number, ending);
+}
+
+std::optional<std::uint64_t> number_of(const fs::path &path)
+{
+    const std::string stem = path.stem();
+    std::uint64_t number = 0;
+    const auto [end, error] =
+        std::from_chars(stem.data(), stem.data() + stem.size(), number);
+
+    if (error != std::errc() || end != stem.data() + stem.size() ||
+        path.extension() != ending) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+} // namespace
+
+void NodeRecord::write(const fs::path &job) const
+{
+    const Json json = {{"format", record_version},
+                       {"manifest", Json::parse(manifest.text())},
+                       {"directory", directory.string()},
+                       {"protection", protection}};
+
+    make_private_directory(job);
+    make_private_directory(job / directory_name);
+    write_text_file_atomically(record_path(job, manifest.number), json.dump(1) + "\n",
+                               "record of a checkpoint");
+}
+
+NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
+{
+    const fs::path path = record_path(job, number);
+    const std::string name = "record " + path.string();
+    NodeRecord record;
+    int version = 0;
+
+    require_own(path, "record of a checkpoint");
+    const auto fields = JsonFields::parse(read_text_file(path, "record of a checkpoint"), name);
+    fields.get("format", version);
+    if (version != record_version) {
+        fail("{} has version {}; this program reads version {}", name, version,
+             record_version);
+    }
+    Json manifest;
+    fields.get("manifest", manifest);
+    std::string directory;
+    fields.get("directory", directory);
+    record.directory = directory;
+    fields.get("protection", record.protection);
+    record.manifest = Manifest::parse(manifest.dump(), name);
+    if (record.manifest.number != number) {
+        fail("{} is that of checkpoint {}", name, record.manifest.number);
+    }
+    return record;
+}
+
+std::vector<std::uint64_t> NodeRecord::numbers(const fs::path &job)
+{
+    std::vector<std::uint64_t> found;
+    std::error_code error;
+
+    for (const auto &entry : fs::directory_iterator(job / directory_name, error)) {
+        if (auto number = number_of(entry.path())) {
+            found.push_back(*number);
+        }
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+void NodeRecord::discard(const fs::path &job, std::uint64_t end,
+                         const std::set<std::uint64_t> &stay)
+{
+    for (std::uint64_t number : numbers(job)) {
+        if (number < end && !stay.contains(number)) {
+            remove(job, number);
+        }
+    }
+}
+
+void NodeRecord::remove(const fs::path &job, std::uint64_t number)
+{
+    std::error_code error;
+    fs::remove(record_path(job, number), error);
+    if (error) {
+        fail("cannot remove {}: {}", record_path(job, number).string(), error.message());
+    }
+}
+
+} // namespace ckpt

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * protection.hpp - how the pieces of a checkpoint protect each other: the groups of its
+ * nodes, as they are made and as they are noted (NodeRecord::protection).
+ */
+#pragma once
+
+#include "image/manifest.hpp"
+#include "redundancy/group.hpp"
+#include "redundancy/scheme.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <vector>
+
+namespace ckpt::redundancy
+{
+
+/* domains: a file that parse_domains() reads; empty: each node is its own one. Throws Error,
+ * also if there are too few nodes. */
+std::vector<Group> groups_of(const std::vector<Piece> &pieces, const Scheme &scheme,
+                             const std::filesystem::path &domains);
+
+nlohmann::json protection_json(const Scheme &scheme, const std::vector<Group> &groups);
+/* None if it is null. Throws Error for what is no protection. */
+std::vector<Group> groups_from(const nlohmann::json &protection);
+
+} // namespace ckpt::redundancy
