@@ -112,6 +112,12 @@ constexpr Metric metrics[] = {
      [](const Status &s) { return of_slow(s, s.flushing != 0 ? 1 : 0); }},
     {"ckpt_slow_copy_failed", "gauge", "1 if the last one could not be copied, else 0.",
      [](const Status &s) { return of_slow(s, s.flush_error.empty() ? 0 : 1); }},
+    {"ckpt_redundant_checkpoint_number", "gauge",
+     "The newest checkpoint of this launch that survives the loss of nodes; 0: none.",
+     [](const Status &s) { return of_slow(s, static_cast<double>(s.redundant)); }},
+    {"ckpt_redundancy_failed", "gauge",
+     "1 if the last one does not survive it, else 0.",
+     [](const Status &s) { return of_slow(s, s.redundancy_error.empty() ? 0 : 1); }},
 };
 
 constexpr const char *states[] = {"starting", "running", "saving", "held",

@@ -21,10 +21,15 @@ using Json = nlohmann::ordered_json;
 /* Where it is whole. */
 std::string tiers_of(const TierCheckpoint &entry)
 {
-    return entry.is_in_fast && entry.is_in_slow ? "fast, slow"
-           : entry.is_in_fast                   ? "fast"
-           : entry.is_in_slow                   ? "slow"
-                                                : "-";
+    std::string places;
+    for (const auto &[is_there, name] : {std::pair(entry.is_in_fast, "fast"),
+                                         std::pair(entry.on_nodes.has_value(), "nodes"),
+                                         std::pair(entry.is_in_slow, "slow")}) {
+        if (is_there) {
+            places += (places.empty() ? "" : ", ") + std::string(name);
+        }
+    }
+    return places.empty() ? "-" : places;
 }
 
 Json to_json(const TierCheckpoint &entry, bool has_tiers)
@@ -47,6 +52,7 @@ Json to_json(const TierCheckpoint &entry, bool has_tiers)
     if (has_tiers) {
         json["in_fast"] = entry.is_in_fast;
         json["in_slow"] = entry.is_in_slow;
+        json["on_nodes"] = entry.on_nodes.has_value();
     }
     return json;
 }

@@ -109,6 +109,25 @@ std::string to_text_tiers(const control::Status &status)
     return text;
 }
 
+/* Which checkpoint survives the loss of nodes before it has gone that way. */
+std::string to_text_redundancy(const control::Status &status)
+{
+    if (status.redundancy.empty() || status.redundancy == "none") {
+        return {};
+    }
+    std::string text = fmt::format("  survives lost nodes ({}):", status.redundancy);
+    if (status.redundant != 0) {
+        text += fmt::format(" {}/{}", status.job, status.redundant);
+    } else {
+        text += " nothing yet";
+    }
+    text += "\n";
+    if (!status.redundancy_error.empty()) {
+        text += fmt::format("  does not survive them: {}\n", status.redundancy_error);
+    }
+    return text;
+}
+
 /* What was not ours, or not as it should be. */
 std::string to_text_refused(const control::Status &status)
 {
@@ -146,6 +165,7 @@ std::string to_text(const RunningJob &job)
         text += "\n";
         text += status.automatic ? to_text_why(status) : "";
     }
+    text += to_text_redundancy(status);
     text += to_text_tiers(status);
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);

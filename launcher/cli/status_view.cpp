@@ -149,6 +149,14 @@ void add_slow(Lines &lines, const Status &status)
     if (status.slow_directory.empty()) {
         return;
     }
+    if (status.redundancy != "none" && !status.redundancy.empty()) {
+        lines.add("survives", "lost nodes ({}): {}", status.redundancy,
+                  status.redundant != 0 ? fmt::format("{}/{}", status.job, status.redundant)
+                                        : "nothing yet");
+        if (!status.redundancy_error.empty()) {
+            lines.add("", "does not: {}", status.redundancy_error);
+        }
+    }
     lines.add("copied to", "{}: {}{}", status.slow_directory,
               status.flushed != 0 ? fmt::format("{}/{}", status.job, status.flushed)
                                   : "nothing yet",

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checkpoints in the memory of nodes that protect each other's pieces: what is lost with a
+node is made again from the others, and what they cannot replace comes from the disk."""
+
+import pytest
+
+from ckpttest import alone, cluster, processes, programs
+from ckpttest.cluster import Cluster
+
+NAME = "job"
+
+pytestmark = pytest.mark.skipif(
+    not cluster.is_possible(), reason="nodes need root and network namespaces"
+)
+
+
+@pytest.fixture(name="five")
+def five_nodes(tmp_path):
+    """And one without ranks for commands."""
+    made = Cluster(tmp_path / "cluster", 5)
+    yield made
+    made.close()
+
+
+def run(lab, program, *options, levels="partner", disk="1h"):
+    """The program under ckpt run, with checkpoints in the memory of nodes."""
+    program.prepare(lab.work)
+    command = [lab.ckpt_program, "run", "--name", NAME, *options]
+    command += ["--levels", f"memory,{levels},disk:{disk}", "--"]
+    # pylint: disable-next=protected-access
+    return lab._start([*command, *lab.mpirun_command(program)], {})
+
+
+def save(lab, job, program, survives=True):
+    """A checkpoint, and the time until nodes have protected it."""
+    job.wait_for(program.progress)
+    number = lab.on("n1").ckpt_json("checkpoint", NAME)["number"]
+
+    def is_settled():
+        status = lab.on("n1").ckpt_json("status", NAME)
+        assert not survives or not status["redundancy_error"], status
+        return not survives or status["redundant"] == number
+
+    alone.wait_until(job, is_settled)
+    return number
+
+
+def where(lab, number):
+    """Where a checkpoint is whole."""
+    for entry in lab.ckpt_json("list", NAME):
+        if entry["number"] == number:
+            return entry
+    return None
+
+
+def pieces(box, node):
+    """Files of checkpoints in the memory of a node."""
+    return sorted(path.name for path in (box.shm / node).rglob("*.h5"))
+
+
+def finish(lab, job, program, native):
+    """To the right answer."""
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+def test_a_partner_makes_the_piece_again(box, tmp_path, native):
+    """The first checkpoint goes to the disk, too; of the second one n2's piece is lost."""
+    lab = box.lab(tmp_path / "lab", head=True)
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "1")
+    save(lab, job, program)
+    number = save(lab, job, program)
+    assert where(lab, number)["on_nodes"] and not where(lab, number)["in_slow"]
+    box.kill("n2")
+    job.wait_for(f"^ckpt: node n2 was lost; restart 1 of at most 10, from {NAME}/{number}")
+    job.wait_for(program.progress)
+    assert "node-n2.h5" in pieces(box, "n3")
+    finish(lab, job, program, native)
+    assert not pieces(box, "n1") and not pieces(box, "n3")
+    lab.close()
+
+
+def test_in_place(box, tmp_path, native):
+    """Only a rank is lost: each node has what it needs, and nothing comes from the disk."""
+    lab = box.lab(tmp_path / "lab", head=True)
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "1")
+    save(lab, job, program)
+    number = save(lab, job, program)
+    rank = next(
+        pid
+        for pid in box.processes("n2")
+        if processes.name_of(pid) == program.argv[0].name
+    )
+    processes.kill(rank)
+    job.wait_for(f"^ckpt: rank 1 on n2 .*; restart 1 of at most 10, from {NAME}/{number}")
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_two_of_four_nodes(five, tmp_path, native):
+    """Reed-Solomon with two losses: two nodes die at once, one of them with rank 0; three
+    nodes are left for four ranks."""
+    lab = five.lab(tmp_path / "lab", slots=2, head=True)
+    program = programs.churn(200, ranks=4)
+    lab.options += ["--map-by", "node"]
+    job = run(lab, program, "--spares", "1", levels="rs2")
+    save(lab, job, program)
+    number = save(lab, job, program)
+    for node in ("n1", "n3"):
+        five.kill(node)
+    job.wait_for(f"^ckpt: .*; restart 1 of at most 10, from {NAME}/{number}")
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_too_much_is_lost(five, tmp_path, native):
+    """Both partners: the checkpoint that has come to the disk is taken, which is told."""
+    lab = five.lab(tmp_path / "lab", head=True, names=["n1", "n2", "n3", "n4"])
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "2")
+    first = save(lab, job, program)
+    alone.wait_until(job, lambda: where(lab, first)["in_slow"])
+    second = save(lab, job, program)
+    for node in ("n1", "n2"):
+        five.kill(node)
+    job.wait_for(f"^ckpt: {NAME}/{second} cannot be used: it was on nodes that are lost")
+    job.wait_for(f"^ckpt: .*; restart 1 of at most 10, from {NAME}/{first}")
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_memory_of_a_node_is_gone(box, tmp_path, native):
+    """Nobody has told that: the nodes find out, and an older checkpoint is taken."""
+    lab = box.lab(tmp_path / "lab", head=True)
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "1", levels="none")
+    first = save(lab, job, program, survives=False)
+    alone.wait_until(job, lambda: where(lab, first)["in_slow"])
+    second = save(lab, job, program, survives=False)
+    box.lose("n2")
+    job.wait_for(f"^ckpt: {NAME}/{second} cannot be used: it was on nodes that are lost")
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_restart_by_hand(box, tmp_path, native):
+    """Without ckpt run, and with nothing but the directory that all nodes see."""
+    lab = box.lab(tmp_path / "lab", head=True, names=["n1", "n2"])
+    program = programs.churn(200)
+    job = run(lab, program, "--max-restarts", "0")
+    save(lab, job, program)
+    number = save(lab, job, program)
+    box.kill("n2", only=program.argv[0].name)
+    assert job.finish() != 0
+    box.lose("n2")
+    again = lab.restart(f"{NAME}/{number}")
+    again.succeed()
+    assert lab.answer(program, job, again) == native(program).answer
+    lab.close()
+
+
+def test_increments_are_refused(box, tmp_path):
+    """A chain would have to survive as a whole."""
+    lab = box.lab(tmp_path / "lab", head=True)
+    done = lab.ckpt("run", "--levels", "memory,partner,disk", "--incremental=4", "--", "true")
+    assert done.returncode == 2 and "--incremental" in done.stderr
+    lab.close()
