@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * group.hpp - nodes that protect each other's pieces of one checkpoint, and what these
+ * pieces are.
+ *
+ * A piece counts as members - losses chunks of equal length; what is beyond its end is
+ * zeros (docs/levels.md).
+ */
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ckpt::redundancy
+{
+
+/* The length of a chunk is a multiple of this many bytes. */
+inline constexpr std::uint64_t chunk_unit = 4096;
+
+struct Member {
+    std::string host;
+    std::string file;        /* its piece: a name in the checkpoint's directory */
+    std::uint64_t bytes = 0; /* of the piece */
+
+    bool operator==(const Member &) const = default;
+};
+
+struct Group {
+    unsigned losses = 0;     /* members that may be lost */
+    std::uint64_t chunk = 0; /* bytes; 0 if all pieces are empty */
+    std::vector<Member> members;
+
+    /* Computes the length of a chunk. Throws Error unless the group is possible: more
+     * members than losses, of different hosts, with names that are file names. */
+    static Group make(unsigned losses, std::vector<Member> members);
+
+    /* Chunks of a piece: as many as there are blocks of data in a stripe. */
+    unsigned chunks() const { return static_cast<unsigned>(members.size()) - losses; }
+
+    bool operator==(const Group &) const = default;
+};
+
+void to_json(nlohmann::json &json, const Group &group);
+/* Of text that may come from anybody: throws Error unless make() would have made it. */
+void from_json(const nlohmann::json &json, Group &group);
+
+/* "parity-HOST.bin", with characters that are no good in names replaced. */
+std::string parity_file_name(const std::string &host);
+
+} // namespace ckpt::redundancy
