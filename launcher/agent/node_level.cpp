@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "image/node_record.hpp"
+#include "image/store.hpp"
 #include "redundancy/groups.hpp"
 #include "redundancy/protection.hpp"
 

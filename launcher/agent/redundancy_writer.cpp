@@ -4,10 +4,10 @@
  */
 #include "agent/redundancy_writer.hpp"
 
+#include "agent/group_members.hpp"
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
-#include "redundancy/members.hpp"
 #include "redundancy/protect.hpp"
 
 #include <spdlog/spdlog.h>
@@ -54,10 +54,13 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order) const
 {
     try {
         fault_kill("agent-during-redundancy");
-        const redundancy::Members members(order.directory, order.self, order.places, key_,
-                                          settings_.identity());
+        std::vector<std::string> places = order.places;
+        places[order.self].clear(); /* nobody reads from itself */
+        const GroupMembers members(order.directory, places, key_, settings_.identity(),
+                                   GroupMembers::Unreachable::is_an_error);
+        WriteLimit limit(settings_.write_limit);
         redundancy::write_parity(order.group, order.self, order.directory,
-                                 members.sources(), settings_.write_limit, cancelled_);
+                                 members.sources(), &limit, cancelled_);
         return {};
     } catch (const std::exception &error) {
         return error.what();

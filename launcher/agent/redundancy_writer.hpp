@@ -5,12 +5,12 @@
  */
 #pragma once
 
+#include "agent/block_server.hpp"
 #include "agent/redundancy_order.hpp"
 #include "agent/refusals.hpp"
 #include "agent/settings.hpp"
 #include "agent/worker_thread.hpp"
 #include "common/message_key.hpp"
-#include "redundancy/block_server.hpp"
 
 #include <atomic>
 #include <functional>

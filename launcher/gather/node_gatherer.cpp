@@ -4,11 +4,11 @@
  */
 #include "gather/node_gatherer.hpp"
 
+#include "agent/group_members.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "gather/gather_identity.hpp"
 #include "image/manifest.hpp"
-#include "redundancy/members.hpp"
 #include "redundancy/rebuild.hpp"
 
 #include <sys/epoll.h>
@@ -136,16 +136,16 @@ void NodeGatherer::gather(const json &frame)
 /* The manifest comes last, as ever. */
 void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest) const
 {
-    constexpr std::size_t none_here = static_cast<std::size_t>(-1);
+    using Unreachable = GroupMembers::Unreachable;
 
     for (const Fetch &fetch : tasks.fetch) {
-        const redundancy::Members from(directory_, none_here, {fetch.place}, key_,
-                                       gathers_as(host_));
-        redundancy::fetch_piece(fetch.piece, directory_, *from.sources()[0], cancelled_);
+        const GroupMembers from(directory_, {fetch.place}, key_, gathers_as(host_),
+                                Unreachable::is_an_error);
+        redundancy::fetch_piece(fetch.piece, directory_, *from.sources()[0]);
     }
     for (const Rebuild &rebuild : tasks.rebuild) {
-        const redundancy::Members members(directory_, none_here, rebuild.places, key_,
-                                          gathers_as(host_));
+        const GroupMembers members(directory_, rebuild.places, key_, gathers_as(host_),
+                                   Unreachable::is_lost);
         redundancy::rebuild_piece(rebuild.group, rebuild.lost, directory_, members.sources(),
                                   cancelled_);
     }

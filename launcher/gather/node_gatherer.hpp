@@ -5,13 +5,13 @@
  */
 #pragma once
 
+#include "agent/block_server.hpp"
 #include "agent/peer_connection.hpp"
 #include "agent/refusals.hpp"
 #include "agent/supervisor_file.hpp"
 #include "agent/worker_thread.hpp"
 #include "common/event_loop.hpp"
 #include "gather/gather_plan.hpp"
-#include "redundancy/block_server.hpp"
 
 #include <nlohmann/json.hpp>
 

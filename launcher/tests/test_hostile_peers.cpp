@@ -126,6 +126,7 @@ class MadAgent
                          [this] { stream_.reset(); }});
         say({{"type", "node"},
              {"address", "1 " + host_},
+             {"blocks", "2 " + host_},
              {"file_system", to_frame(FileSystem{})}});
         for (int rank : ranks_) {
             json here = counts();
@@ -513,6 +514,10 @@ std::vector<json> orders(const std::string &directory)
              {"from", checkpoint},
              {"to", checkpoint},
              {"piece", to_frame(Piece())}},
+            to_frame(RedundancyOrder{
+                1, checkpoint,
+                redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}), 0,
+                {"1 a", "1 b"}}),
             {{"type", "discard"},
              {"job", directory + "/ckpt/job"},
              {"end", 1},
