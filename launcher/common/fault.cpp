@@ -38,6 +38,7 @@ constexpr std::string_view known_faults[] = {
     "flush-enospc",            /* no space for a copy in the slow tier */
     "agent-during-flush",      /* the agent dies, a piece copied but not yet on the disk */
     "agent-before-slow-manifest", /* the agent dies, all pieces copied */
+    "agent-during-redundancy", /* the agent dies before it writes what protects others */
     "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
