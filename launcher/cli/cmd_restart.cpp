@@ -69,7 +69,7 @@ class RestartCommand : public Command
         }
         if (checkpoint.is_on_nodes) {
             start_gathering(gather_file(found.directories, checkpoint.job),
-                            NodeRecord::load(found.directories.slow / checkpoint.job,
+                            NodeRecord::load(found.directories.lasting() / checkpoint.job,
                                              checkpoint.number));
         }
         become(invocation);

@@ -107,8 +107,7 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
 /* In the directory that outlives the nodes. */
 std::filesystem::path JobRun::supervisor_file() const
 {
-    const auto &tiers = options_.directories;
-    return (tiers.slow.empty() ? tiers.fast : tiers.slow) / options_.job / "supervisor";
+    return options_.directories.lasting() / options_.job / "supervisor";
 }
 
 /* Launches of a job have numbers that grow, also over several `ckpt run`. */
@@ -168,7 +167,7 @@ void JobRun::prepare_gathering(const Checkpoint &checkpoint)
 {
     gathering_.reset();
     if (checkpoint.is_on_nodes) {
-        const auto records = options_.directories.slow / options_.job;
+        const auto records = options_.directories.lasting() / options_.job;
         gathering_.emplace(loop_, gather_file(options_.directories, options_.job), host_name(),
                            NodeRecord::load(records, checkpoint.number));
     }

@@ -219,7 +219,7 @@ Invocation restart_invocation(const TierDirectories &directories,
 
 fs::path gather_file(const TierDirectories &directories, const std::string &job)
 {
-    return directories.slow / job / "gather";
+    return directories.lasting() / job / "gather";
 }
 
 void take_srun(const Words &command, RestartOptions &options)

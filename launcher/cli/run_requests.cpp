@@ -14,7 +14,7 @@ namespace ckpt::cli
 std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job)
 {
     return control::run_directory() /
-           (control::namespace_hash(directories.text() + "/" + job) + ".run");
+           (control::namespace_hash((directories.lasting() / job).string()) + ".run");
 }
 
 RunRequests::RunRequests(EventLoop &loop, const std::filesystem::path &socket)

@@ -26,6 +26,8 @@ struct TierDirectories {
     std::string text() const;
 
     bool has_slow() const { return !slow.empty(); }
+    /* The one that all nodes see. */
+    const std::filesystem::path &lasting() const { return has_slow() ? slow : fast; }
     /* Is it one of them? Also by another name. */
     bool contains(const std::filesystem::path &directory) const;
 };
@@ -58,7 +60,7 @@ class Tiers
     /* Where the notes of those on the nodes are; the directory of the job. */
     std::filesystem::path records(const std::string &job) const
     {
-        return (directories_.has_slow() ? directories_.slow : directories_.fast) / job;
+        return directories_.lasting() / job;
     }
 
   private:
