@@ -90,7 +90,7 @@ KINDS = {
 class Run:
     """One job, from its start to the right answer."""
 
-    def __init__(self, directory, program, chance):
+    def __init__(self, directory, program, chance, levels=""):
         self.program = program
         self.chance = chance
         self.box = Cluster(directory / "cluster", NODES)
@@ -102,6 +102,7 @@ class Run:
         self.times = defaultdict(list)  # kind -> (noticed, restarted, running)
         program.prepare(self.lab.work)
         command = [self.lab.ckpt_program, "run", "--name", NAME, "--spares", SPARES]
+        command += ["--levels", levels] if levels else []
         command += ["--interval", "1", "--max-restarts", 1000, "--"]
         # pylint: disable-next=protected-access
         self.job = self.lab._start(
@@ -186,8 +187,9 @@ class Run:
         return True
 
 
-def run_failures(directory, make_program, count, chance):
-    """Jobs until there have been so many failures; (counts, times)."""
+def run_failures(directory, make_program, count, chance, levels=""):
+    """Jobs until there have been so many failures; (counts, times). Short ones, as each
+    can lose no more nodes than it has spare ones."""
     counts, times = Counter(), defaultdict(list)
     native = None
     while sum(counts[kind] for kind in KINDS) < count:
@@ -196,7 +198,7 @@ def run_failures(directory, make_program, count, chance):
             lab = Lab(directory / "native")
             native = lab.run_native(program).answer
             lab.close()
-        run = Run(directory / f"run{counts['jobs']}", program, chance)
+        run = Run(directory / f"run{counts['jobs']}", program, chance, levels)
         try:
             while sum((counts + run.counts)[kind] for kind in KINDS) < count:
                 if not run.fail_once():
