@@ -150,12 +150,14 @@ struct Status {
     std::uint64_t flushed = 0;
     std::uint64_t flushing = 0;
     std::string flush_error;
+    double flush_seconds = 0; /* of the newest copy */
     /* How nodes protect each other's pieces, the newest checkpoint that survives the loss of
      * some, the one that is on its way to that, and why the last one does not. */
     std::string redundancy;
     std::uint64_t redundant = 0;
     std::uint64_t redundancy_under_way = 0;
     std::string redundancy_error;
+    double redundancy_seconds = 0; /* of the newest one */
     /* Messages and connections that were refused, by refusal_name(): of this agent, and of
      * those that have told it theirs. */
     std::map<std::string, std::uint64_t> refused;
@@ -197,8 +199,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
-    flushed, flushing, flush_error, redundancy, redundant, redundancy_under_way,
-    redundancy_error, protocol, snapshot, codec, increments, nodes, progress,
+    flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
+    redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
     last_at, totals, refused)
 
 /* Only the member named by `event` is on the wire. */

@@ -459,6 +459,8 @@ void Coordinator::fill(control::Status &status) const
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();
         status.flush_error = flush_->error();
+        status.flush_seconds = flush_->seconds();
+        status.redundancy_seconds = node_level_->seconds();
         status.redundancy = settings_.redundancy.text();
         status.redundant = node_level_->redundant();
         status.redundancy_under_way = node_level_->under_way();

@@ -19,6 +19,8 @@
 namespace ckpt
 {
 
+using std::chrono::steady_clock;
+
 NodeLevel::NodeLevel(WorkerThread &worker, std::filesystem::path fast,
                      std::filesystem::path records, redundancy::Scheme scheme,
                      std::filesystem::path domains, Hooks hooks)
@@ -60,6 +62,7 @@ void NodeLevel::begin()
         target_ = manifest_->number;
     }
     failure_.clear();
+    begun_ = steady_clock::now();
     thread_.run([this, pieces = manifest_->pieces] {
         try {
             auto groups = redundancy::groups_of(pieces, scheme_, domains_);
@@ -153,6 +156,7 @@ void NodeLevel::end(const std::string &error)
     }
     error_ = error;
     if (error.empty()) {
+        seconds_ = std::chrono::duration<double>(steady_clock::now() - begun_).count();
         spdlog::info("checkpoint {} survives the loss of nodes ({})", number,
                      scheme_.text());
     } else {

@@ -14,6 +14,7 @@
 #include "image/manifest.hpp"
 #include "redundancy/scheme.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -58,6 +59,8 @@ class NodeLevel
     std::uint64_t redundant() const { return redundant_; }
     std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }
+    /* How long that took from its commit on, of the newest. */
+    double seconds() const { return seconds_; }
 
     /* What is needed on the nodes. Thread-safe. */
     std::set<std::uint64_t> needed() const;
@@ -80,6 +83,8 @@ class NodeLevel
     std::set<std::string> writing_;           /* hosts */
     std::string failure_;                     /* of what is under way */
     std::string error_;
+    std::chrono::steady_clock::time_point begun_;
+    double seconds_ = 0;
 
     mutable std::mutex mutex_; /* of what needed() tells */
     std::uint64_t newest_ = 0, target_ = 0, redundant_ = 0;

@@ -98,6 +98,7 @@ void TierFlush::begin()
         target_ = wanted();
     }
     failure_.clear();
+    begun_ = std::chrono::steady_clock::now();
     thread_.run([this, number = target_, slow = slow_.directory() / job_,
                  folded = std::exchange(folded_, {})] {
         put_into_place(folded);
@@ -216,6 +217,8 @@ void TierFlush::end()
     error_ = failure_;
     if (error_.empty()) {
         flushed_ = number;
+        seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_)
+                       .count();
         collect_garbage();
     } else {
         spdlog::error("checkpoint {}/{} is not copied to {}: {}", job_, number,

@@ -71,6 +71,8 @@ class TierFlush
     std::uint64_t flushed() const { return flushed_; }
     std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }
+    /* How long the newest copy took. */
+    double seconds() const { return seconds_; }
 
     /* What is not needed in the fast tier any more: all numbers below `newest` that are in
      * none of the chains of `stay`. Thread-safe. */
@@ -121,6 +123,8 @@ class TierFlush
 
     std::uint64_t flushed_ = 0;
     std::string error_;
+    std::chrono::steady_clock::time_point begun_;
+    double seconds_ = 0;
     WorkerThread thread_; /* last: its work ends before all else does */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "cli/gathering_process.hpp"
 
+#include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
@@ -50,7 +51,7 @@ int gather(const std::filesystem::path &file, const NodeRecord &record, int pare
     try {
         spdlog::set_level(spdlog::level::off); /* for the agents' logs */
         EventLoop loop;
-        gather::Gathering gathering(loop, file, host_name(), record);
+        gather::Gathering gathering(loop, file, host_name(), record, say_gathered);
         (void)!::write(ready.get(), "", 1);
         ready.reset();
         serve(loop, gathering, parent);
@@ -62,6 +63,14 @@ int gather(const std::filesystem::path &file, const NodeRecord &record, int pare
 }
 
 } // namespace
+
+void say_gathered(std::size_t pieces, double seconds)
+{
+    if (pieces > 0) {
+        fmt::print(stderr, "ckpt: {} {} fetched or made again in {}\n", pieces,
+                   pieces == 1 ? "piece was" : "pieces were", format_seconds(seconds));
+    }
+}
 
 void start_gathering(const std::filesystem::path &file, const NodeRecord &record)
 {

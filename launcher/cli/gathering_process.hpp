@@ -7,10 +7,14 @@
 
 #include "image/node_record.hpp"
 
+#include <cstddef>
 #include <filesystem>
 
 namespace ckpt::cli
 {
+
+/* On stderr: so many pieces have come to where they are needed. */
+void say_gathered(std::size_t pieces, double seconds);
 
 /*
  * A child of this process serves the nodes (gather/gathering.hpp) until all is where it is

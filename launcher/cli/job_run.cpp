@@ -4,6 +4,7 @@
  */
 #include "cli/job_run.hpp"
 
+#include "cli/gathering_process.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
 #include "cli/slurm_nodes.hpp"
@@ -169,7 +170,7 @@ void JobRun::prepare_gathering(const Checkpoint &checkpoint)
     if (checkpoint.is_on_nodes) {
         const auto records = options_.directories.lasting() / options_.job;
         gathering_.emplace(loop_, gather_file(options_.directories, options_.job), host_name(),
-                           NodeRecord::load(records, checkpoint.number));
+                           NodeRecord::load(records, checkpoint.number), say_gathered);
     }
 }
 

@@ -19,10 +19,11 @@ namespace ckpt::gather
 {
 
 using nlohmann::json;
+using std::chrono::steady_clock;
 
 Gathering::Gathering(EventLoop &loop, std::filesystem::path file, std::string host,
-                     NodeRecord record)
-    : file_(std::move(file)), record_(std::move(record))
+                     NodeRecord record, Done done)
+    : file_(std::move(file)), record_(std::move(record)), done_(std::move(done))
 {
     listener_ = std::make_unique<PeerListener>(
         loop, gathers_as(host), PeerAddress::make(), refusals_,
@@ -107,12 +108,15 @@ void Gathering::plan()
     try {
         const auto plan = plan_tasks(record_, nodes_);
         is_planned_ = true;
+        planned_at_ = steady_clock::now();
         for (Rank &rank : ranks_) {
             if (rank.leads) {
+                const Tasks &tasks = plan.at(rank.host);
+                pieces_ += tasks.fetch.size() + tasks.rebuild.size();
                 rank.is_working = true;
                 rank.stream->send({{"type", "gather"},
                                    {"manifest", record_.manifest.text()},
-                                   {"tasks", to_json(plan.at(rank.host))}});
+                                   {"tasks", to_json(tasks)}});
             }
         }
     } catch (const Error &error) {
@@ -127,6 +131,8 @@ void Gathering::finish()
         std::ranges::none_of(ranks_, &Rank::is_working)) {
         is_done_ = true;
         tell_all({{"type", "go"}});
+        done_(pieces_,
+              std::chrono::duration<double>(steady_clock::now() - planned_at_).count());
     }
 }
 

@@ -17,7 +17,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -33,10 +36,13 @@ inline constexpr const char *gather_variable = "CKPT_GATHER";
 class Gathering
 {
   public:
+    /* pieces: that have been fetched or made again, in so many seconds. */
+    using Done = std::function<void(std::size_t pieces, double seconds)>;
+
     /* Listens, and says where in `file` (agent/supervisor_file.hpp). host: name of this
-     * node. Throws Error. `loop` must live longer. */
+     * node. done: is told when all ranks go on. Throws Error. `loop` must live longer. */
     Gathering(EventLoop &loop, std::filesystem::path file, std::string host,
-              NodeRecord record);
+              NodeRecord record, Done done);
     ~Gathering(); /* removes the file */
 
     /* All ranks have been told to go on. */
@@ -68,7 +74,10 @@ class Gathering
     Refusals refusals_;
     std::list<Rank> ranks_;
     std::map<std::string, Holder> nodes_; /* by host; without a place: has not told yet */
+    const Done done_;
     bool is_planned_ = false;
+    std::chrono::steady_clock::time_point planned_at_;
+    std::size_t pieces_ = 0; /* to be fetched or made again */
     bool is_done_ = false;
     std::string failure_;
     std::unique_ptr<PeerListener> listener_;

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""levels.py - how fast checkpoints come to each level, and back after nodes are lost, on
+nodes in one box, beside memcpy and plain writes in the same box."""
+
+import re
+import statistics
+
+import report
+from ckpttest import alone, programs, table
+from ckpttest.cluster import Cluster
+from ckpttest.settings import BUILD
+from measure import named_seconds
+
+NAME = "job"
+NODES = 4  # with a rank each
+SPARES = 2
+STEPS = 10**6  # the job is killed when it has been saved often enough
+REST_US = 100000  # of a rank after each step: nearly all of the time
+GATHERED = re.compile(r"^ckpt: \d+ pieces? .* made again in ([\d.]+) (m?)s$")
+
+# name -> (redundancy, copies to the disk, nodes that are lost, aim in GB/s)
+LEVELS = {
+    "memory of the node": ("none", "1h", 0, 3.0),
+    "partner": ("partner", "1h", 1, None),
+    "N+1 parity": ("parity", "1h", 1, 2.0),
+    "Reed-Solomon, two losses": ("rs2", "1h", 2, 1.5),
+    "disk": ("none", "every", 0, None),
+}
+
+
+class Job:
+    """One under ckpt run, with its checkpoints in the memory of nodes."""
+
+    def __init__(self, directory, options, redundancy, disk):
+        self.box = Cluster(directory / "cluster", NODES + SPARES)
+        self.lab = self.box.lab(directory / "lab", head=True, CKPT_CODEC="none")
+        self.program = programs.memory(options.mebibytes, STEPS, NODES, REST_US)
+        self.program.prepare(self.lab.work)
+        levels = ["memory", f"disk:{disk}"]
+        levels += [redundancy] if redundancy != "none" else []
+        command = [self.lab.ckpt_program, "run", "--name", NAME, "--spares", SPARES]
+        command += ["--snapshot", options.snapshot, "--levels", ",".join(levels), "--"]
+        # pylint: disable-next=protected-access
+        self.job = self.lab._start(
+            [*command, *self.lab.mpirun_command(self.program)], {}
+        )
+
+    def close(self):
+        """Whatever is left."""
+        self.job.kill()
+        self.lab.close()
+        self.box.close()
+
+    def _status(self):
+        return self.lab.on("n1").ckpt_json("status", NAME)[0]
+
+    def save(self, what):
+        """A checkpoint, when it has come to a level: `what` of its status names it. What
+        `ckpt checkpoint` says, and the status."""
+        self.job.wait_for(self.program.progress)
+        saved = self.lab.on("n1").ckpt_json("checkpoint", NAME)
+
+        def has_come():
+            status = self._status()
+            error = status["redundancy_error"] + status["flush_error"]
+            assert not error, error
+            return status if what is None or status[what] == saved["number"] else None
+
+        return saved, alone.wait_until(self.job, has_come)
+
+    def lose(self, count):
+        """Seconds until the pieces of lost nodes have been made again, as ckpt run says."""
+        for node in self.box.names[1 : 1 + count]:
+            self.box.kill(node)
+        self.job.wait_for(GATHERED.pattern)
+        line = self.job.lines[self.job._next - 1]  # pylint: disable=protected-access
+        seconds, milli = GATHERED.match(line).groups()
+        return float(seconds) / (1000 if milli else 1)
+
+
+def measure(directory, options, level):
+    """{"bytes", "seconds": [of each checkpoint, to this level], "rebuilt": seconds or None}"""
+    redundancy, disk, losses, _ = LEVELS[level]
+    what = "redundant" if losses else "flushed" if disk == "every" else None
+    job = Job(directory, options, redundancy, disk)
+    try:
+        seconds = []
+        for _ in range(options.count + 1):  # the first touches fresh memory
+            saved, status = job.save(what)
+            later = status["redundancy_seconds"] if losses else 0
+            later += status["flush_seconds"] if what == "flushed" else 0
+            local = saved["timings"]["total"]
+            seconds.append({"all": local + later, "later": later})
+        rebuilt = job.lose(losses) if losses else None
+        return {"bytes": saved["bytes"], "seconds": seconds[1:], "rebuilt": rebuilt}
+    finally:
+        job.close()
+
+
+def everything(directory, options, say):
+    """{"floor": of memory and disk, "levels": {name: measure()}}"""
+    program = BUILD / "benchmarks/stream_floor"
+    size = NODES * options.mebibytes
+    say("plain")
+    results = {"floor": named_seconds(program, directory / "stream", size, options.count)}
+    results["levels"] = {}
+    for number, level in enumerate(LEVELS):
+        say(level)
+        results["levels"][level] = measure(directory / str(number), options, level)
+    return results
+
+
+def rate(size, seconds):
+    """MB/s"""
+    return f"{size / seconds / 1e6:.0f}"
+
+
+HEADER = ["level", "seconds", "MB/s, median", "best", "after the commit", "aim",
+          "nodes lost, made again in"]
+
+
+def rows(results, options):
+    """Of the plain program, then of each level."""
+    size = NODES * options.mebibytes * 2**20
+    for name, values in sorted(results["floor"].items()):
+        middle = statistics.median(values)
+        yield [f"plain: {name}", table.spread(values), rate(size, middle),
+               rate(size, min(values)), "", "", ""]
+    for level, result in results["levels"].items():
+        whole = [one["all"] for one in result["seconds"]]
+        later = [one["later"] for one in result["seconds"]]
+        _, _, losses, aim = LEVELS[level]
+        middle = statistics.median(whole)
+        reached = result["bytes"] / middle / 1e9
+        verdict = "" if aim is None else f"{aim:.1f} GB/s: {report.met(reached >= aim)}"
+        rebuilt = ""
+        if losses:
+            rebuilt = f"{losses}: {table.seconds(result['rebuilt'])}"
+        yield [level, table.spread(whole), rate(result["bytes"], middle),
+               rate(result["bytes"], min(whole)),
+               table.spread(later) if any(later) else "", verdict, rebuilt]
+
+
+def text(data, options):
+    """The report, Markdown."""
+    parts = [
+        "# How fast checkpoints come to a level",
+        f"{NODES} nodes in one box, each with a rank of {options.mebibytes} MiB, `--codec none"
+        f" --snapshot {options.snapshot}`; median (least .. most) of {options.count}, from the"
+        " request until the checkpoint is there, all bytes of the job. Plain: as many bytes"
+        " by one process, with fsync.",
+        report.markdown(["machine", ""], list(data["machine"].items())),
+        report.markdown(HEADER, list(rows(data["results"], options))),
+    ]
+    return "\n\n".join(parts) + "\n"
