@@ -37,12 +37,18 @@ def save(lab, job, program, survives=True):
     number = lab.on("n1").ckpt_json("checkpoint", NAME)["number"]
 
     def is_settled():
-        status = lab.on("n1").ckpt_json("status", NAME)
+        status = status_of(lab)
         assert not survives or not status["redundancy_error"], status
         return not survives or status["redundant"] == number
 
     alone.wait_until(job, is_settled)
     return number
+
+
+def status_of(lab):
+    """By the agent on rank 0's node."""
+    (status,) = lab.on("n1").ckpt_json("status", NAME)
+    return status
 
 
 def where(lab, number):
@@ -141,6 +147,37 @@ def test_memory_of_a_node_is_gone(box, tmp_path, native):
     second = save(lab, job, program, survives=False)
     box.lose("n2")
     job.wait_for(f"^ckpt: {NAME}/{second} cannot be used: it was on nodes that are lost")
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_an_agent_dies(box, tmp_path, native):
+    """Before it has written its parity: the checkpoint is not protected, the next one is."""
+    lab = box.lab(tmp_path / "lab", head=True, CKPT_FAULT="agent-during-redundancy")
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "1")
+    first = save(lab, job, program, survives=False)
+    alone.wait_until(job, lambda: status_of(lab)["redundancy_error"])
+    assert status_of(lab)["redundant"] == 0 and where(lab, first)["on_nodes"]
+    assert save(lab, job, program) > first
+    finish(lab, job, program, native)
+    lab.close()
+
+
+def test_migrate(box, tmp_path, native):
+    """The node that stays has its piece in place, the new one makes its own from that: the
+    disk is not needed."""
+    lab = box.lab(tmp_path / "lab", head=True)
+    program = programs.churn(200)
+    job = run(lab, program, "--spares", "1")
+    save(lab, job, program)
+    done = lab.ckpt("migrate", NAME, "--from", "n2", "--to", "n3")
+    assert done.returncode == 0, done
+    job.wait_for(f"^ckpt: the job goes on from {NAME}/2")
+    job.wait_for("^ckpt: 1 piece was fetched or made again in")
+    assert not where(lab, 2)["in_slow"]
+    job.wait_for(program.progress)
+    assert "node-n2.h5" in pieces(box, "n3")
     finish(lab, job, program, native)
     lab.close()
 

@@ -259,10 +259,12 @@ void Agent::request(ClientId client, const control::Request &request)
         reply.status = status();
     } else if (request.command != "checkpoint") {
         reply.error = "unknown command '" + request.command + "'";
-    } else if (!request.then.empty() && request.then != "kill") {
+    } else if (!request.then.empty() && request.then != "kill" && request.then != "move") {
         reply.error = "unknown word '" + request.then + "' for what to do then";
     } else if (coordinator_) {
-        coordinator_->request(client, request.then == "kill");
+        coordinator_->request(client, request.then == "move"   ? Then::move
+                                      : request.then == "kill" ? Then::kill
+                                                               : Then::go_on);
         return;
     } else if (link_) {
         reply.error = "this is not the node of rank 0: its agent takes requests";

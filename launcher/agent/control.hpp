@@ -50,8 +50,9 @@ struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
                             "migrate" */
-    std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after
-                            the commit; none of them runs on before */
+    std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after the commit;
+                            none of them runs on before. "move": likewise, and most nodes
+                            will be restarted on: what is on them may stay there */
     std::string from, to; /* migrate: nodes; an empty `to`: a spare one */
 };
 

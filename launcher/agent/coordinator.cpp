@@ -237,9 +237,9 @@ void Coordinator::answer_error(const Waiting &waiting, const std::string &text)
     answer(waiting, reply);
 }
 
-void Coordinator::request(ClientId client, bool kill)
+void Coordinator::request(ClientId client, Then then)
 {
-    request({client, kill});
+    request({client, then});
 }
 
 void Coordinator::request(const Waiting &waiting)
@@ -250,7 +250,8 @@ void Coordinator::request(const Waiting &waiting)
     } else if (machine_.phase() == Phase::idle) {
         start({waiting}, steady_clock::now(), choice_.protocol());
     } else if (machine_.may_join()) {
-        machine_.join(waiting.kill);
+        attempt_.then = std::max(attempt_.then, waiting.then);
+        machine_.join(waiting.then != Then::go_on);
         clients_.push_back(waiting);
         tell_progress(true);
     } else {
@@ -307,11 +308,12 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
                      store_->directory().string());
         protocol = Protocol::sync_and_stop;
     }
-    bool kill = std::any_of(clients.begin(), clients.end(),
-                            [](const Waiting &waiting) { return waiting.kill; });
     clients_ = std::move(clients);
     held_.begin();
     attempt_ = {};
+    for (const Waiting &waiting : clients_) {
+        attempt_.then = std::max(attempt_.then, waiting.then);
+    }
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
@@ -324,7 +326,8 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
-    machine_.request(++epoch_, kill, now, {protocol, attempt_.lanes});
+    machine_.request(++epoch_, attempt_.then != Then::go_on, now,
+                     {protocol, attempt_.lanes});
     perform();
 }
 
@@ -365,7 +368,7 @@ void Coordinator::tick(Time now)
     }
     if (interval_.is_periodic() && last_end_ && now >= next_periodic()) {
         if (machine_.obstacle().empty()) {
-            start({{0, false}}, now, choice_.protocol());
+            start({{0}}, now, choice_.protocol());
         }
         if (machine_.phase() == Phase::idle) { /* not possible now */
             last_end_ = now - whole(interval_.value()) + periodic_retry;

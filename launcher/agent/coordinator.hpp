@@ -33,6 +33,9 @@ namespace ckpt
 /* A command of `ckpt` that waits for its answer. */
 using ClientId = std::uint64_t;
 
+/* What becomes of the ranks behind a checkpoint: control::Request::then. */
+enum class Then { go_on, move, kill };
+
 class Coordinator : public NodeEvents, private RankPages
 {
   public:
@@ -47,7 +50,7 @@ class Coordinator : public NodeEvents, private RankPages
     const std::string &job() const { return job_; }
 
     /* Asks for a checkpoint; the answers go to `client`. */
-    void request(ClientId client, bool kill);
+    void request(ClientId client, Then then);
     void client_gone(ClientId client);
 
     /* What is due by now; and when to call again at the latest. */
@@ -87,7 +90,7 @@ class Coordinator : public NodeEvents, private RankPages
     /* A command, or a rank whose program asks; or neither: it is periodic. */
     struct Waiting {
         ClientId client;
-        bool kill;
+        Then then = Then::go_on;
         int rank = -1;
         std::uint64_t number = 0; /* of the rank's request */
     };
@@ -102,6 +105,7 @@ class Coordinator : public NodeEvents, private RankPages
     /* Of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
+        Then then = Then::go_on;
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
@@ -181,7 +185,7 @@ class Coordinator : public NodeEvents, private RankPages
     Node *agent_of(const std::string &host) const;
     std::filesystem::path records() const { return settings_.slow_directory / job_; }
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
-    void flush_before_kill();
+    void secure_before_kill();
     void tick_flush(Time now);
     void free_nodes();
     void collect_garbage();

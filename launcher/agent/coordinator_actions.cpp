@@ -360,7 +360,7 @@ void Coordinator::perform(const action::Commit &)
 void Coordinator::written_down()
 {
     if (flush_ && machine_.will_kill()) {
-        flush_before_kill();
+        secure_before_kill();
     } else {
         machine_.committed(steady_clock::now());
         perform();

@@ -97,11 +97,11 @@ std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
     return node->host();
 }
 
-/* Its ranks stand still until it is where it lasts, as all else may be lost with the job. */
-void Coordinator::flush_before_kill()
+/* Its ranks stand still until it is where it lasts, as all else may be lost with the job. If
+ * this only moves to other nodes it is enough that it survives the loss of some. */
+void Coordinator::secure_before_kill()
 {
-    attempt_.flush_until = steady_clock::now() + settings_.timeout;
-    flush_->want(attempt_.number, [this, number = attempt_.number](const std::string &error) {
+    auto then = [this, number = attempt_.number](const std::string &error) {
         if (machine_.phase() != Phase::commit || attempt_.number != number) {
             return; /* given up meanwhile */
         }
@@ -111,6 +111,19 @@ void Coordinator::flush_before_kill()
         } else {
             failed(fmt::format("not copied to {}: {}", settings_.slow_directory.string(),
                                error));
+        }
+    };
+    attempt_.flush_until = steady_clock::now() + settings_.timeout;
+    if (attempt_.then != Then::move || !attempt_.on_nodes || !node_level_->protects()) {
+        flush_->want(attempt_.number, then);
+        return;
+    }
+    const Manifest manifest = *std::exchange(attempt_.on_nodes, std::nullopt);
+    node_level_->committed(manifest, [this, then](const std::string &error) {
+        if (error.empty()) {
+            then(error);
+        } else {
+            flush_->want(attempt_.number, then);
         }
     });
 }
@@ -176,12 +189,14 @@ void Coordinator::collect_garbage()
     });
 }
 
-/* A program that has come to its end needs nothing that lies on the nodes any more. */
+/* A program that has come to its end, or is where it outlives its nodes, needs nothing that
+ * lies on them any more. */
 void Coordinator::free_nodes()
 {
     constexpr auto all = std::numeric_limits<std::uint64_t>::max();
 
-    if (!node_level_ || ended_as_ != "ended" || killed_ ||
+    if (!node_level_ || ended_as_ != "ended" ||
+        (killed_ && attempt_.then == Then::move) ||
         NodeRecord::numbers(records()).empty()) {
         return;
     }

@@ -29,17 +29,17 @@ NodeLevel::NodeLevel(WorkerThread &worker, std::filesystem::path fast,
 {
 }
 
-void NodeLevel::committed(const Manifest &manifest)
+void NodeLevel::committed(const Manifest &manifest, Then then)
 {
     {
         std::lock_guard lock(mutex_);
         newest_ = manifest.number;
     }
-    if (scheme_.kind == redundancy::Scheme::Kind::none) {
-        return;
+    if (protects()) {
+        next_ = manifest;
+        next_then_ = std::move(then);
+        begin();
     }
-    next_ = manifest;
-    begin();
 }
 
 std::set<std::uint64_t> NodeLevel::needed() const
@@ -57,6 +57,7 @@ void NodeLevel::begin()
         return;
     }
     manifest_ = std::exchange(next_, std::nullopt);
+    then_ = std::exchange(next_then_, {});
     {
         std::lock_guard lock(mutex_);
         target_ = manifest_->number;
@@ -161,6 +162,9 @@ void NodeLevel::end(const std::string &error)
                      scheme_.text());
     } else {
         spdlog::error("checkpoint {} does not survive the loss of nodes: {}", number, error);
+    }
+    if (auto then = std::exchange(then_, {})) {
+        then(error);
     }
     hooks_.over();
     begin();

@@ -46,8 +46,15 @@ class NodeLevel
               std::filesystem::path records, redundancy::Scheme scheme,
               std::filesystem::path domains, Hooks hooks);
 
-    /* This checkpoint is there to stay, has been noted, and lies on the nodes. */
-    void committed(const Manifest &manifest);
+    /* Why not; empty if it survives the loss of nodes. */
+    using Then = std::function<void(const std::string &error)>;
+
+    /* Whether anything can survive that. */
+    bool protects() const { return scheme_.kind != redundancy::Scheme::Kind::none; }
+
+    /* This checkpoint has been noted, and lies on the nodes. then: is told what becomes of
+     * it, unless a newer one takes its place before it is begun. */
+    void committed(const Manifest &manifest, Then then = {});
     /* A host's answer. error: why it has not, or empty */
     void written(const std::string &host, std::uint64_t number, const std::string &error);
     void host_gone(const std::string &host);
@@ -79,6 +86,7 @@ class NodeLevel
     const Hooks hooks_;
 
     std::optional<Manifest> next_, manifest_; /* to be begun; under way */
+    Then next_then_, then_;
     std::vector<redundancy::Group> groups_;   /* of that */
     std::set<std::string> writing_;           /* hosts */
     std::string failure_;                     /* of what is under way */

@@ -147,7 +147,7 @@ void SupervisedLaunch::ask()
     control::Request request;
 
     request.command = "checkpoint";
-    request.then = "kill";
+    request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
     is_asked_ = supervisor_ && supervisor_->request(
         request, [this](const control::Reply &reply) { answered(reply); },
         [this] { given_up("the agent has died"); });

@@ -145,11 +145,13 @@ bool Supervisor::all_are_here() const
     return ranks == static_cast<std::size_t>(rank_count_);
 }
 
-/* A node that has all ranks, and us, needs nobody to watch it. */
+/* A node that has all ranks, and us, needs nobody to watch it; and of more nodes than there
+ * can be members what the launcher tells must do. */
 void Supervisor::begin_membership()
 {
     if (!table_.members.empty() || !all_are_here() ||
-        (agents_.size() == 1 && agents_.front().host == host_)) {
+        (agents_.size() == 1 && agents_.front().host == host_) ||
+        agents_.size() >= membership::most_members) {
         return;
     }
     table_.members.push_back(member_here(host_, socket_.port()));
