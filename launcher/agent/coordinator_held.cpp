@@ -29,7 +29,7 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
 {
     spdlog::info("the program of rank {} asks for a checkpoint", rank);
     if (message.arg[1] == 0) {
-        request({0, false, rank, message.arg[0]});
+        request({0, Then::go_on, rank, message.arg[0]});
         return;
     }
     asked_by_all_[rank] = message.arg[0];
@@ -37,7 +37,7 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
         return;
     }
     for (const auto &[asking, number] : std::exchange(asked_by_all_, {})) {
-        request({0, false, asking, number});
+        request({0, Then::go_on, asking, number});
     }
 }
 
@@ -45,7 +45,7 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
 void Coordinator::drop_asks(const std::string &reason)
 {
     for (const auto &[asking, number] : std::exchange(asked_by_all_, {})) {
-        answer_error({0, false, asking, number}, reason);
+        answer_error({0, Then::go_on, asking, number}, reason);
     }
 }
 
