@@ -10,24 +10,31 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
-namespace ckpt::redundancy
+namespace ckpt
 {
 
 class NewFile
 {
   public:
-    /* Under a temporary name of this process. Throws Error, as all functions do. */
-    explicit NewFile(const std::filesystem::path &path);
+    /* Under a temporary name of this process, of mode 0600. what: names the thing in an
+     * error ("piece"). Throws Error, as all functions do. */
+    NewFile(const std::filesystem::path &path, std::string_view what);
     /* Nothing stays of it if it was not published. */
     ~NewFile();
     NewFile(const NewFile &) = delete;
     NewFile &operator=(const NewFile &) = delete;
 
-    void write(std::span<const std::byte> bytes, std::uint64_t offset);
-    /* So long it is: zeros where nothing has been written. */
-    void set_size(std::uint64_t bytes);
-    /* fsync, rename, fsync of the directory. */
+    const std::filesystem::path &temporary() const { return temporary_; }
+
+    /* The disk begins to write long before sync(), if most parts come in order. */
+    void write(std::span<const std::byte> part, std::uint64_t offset);
+    /* Until it is on the disk. */
+    void sync();
+    /* After sync(): the memory that it takes in the page cache can go to others. */
+    void leave_cache();
+    /* rename, fsync of the directory. */
     void publish();
 
   private:
@@ -35,6 +42,7 @@ class NewFile
 
     const std::filesystem::path path_, temporary_;
     Fd fd_; /* open as long as there is a temporary file */
+    std::uint64_t end_ = 0, handed_over_ = 0;
 };
 
-} // namespace ckpt::redundancy
+} // namespace ckpt
