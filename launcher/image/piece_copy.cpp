@@ -8,13 +8,13 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "common/new_file.hpp"
 #include "image/encoded_chunk.hpp"
 #include "image/node_file_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,8 +32,6 @@ namespace
 
 /* Between chunks. */
 constexpr std::size_t block_size = 1u << 20;
-/* The disk gets its work in parts of this size, so that never much waits for it. */
-constexpr std::uint64_t writeback_part = 8u << 20;
 
 /* All chunks of a file, as they lie in it. */
 std::vector<ChunkRecord> chunks_in_order(const NodeFileReader &reader)
@@ -102,73 +100,13 @@ class OrderedReader
     std::vector<std::byte> buffer_;
 };
 
-/* The copy, under a name of its own until it is whole: the agent of an earlier launch of
- * the job may be busy with the same piece. */
-class NewCopy
-{
-  public:
-    explicit NewCopy(const fs::path &path)
-        : path_(path), temporary_(fmt::format("{}.{}.tmp", path.string(), ::getpid()))
-    {
-        ::unlink(temporary_.c_str());
-        fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, "piece");
-    }
-
-    ~NewCopy()
-    {
-        if (fd_) {
-            ::unlink(temporary_.c_str());
-        }
-    }
-
-    const fs::path &temporary() const { return temporary_; }
-
-    void write(std::span<const std::byte> part, std::uint64_t offset)
-    {
-        check(write_exactly(fd_.get(), part.data(), part.size(), offset));
-        end_ = offset + part.size();
-        if (end_ - handed_over_ >= writeback_part) {
-            ::sync_file_range(fd_.get(), static_cast<off_t>(handed_over_),
-                              static_cast<off_t>(end_ - handed_over_),
-                              SYNC_FILE_RANGE_WRITE); /* a hint: fsync has the errors */
-            handed_over_ = end_;
-        }
-    }
-
-    /* The memory that it takes in the page cache can go to others. */
-    void sync()
-    {
-        check(fault_strikes("flush-enospc") ? ENOSPC : ::fsync(fd_.get()) < 0 ? errno : 0);
-        (void)::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
-    }
-
-    void publish()
-    {
-        check(::rename(temporary_.c_str(), path_.c_str()) < 0 ? errno : 0);
-        fd_.reset();
-        sync_directory(path_.parent_path());
-    }
-
-  private:
-    void check(int error) const
-    {
-        if (error != 0) {
-            fail_errno(error, "cannot write {}", temporary_.string());
-        }
-    }
-
-    const fs::path path_, temporary_;
-    Fd fd_; /* open as long as there is a temporary file */
-    std::uint64_t end_ = 0, handed_over_ = 0;
-};
-
 } // namespace
 
 void PieceCopy::run()
 {
     OrderedReader source(from_ / piece_.file, piece_);
     make_private_directory(to_);
-    NewCopy copy(to_ / piece_.file);
+    NewFile copy(to_ / piece_.file, "piece");
     source.run([&](std::span<const std::byte> part, std::uint64_t offset) {
         limit_.wait(part.size(), cancelled_);
         if (cancelled_) {
@@ -177,7 +115,11 @@ void PieceCopy::run()
         copy.write(part, offset);
     });
     fault_kill("agent-during-flush");
+    if (fault_strikes("flush-enospc")) {
+        fail_errno(ENOSPC, "cannot write {}", copy.temporary().string());
+    }
     copy.sync();
+    copy.leave_cache();
     /* Its tables, too, are what the manifest says. */
     (void)NodeFileReader(copy.temporary(), {.threads = 1, .checksum = piece_.checksum});
     copy.publish();

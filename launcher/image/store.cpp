@@ -258,10 +258,7 @@ std::string checkpoint_directory_name(std::uint64_t number)
     return fmt::format("{:06}", number);
 }
 
-namespace
-{
-
-std::string file_name_of(std::string name)
+std::string file_name_part(std::string name)
 {
     for (char &letter : name) {
         if (std::string_view(name_characters).find(letter) ==
@@ -269,19 +266,17 @@ std::string file_name_of(std::string name)
             letter = '_';
         }
     }
-    return name + ".h5";
+    return name;
 }
-
-} // namespace
 
 std::string node_file_name(const std::string &host)
 {
-    return "node-" + file_name_of(host);
+    return "node-" + file_name_part(host) + ".h5";
 }
 
 std::string whole_file_name(const std::string &host)
 {
-    return "whole-" + file_name_of(host);
+    return "whole-" + file_name_part(host) + ".h5";
 }
 
 void require_job_name(const std::string &name)

@@ -122,7 +122,10 @@ std::string damage_of(const Piece &piece, const std::filesystem::path &directory
 
 std::string checkpoint_directory_name(std::uint64_t number);
 
-/* "node-HOST.h5", with characters that are no good in names replaced. */
+/* With characters that are no good in names replaced. */
+std::string file_name_part(std::string name);
+
+/* "node-HOST.h5", of such a part. */
 std::string node_file_name(const std::string &host);
 /* "whole-HOST.h5": of a piece that was folded. */
 std::string whole_file_name(const std::string &host);

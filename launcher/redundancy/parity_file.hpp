@@ -74,7 +74,14 @@ class ParityIndex
     std::vector<std::uint64_t> checksums_; /* by stripe, block, slice */
 };
 
-/* Slices of a block of a group. */
-std::uint64_t slices_of(const Group &group);
+/* A slice of a block: what of the block it is. */
+struct Slice {
+    std::uint64_t number;
+    std::uint64_t offset; /* in the block */
+    std::uint64_t bytes;  /* a multiple of chunk_unit */
+};
+
+/* Those that the first so many bytes of a block are in, in order. */
+std::vector<Slice> slices_of(const Group &group, std::uint64_t bytes);
 
 } // namespace ckpt::redundancy

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * new_file.hpp - a file that has its name when it is whole and on the disk.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace ckpt
+{
+
+class NewFile
+{
+  public:
+    /* Under a temporary name of this process, of mode 0600. what: names the thing in an
+     * error ("piece"). Throws Error, as all functions do. */
+    NewFile(const std::filesystem::path &path, std::string_view what);
+    /* Nothing stays of it if it was not published. */
+    ~NewFile();
+    NewFile(const NewFile &) = delete;
+    NewFile &operator=(const NewFile &) = delete;
+
+    const std::filesystem::path &temporary() const { return temporary_; }
+
+    /* The disk begins to write long before sync(), if most parts come in order. */
+    void write(std::span<const std::byte> part, std::uint64_t offset);
+    /* Until it is on the disk. */
+    void sync();
+    /* After sync(): the memory that it takes in the page cache can go to others. */
+    void leave_cache();
+    /* rename, fsync of the directory. */
+    void publish();
+
+  private:
+    void check(int error) const;
+
+    const std::filesystem::path path_, temporary_;
+    Fd fd_; /* open as long as there is a temporary file */
+    std::uint64_t end_ = 0, handed_over_ = 0;
+};
+
+} // namespace ckpt

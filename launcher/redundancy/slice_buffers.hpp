@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * slice_buffers.hpp - memory for a slice of each of some blocks, as redundancy/coder.hpp
+ * wants it.
+ */
+#pragma once
+
+#include "redundancy/parity_file.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace ckpt::redundancy
+{
+
+class SliceBuffers
+{
+  public:
+    explicit SliceBuffers(std::size_t count)
+        : memory_(static_cast<std::byte *>(::operator new(count * slice_bytes, alignment)))
+    {
+        for (std::size_t i = 0; i < count; i++) {
+            pointers_.push_back(memory_.get() + i * slice_bytes);
+        }
+    }
+
+    std::span<std::byte> at(std::size_t i, std::uint64_t bytes)
+    {
+        return {memory_.get() + i * slice_bytes, bytes};
+    }
+    /* The first `count` of them. */
+    std::span<const std::byte *const> pointers(std::size_t count) const
+    {
+        return std::span(pointers_).first(count);
+    }
+
+  private:
+    static constexpr std::align_val_t alignment{4096};
+
+    struct Deleter {
+        void operator()(std::byte *memory) const { ::operator delete(memory, alignment); }
+    };
+    std::unique_ptr<std::byte, Deleter> memory_;
+    std::vector<const std::byte *> pointers_;
+};
+
+} // namespace ckpt::redundancy

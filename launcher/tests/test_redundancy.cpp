@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_redundancy.cpp - pieces that are lost come back from the parity of the others, or
+ * not at all.
+ */
+#include "config.h"
+#include "common/checksum.hpp"
+#include "redundancy/parity_file.hpp"
+#include "tests/piece_group.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace ckpt::redundancy
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using test::damage;
+using test::error_of;
+using test::PieceGroup;
+
+/* Lengths of all kinds: none, a byte, pages and not quite. */
+std::vector<std::uint64_t> mixed_sizes(unsigned members)
+{
+    const std::uint64_t all[] = {0, 1, 4096, 70000, 4095, 40961, 12288, 65536};
+
+    return {all, all + members};
+}
+
+/* ---- What is lost comes back ------------------------------------------------------ */
+
+using Sizes = std::pair<unsigned, unsigned>; /* members, losses */
+
+std::vector<Sizes> small_groups()
+{
+    std::vector<Sizes> all;
+
+    for (unsigned members = 2; members <= 8; members++) {
+        for (unsigned losses = 1; losses < members; losses++) {
+            all.emplace_back(members, losses);
+        }
+    }
+    return all;
+}
+
+std::set<std::size_t> members_of(unsigned subset)
+{
+    std::set<std::size_t> all;
+
+    for (std::size_t i = 0; i < 32; i++) {
+        if ((subset >> i & 1) != 0) {
+            all.insert(i);
+        }
+    }
+    return all;
+}
+
+class EveryLoss : public testing::TestWithParam<Sizes>
+{
+};
+
+TEST_P(EveryLoss, IsRebuilt)
+{
+    const auto [members, losses] = GetParam();
+    PieceGroup nodes(losses, mixed_sizes(members));
+
+    nodes.protect();
+    for (unsigned subset = 1; subset < 1u << members; subset++) {
+        if (std::popcount(subset) > static_cast<int>(losses)) {
+            continue;
+        }
+        const auto lost = members_of(subset);
+        for (std::size_t i : lost) {
+            ASSERT_TRUE(nodes.rebuilt_from(i, nodes.sources(lost)) == nodes.content(i))
+                << "member " << i << " of the lost ones " << subset;
+        }
+    }
+}
+
+TEST_P(EveryLoss, BeyondWhatTheGroupSurvivesIsToldByName)
+{
+    const auto [members, losses] = GetParam();
+    PieceGroup nodes(losses, std::vector<std::uint64_t>(members, 5000));
+    std::set<std::size_t> lost;
+
+    nodes.protect();
+    for (std::size_t i = 0; i <= losses; i++) {
+        lost.insert(i);
+    }
+    const std::string error = error_of([&] { (void)nodes.rebuilt_from(0, nodes.sources(lost)); });
+    EXPECT_NE(error.find("the piece of n0 cannot be rebuilt"), error.npos) << error;
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, EveryLoss, testing::ValuesIn(small_groups()));
+
+/* More than one slice, the last one of another length; and pieces that end in between. */
+TEST(Rebuild, LongPieces)
+{
+    for (unsigned losses : {1u, 2u}) {
+        PieceGroup nodes(losses, {7 * slice_bytes + 12345, 2 * slice_bytes, 5 * slice_bytes + 1,
+                                  3 * slice_bytes - 1});
+        nodes.protect();
+        for (std::size_t i = 0; i < nodes.size(); i++) {
+            EXPECT_TRUE(nodes.rebuilt(i) == nodes.content(i)) << i;
+        }
+    }
+}
+
+TEST(Rebuild, EmptyPiecesOnly)
+{
+    PieceGroup nodes(1, {0, 0, 0});
+
+    nodes.protect();
+    EXPECT_EQ(nodes.rebuilt(1), "");
+    EXPECT_GT(fs::file_size(nodes.parity(0)), sizeof(ParityTail));
+}
+
+TEST(Rebuild, TheNewFileIsOursAlone)
+{
+    PieceGroup nodes(1, {5000, 6000});
+
+    nodes.protect();
+    EXPECT_EQ(fs::status(nodes.parity(0)).permissions(),
+              fs::perms::owner_read | fs::perms::owner_write);
+}
+
+/* ---- Damage ------------------------------------------------------------------------- */
+
+/* In any slice of any file that is read: with one loss nothing else can take its place. */
+TEST(Damage, IsFoundBeforeItIsUsed)
+{
+    const std::vector<std::uint64_t> sizes(3, 3 * slice_bytes);
+    for (std::uint64_t offset : {std::uint64_t{0}, slice_bytes - 1, slice_bytes}) {
+        for (bool is_piece : {true, false}) {
+            PieceGroup nodes(1, sizes);
+            nodes.protect();
+            if (is_piece) { /* its second chunk stands with the first one of member 0 */
+                damage(nodes.piece(1), nodes.group.chunk + offset);
+            } else {
+                damage(nodes.parity(1), offset);
+            }
+            const std::string error = error_of([&] { (void)nodes.rebuilt(0); });
+            EXPECT_NE(error.find("cannot be rebuilt"), error.npos) << error;
+            EXPECT_NE(error.find("n1: its block of stripe"), error.npos) << error;
+        }
+    }
+}
+
+/* Two losses are survived: one of a member, one of single slices, each of them another
+ * one's. */
+TEST(Damage, IsMadeUpForAsFarAsTheParityGoes)
+{
+    PieceGroup nodes(2, std::vector<std::uint64_t>(4, 6 * slice_bytes));
+
+    nodes.protect();
+    damage(nodes.piece(1), 0);
+    damage(nodes.piece(2), slice_bytes + 7);
+    damage(nodes.piece(3), 5 * slice_bytes + 7);
+    damage(nodes.parity(1), 2 * slice_bytes + 7);
+    EXPECT_TRUE(nodes.rebuilt(0) == nodes.content(0));
+}
+
+TEST(Damage, APieceThatIsGoneOrTooShortIsLost)
+{
+    PieceGroup nodes(2, std::vector<std::uint64_t>(4, 100000));
+
+    nodes.protect();
+    fs::remove(nodes.piece(1));
+    EXPECT_TRUE(nodes.rebuilt(0) == nodes.content(0));
+    fs::remove(nodes.parity(2));
+    fs::resize_file(nodes.piece(3), 99999);
+    const std::string error = error_of([&] { (void)nodes.rebuilt(0); });
+    for (const char *part :
+         {"cannot be rebuilt", "n1: cannot open file", "n2: cannot open file",
+          "n3: the piece node-n3.h5 of n3 has 99999 bytes, not 100000"}) {
+        EXPECT_NE(error.find(part), error.npos) << error;
+    }
+}
+
+/* Nothing of a file of parity is believed that is not all there and ours. */
+TEST(Damage, OfAnIndexLosesTheParity)
+{
+    const auto error_after = [](auto change) {
+        PieceGroup nodes(1, {100000, 100000, 100000});
+        nodes.protect();
+        change(nodes);
+        return error_of([&] { (void)nodes.rebuilt(0); });
+    };
+    const auto size = [](PieceGroup &nodes) { return fs::file_size(nodes.parity(1)); };
+    const auto expect_lost = [&](auto change, const std::string &why) {
+        const std::string error = error_after(change);
+        EXPECT_NE(error.find("n1: parity-n1.bin " + why), error.npos) << error;
+    };
+
+    expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 1); },
+                "has an index that is damaged");
+    expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 100); },
+                "has an index that is damaged");
+    expect_lost([&](auto &nodes) { damage(nodes.parity(1), nodes.group.chunk); },
+                "has an index that is damaged");
+    expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 40); },
+                "is no file of parity");
+    expect_lost([&](auto &nodes) { damage(nodes.parity(1), size(nodes) - 32); },
+                "has version 5, not 1");
+    expect_lost(
+        [&](auto &nodes) { fs::resize_file(nodes.parity(1), nodes.group.chunk + 10); },
+        "has 53258 bytes, and cannot be what the group needs");
+    expect_lost([&](auto &nodes) { fs::resize_file(nodes.parity(1), size(nodes) << 20); },
+                "has ");
+    expect_lost(
+        [&](auto &nodes) {
+            fs::copy_file(nodes.parity(2), nodes.parity(1),
+                          fs::copy_options::overwrite_existing);
+        },
+        "is of another group or another member");
+}
+
+/* One that has the same numbers, but other pieces. */
+TEST(Damage, TheParityOfAnotherCheckpointIsNotTaken)
+{
+    PieceGroup nodes(1, {100000, 100000, 100000}), others(1, {100000, 99999, 100000});
+
+    nodes.protect();
+    others.protect();
+    fs::copy_file(others.parity(1), nodes.parity(1), fs::copy_options::overwrite_existing);
+    const std::string error = error_of([&] { (void)nodes.rebuilt(0); });
+    EXPECT_NE(error.find("is of another group or another member"), error.npos) << error;
+}
+
+/* Blocks that are good, with checksums that are not those of what they make. */
+TEST(Damage, WhatIsMadeIsCompared)
+{
+    PieceGroup nodes(1, {100000, 100000, 100000});
+
+    nodes.protect();
+    LocalSource source(nodes.directory(1));
+    ParityIndex index = ParityIndex::load(nodes.group, 1, source);
+    index.checksum(1, 0, 0)++; /* member 0 gives the first block of data to stripe 1 */
+    const std::string bytes = index.bytes();
+    Fd fd = open_file(nodes.parity(1), O_RDWR, 0, "parity");
+    ASSERT_EQ(write_exactly(fd.get(), bytes.data(), bytes.size(), nodes.group.chunk), 0);
+    const std::string error = error_of([&] { (void)nodes.rebuilt(0); });
+    EXPECT_NE(error.find("do not fit one another"), error.npos) << error;
+}
+
+/* ---- Failures in the middle ----------------------------------------------------------- */
+
+/* Does something before a read. */
+class DisturbedSource : public BlockSource
+{
+  public:
+    DisturbedSource(fs::path directory, int reads, std::function<void()> disturb)
+        : source_(std::move(directory)), reads_(reads), disturb_(std::move(disturb))
+    {
+    }
+
+    std::uint64_t size(const std::string &file) override { return source_.size(file); }
+    void read(const std::string &file, std::uint64_t offset,
+              std::span<std::byte> into) override
+    {
+        if (reads_-- == 0) {
+            disturb_();
+        }
+        source_.read(file, offset, into);
+    }
+
+  private:
+    LocalSource source_;
+    int reads_;
+    std::function<void()> disturb_;
+};
+
+std::size_t files_in(const fs::path &directory)
+{
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+TEST(Protect, NothingIsLeftOfAFailure)
+{
+    PieceGroup nodes(1, std::vector<std::uint64_t>(3, 5 * slice_bytes));
+    DisturbedSource failing(nodes.directory(1), 1, [] { fail("no more"); });
+    auto sources = nodes.sources();
+    sources[1] = &failing;
+
+    EXPECT_EQ(error_of([&] { nodes.protect(0, sources); }), "no more");
+    EXPECT_EQ(files_in(nodes.directory(0)), 1u);
+    nodes.protect(0);
+    EXPECT_EQ(files_in(nodes.directory(0)), 2u);
+}
+
+TEST(Protect, CanBeCancelled)
+{
+    PieceGroup nodes(1, std::vector<std::uint64_t>(3, 5 * slice_bytes));
+    std::atomic<bool> cancelled = false;
+    DisturbedSource cancelling(nodes.directory(1), 1, [&] { cancelled = true; });
+    auto sources = nodes.sources();
+    sources[1] = &cancelling;
+
+    EXPECT_EQ(error_of([&] {
+                  write_parity(nodes.group, 0, nodes.directory(0), sources, nullptr,
+                               cancelled);
+              }),
+              "protecting a checkpoint was cancelled");
+    EXPECT_EQ(files_in(nodes.directory(0)), 1u);
+}
+
+TEST(Protect, APieceOfAnotherLengthIsNotTaken)
+{
+    PieceGroup nodes(1, {5000, 6000});
+
+    fs::resize_file(nodes.piece(1), 6001);
+    EXPECT_EQ(error_of([&] { nodes.protect(0); }),
+              "the piece node-n1.h5 of n1 has 6001 bytes, not 6000");
+    EXPECT_NE(error_of([&] { nodes.protect(0, nodes.sources({1})); }), "");
+    EXPECT_EQ(files_in(nodes.directory(0)), 1u);
+}
+
+TEST(Protect, ItsOwnPieceIsNotRead)
+{
+    PieceGroup nodes(1, {5000, 6000, 7000});
+
+    nodes.protect(0, nodes.sources({0}));
+    EXPECT_EQ(files_in(nodes.directory(0)), 2u);
+}
+
+/* The limit is asked for all that is written: three slices, at four a second. */
+TEST(Protect, IsWrittenWithinTheLimit)
+{
+    PieceGroup nodes(1, {3 * slice_bytes, 3 * slice_bytes});
+    WriteLimit limit(4 * slice_bytes);
+    const auto begin = std::chrono::steady_clock::now();
+
+    write_parity(nodes.group, 0, nodes.directory(0), nodes.sources(), &limit, nodes.never);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+}
+
+TEST(Rebuild, NothingIsLeftOfAFailure)
+{
+    PieceGroup nodes(1, std::vector<std::uint64_t>(3, 5 * slice_bytes));
+    nodes.protect();
+    std::atomic<bool> cancelled = false;
+    DisturbedSource cancelling(nodes.directory(1), 3, [&] { cancelled = true; });
+    DisturbedSource failing(nodes.directory(1), 3, [] { fail("no more"); });
+    auto sources = nodes.sources({0});
+    fs::remove(nodes.piece(0));
+    fs::remove(nodes.parity(0));
+
+    sources[1] = &cancelling;
+    EXPECT_EQ(error_of([&] {
+                  rebuild_piece(nodes.group, 0, nodes.directory(0), sources, cancelled);
+              }),
+              "rebuilding a piece was cancelled");
+    sources[1] = &failing;
+    const std::string error = error_of([&] {
+        rebuild_piece(nodes.group, 0, nodes.directory(0), sources, nodes.never);
+    });
+    EXPECT_NE(error.find("n1: no more"), error.npos) << error;
+    EXPECT_EQ(files_in(nodes.directory(0)), 0u);
+}
+
+/* A member that fails in the middle is one more that is lost. */
+TEST(Rebuild, GoesOnWithoutAMemberThatFails)
+{
+    PieceGroup nodes(2, std::vector<std::uint64_t>(5, 9 * slice_bytes));
+    nodes.protect();
+
+    for (int reads : {1, 2, 5}) {
+        DisturbedSource failing(nodes.directory(2), reads, [] { fail("no more"); });
+        auto sources = nodes.sources({0});
+        sources[2] = &failing;
+        EXPECT_TRUE(nodes.rebuilt_from(0, sources) == nodes.content(0)) << reads;
+    }
+}
+
+/* ---- Copies ---------------------------------------------------------------------------- */
+
+TEST(Fetch, CopiesAPiece)
+{
+    PieceGroup nodes(1, {3 * slice_bytes + 5, 0});
+
+    for (std::size_t i : {0, 1}) {
+        LocalSource source(nodes.directory(i));
+        fetch_piece(nodes.group.members[i], nodes.root(0), source);
+        const auto copy = nodes.root(0) / nodes.group.members[i].file;
+        EXPECT_TRUE(read_text_file(copy, "piece") == nodes.content(i));
+    }
+}
+
+TEST(Fetch, APieceOfAnotherLengthIsNotTaken)
+{
+    PieceGroup nodes(1, {5000, 5000});
+    LocalSource source(nodes.directory(1));
+
+    fs::resize_file(nodes.piece(1), 4999);
+    EXPECT_NE(error_of([&] { fetch_piece(nodes.group.members[1], nodes.root(0), source); }),
+              "");
+    EXPECT_EQ(files_in(nodes.root(0)), 1u);
+}
+
+/* ---- A source on this node ---------------------------------------------------------------- */
+
+TEST(LocalSource, HasZerosBeyondTheEnd)
+{
+    PieceGroup nodes(1, {10, 10});
+    LocalSource source(nodes.directory(0));
+    std::string bytes(20, 'x');
+
+    EXPECT_EQ(source.size(nodes.group.members[0].file), 10u);
+    source.read(nodes.group.members[0].file, 5, std::as_writable_bytes(std::span(bytes)));
+    EXPECT_EQ(bytes, nodes.content(0).substr(5) + std::string(15, '\0'));
+    source.read(nodes.group.members[0].file, ~0ull >> 1,
+                std::as_writable_bytes(std::span(bytes)));
+    EXPECT_EQ(bytes, std::string(20, '\0'));
+}
+
+TEST(LocalSource, WhatIsNoFileIsRefused)
+{
+    PieceGroup nodes(1, {10, 10});
+    LocalSource source(nodes.root(0));
+
+    EXPECT_NE(error_of([&] { (void)source.size("no"); }), "");
+    EXPECT_NE(error_of([&] { (void)source.size(test::group_job); }), "");
+    fs::create_symlink(nodes.piece(0), nodes.root(0) / "link");
+    EXPECT_NE(error_of([&] { (void)source.size("link"); }), "");
+}
+
+} // namespace
+
+} // namespace ckpt::redundancy
