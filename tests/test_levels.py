@@ -59,6 +59,12 @@ def where(lab, number):
     return None
 
 
+def agent_of(box, node):
+    """Process id of the agent on a node."""
+    (agent,) = [p for p in box.processes(node) if processes.name_of(p) == "ckptd"]
+    return agent
+
+
 def pieces(box, node):
     """Files of checkpoints in the memory of a node."""
     return sorted(path.name for path in (box.shm / node).rglob("*.h5"))
@@ -77,7 +83,7 @@ def test_a_partner_makes_the_piece_again(box, tmp_path, native):
     job = run(lab, program, "--spares", "1")
     save(lab, job, program)
     number = save(lab, job, program)
-    assert where(lab, number)["on_nodes"] and not where(lab, number)["in_slow"]
+    assert where(lab, number)["on_nodes"] and not where(lab, number)["on_disk"]
     box.kill("n2")
     job.wait_for(f"^ckpt: node n2 was lost; restart 1 of at most 10, from {NAME}/{number}")
     job.wait_for(program.progress)
@@ -127,7 +133,7 @@ def test_too_much_is_lost(five, tmp_path, native):
     program = programs.churn(200)
     job = run(lab, program, "--spares", "2")
     first = save(lab, job, program)
-    alone.wait_until(job, lambda: where(lab, first)["in_slow"])
+    alone.wait_until(job, lambda: where(lab, first)["on_disk"])
     second = save(lab, job, program)
     for node in ("n1", "n2"):
         five.kill(node)
@@ -143,7 +149,7 @@ def test_memory_of_a_node_is_gone(box, tmp_path, native):
     program = programs.churn(200)
     job = run(lab, program, "--spares", "1", levels="none")
     first = save(lab, job, program, survives=False)
-    alone.wait_until(job, lambda: where(lab, first)["in_slow"])
+    alone.wait_until(job, lambda: where(lab, first)["on_disk"])
     second = save(lab, job, program, survives=False)
     box.lose("n2")
     job.wait_for(f"^ckpt: {NAME}/{second} cannot be used: it was on nodes that are lost")
@@ -152,14 +158,19 @@ def test_memory_of_a_node_is_gone(box, tmp_path, native):
 
 
 def test_an_agent_dies(box, tmp_path, native):
-    """Before it has written its parity: the checkpoint is not protected, the next one is."""
-    lab = box.lab(tmp_path / "lab", head=True, CKPT_FAULT="agent-during-redundancy")
+    """Each of them, before it has written its parity for a second time: the checkpoint is
+    not protected, the one before still is, and so is the next one."""
+    lab = box.lab(tmp_path / "lab", head=True, CKPT_FAULT="agent-during-redundancy:2")
     program = programs.churn(200)
     job = run(lab, program, "--spares", "1")
-    first = save(lab, job, program, survives=False)
-    alone.wait_until(job, lambda: status_of(lab)["redundancy_error"])
-    assert status_of(lab)["redundant"] == 0 and where(lab, first)["on_nodes"]
-    assert save(lab, job, program) > first
+    first = save(lab, job, program)
+    agents = [agent_of(box, node) for node in ("n1", "n2")]
+    second = save(lab, job, program, survives=False)
+    assert processes.wait_until_gone(agents, 30)
+    assert where(lab, first)["on_nodes"] and where(lab, second)["on_nodes"]
+    lab.on("n1").wait_for_agent(job, NAME)
+    assert status_of(lab)["redundant"] == 0
+    assert save(lab, job, program) > second
     finish(lab, job, program, native)
     lab.close()
 
@@ -175,7 +186,7 @@ def test_migrate(box, tmp_path, native):
     assert done.returncode == 0, done
     job.wait_for(f"^ckpt: the job goes on from {NAME}/2")
     job.wait_for("^ckpt: 1 piece was fetched or made again in")
-    assert not where(lab, 2)["in_slow"]
+    assert not where(lab, 2)["on_disk"]
     job.wait_for(program.progress)
     assert "node-n2.h5" in pieces(box, "n3")
     finish(lab, job, program, native)
@@ -190,7 +201,9 @@ def test_restart_by_hand(box, tmp_path, native):
     save(lab, job, program)
     number = save(lab, job, program)
     box.kill("n2", only=program.argv[0].name)
+    agents = [agent_of(box, "n1")]
     assert job.finish() != 0
+    assert processes.wait_until_gone(agents, 30)
     box.lose("n2")
     again = lab.restart(f"{NAME}/{number}")
     again.succeed()

@@ -8,6 +8,8 @@
 #include "common/durations.hpp"
 
 #include <fmt/core.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace ckpt::cli
@@ -19,10 +21,11 @@ namespace
 using Json = nlohmann::ordered_json;
 
 /* Where it is whole. */
-std::string tiers_of(const TierCheckpoint &entry)
+std::string tiers_of(const TierCheckpoint &entry, bool has_tiers)
 {
     std::string places;
-    for (const auto &[is_there, name] : {std::pair(entry.is_in_fast, "fast"),
+    for (const auto &[is_there, name] : {std::pair(entry.is_in_fast,
+                                                   has_tiers ? "fast" : "disk"),
                                          std::pair(entry.on_nodes.has_value(), "nodes"),
                                          std::pair(entry.is_in_slow, "slow")}) {
         if (is_there) {
@@ -52,8 +55,10 @@ Json to_json(const TierCheckpoint &entry, bool has_tiers)
     if (has_tiers) {
         json["in_fast"] = entry.is_in_fast;
         json["in_slow"] = entry.is_in_slow;
-        json["on_nodes"] = entry.on_nodes.has_value();
+    } else {
+        json["on_disk"] = entry.is_in_fast;
     }
+    json["on_nodes"] = entry.on_nodes.has_value();
     return json;
 }
 
@@ -132,14 +137,18 @@ class ListCommand : public Command
     static void print_table(const std::vector<TierCheckpoint> &checkpoints, bool has_tiers)
     {
         Words head = {"CHECKPOINT", "CREATED", "RANKS", "SIZE", "STATE"};
-        if (has_tiers) {
+        const bool has_levels =
+            has_tiers || std::ranges::any_of(checkpoints, [](const auto &entry) {
+                return entry.on_nodes.has_value();
+            });
+        if (has_levels) {
             head.emplace(head.end() - 1, "TIERS");
         }
         Table table(head);
         for (const TierCheckpoint &checkpoint : checkpoints) {
             Words row = to_row(checkpoint.checkpoint);
-            if (has_tiers) {
-                row.emplace(row.end() - 1, tiers_of(checkpoint));
+            if (has_levels) {
+                row.emplace(row.end() - 1, tiers_of(checkpoint, has_tiers));
             }
             table.add(row);
         }

@@ -47,11 +47,34 @@ LaunchOption tune_option(const std::string &files)
     return {"tune", {files}, {"--tune", files}};
 }
 
-Invocation with_tune_file(const Words &command,
-                          const std::filesystem::path &libraries,
-                          const std::string &preload,
-                          const Environment &settings)
+/* Two directories are separated by a comma, which a tune file cannot carry: such settings
+ * are handed on from mpirun's own environment. */
+Environment take_commas(Environment &settings)
 {
+    Environment taken;
+    for (const auto &[name, value] : settings) {
+        if (value.find(',') != value.npos) {
+            taken.emplace(name, value);
+        }
+    }
+    for (const auto &[name, value] : taken) {
+        settings.erase(name);
+    }
+    return taken;
+}
+
+void export_by_name(Words &command, const Environment &variables)
+{
+    for (const auto &[name, value] : variables) {
+        command.insert(command.begin() + 1, {"-x", name});
+    }
+}
+
+Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
+                          const std::string &preload, Environment settings)
+{
+    const Environment by_name = take_commas(settings);
+    export_by_name(command, by_name);
     auto provide = [&](const std::string &list) {
         return provide_tune_file(tune_file_text(
                                      plugin_environment(libraries, list,
@@ -62,7 +85,7 @@ Invocation with_tune_file(const Words &command,
     if (!line) {
         Words words = command;
         words.insert(words.begin() + 1, {"--tune", provide(preload)});
-        return {words, {}, {}, false};
+        return {words, by_name, {}, false};
     }
     std::string files = provide(take_preload(*line, preload));
     if (const LaunchOption *tune = line->find("tune")) {
@@ -70,7 +93,7 @@ Invocation with_tune_file(const Words &command,
         line->remove("tune");
     }
     line->options.insert(line->options.begin(), tune_option(files));
-    return {join_launch_line(*line), {}, {}, false};
+    return {join_launch_line(*line), by_name, {}, false};
 }
 
 Invocation with_genv(const Words &command,

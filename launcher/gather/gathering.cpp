@@ -96,11 +96,15 @@ void Gathering::arrived(Rank &rank, const json &frame)
 /* When all ranks are here, and their nodes have told what they have. */
 void Gathering::plan()
 {
-    const auto count = static_cast<std::size_t>(record_.manifest.rank_count);
-    const bool is_complete =
-        ranks_.size() >= count && std::ranges::none_of(nodes_, [](const auto &node) {
-            return node.second.place.empty();
-        });
+    std::size_t count = 0;
+    bool is_complete = true;
+
+    for (const auto &[host, node] : nodes_) {
+        count += node.ranks.size();
+        is_complete = is_complete && !node.place.empty();
+    }
+    is_complete =
+        is_complete && count == static_cast<std::size_t>(record_.manifest.rank_count);
 
     if (!is_complete || !failure_.empty()) {
         return;

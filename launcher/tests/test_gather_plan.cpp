@@ -115,7 +115,7 @@ TEST_F(GatherPlan, TwoOfFourWithTwoLosses)
     EXPECT_EQ(plan.at("x").rebuild.size(), 1u);
     EXPECT_EQ(plan.at("y").rebuild.size(), 1u);
     lose("b", "z");
-    EXPECT_EQ(failure(), "node-d.h5 is lost with 2 of the 3 nodes that could replace it");
+    EXPECT_EQ(failure(), "node-a.h5 is lost with 2 of the 3 nodes that could replace it");
 }
 
 TEST_F(GatherPlan, ANodeWithoutItsParityReplacesNothing)
