@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ckpt
 {
@@ -24,6 +25,9 @@ class FrameSeal
     std::string seal(std::string payload);
     /* At the receiver. Throws Refused unless it is the next message. */
     void check(const Frame &frame);
+
+    /* For something else that goes in the same direction. */
+    MessageKey derive(std::string_view label) const { return key_.derive(label); }
 
   private:
     MessageKey key_;

@@ -51,6 +51,15 @@ void FrameStream::trust(const MessageKey &outgoing, const MessageKey &incoming)
     reader_.set_limit(longest_message);
 }
 
+FrameStream::Released FrameStream::release()
+{
+    if (reader_.is_within() || !output_.empty()) {
+        refuse(Refusal::malformed, "more than a call in the handshake");
+    }
+    loop_.forget(socket_.get());
+    return {std::move(socket_), *incoming_, *outgoing_};
+}
+
 void FrameStream::on_event(std::uint32_t events)
 {
     auto alive = alive_;

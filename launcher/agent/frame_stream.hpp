@@ -58,6 +58,16 @@ class FrameStream
     /* Nothing is sent when the connection has ended. */
     void send(const nlohmann::json &json);
 
+    /* What goes on when the other side is known and something else than messages is to
+     * travel, too. */
+    struct Released {
+        Fd socket; /* nonblocking */
+        FrameSeal incoming, outgoing;
+    };
+    /* Gives the connection away; the object is then of no use any more. Throws Refused if
+     * the other side has not waited for that. */
+    Released release();
+
     /* Nothing waits to be sent. */
     bool idle() const { return output_.empty(); }
     /* For the log. */

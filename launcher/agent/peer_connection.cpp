@@ -5,11 +5,8 @@
  */
 #include "agent/peer_connection.hpp"
 
-#include <netdb.h>
-#include <poll.h>
-#include <sys/socket.h>
+#include "agent/reach.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -19,63 +16,8 @@ namespace ckpt
 namespace
 {
 
-constexpr int connect_timeout_ms = 3000;
 /* Of who was called: longer than a listener waits for us. */
 constexpr auto longest_handshake_time = std::chrono::seconds(10);
-
-/* A connection to one of the hosts of an address, the number of which is `host`. */
-struct Reached {
-    Fd socket; /* invalid: none can be reached */
-    std::size_t host = 0;
-};
-
-/* Connects within the timeout; an invalid descriptor if that is not possible. */
-Fd connect_to(const addrinfo &address)
-{
-    Fd socket(::socket(address.ai_family,
-                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    pollfd ready = {socket.get(), POLLOUT, 0};
-    int error = 0;
-    socklen_t size = sizeof error;
-
-    if (!socket ||
-        (connect(socket.get(), address.ai_addr, address.ai_addrlen) < 0 &&
-         errno != EINPROGRESS) ||
-        poll(&ready, 1, connect_timeout_ms) != 1 ||
-        getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
-        error != 0) {
-        return {};
-    }
-    return socket;
-}
-
-Fd connect_to(const std::string &host, std::uint16_t port)
-{
-    addrinfo hints{}, *list = nullptr;
-    Fd socket;
-
-    hints.ai_socktype = SOCK_STREAM;
-    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) {
-        return {};
-    }
-    for (addrinfo *entry = list; entry != nullptr && !socket; entry = entry->ai_next) {
-        socket = connect_to(*entry);
-    }
-    freeaddrinfo(list);
-    return socket;
-}
-
-/* The first that can be reached, beginning with the host of that number. */
-Reached connect_to(const PeerAddress &address, std::size_t first)
-{
-    for (std::size_t i = 0; i < address.hosts.size(); i++) {
-        const std::size_t host = (first + i) % address.hosts.size();
-        if (Fd socket = connect_to(address.hosts[host], address.port)) {
-            return {std::move(socket), host};
-        }
-    }
-    return {};
-}
 
 } // namespace
 
@@ -97,7 +39,7 @@ void PeerConnection::connect()
     }
     connecting_ = true;
     worker_.run([this, address = address_, first = first_host_] {
-        Reached reached = connect_to(address, first);
+        Reached reached = reach(address, first);
         worker_.reply([this, socket = reached.socket.release(), host = reached.host] {
             connected_to(Fd(socket), host);
         });

@@ -59,8 +59,8 @@ Refusals::Counts Refusals::counts() const
     Counts counts;
 
     for (std::size_t i = 0; i < refusal_kinds; i++) {
-        if (counts_[i] != 0) {
-            counts.emplace(names[i], counts_[i]);
+        if (const std::uint64_t count = counts_[i]; count != 0) {
+            counts.emplace(names[i], count);
         }
     }
     return counts;

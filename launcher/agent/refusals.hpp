@@ -3,13 +3,14 @@
  * refusals.hpp - what came from outside and was not taken: why, and how often
  * (docs/protocol.md, section 11).
  *
- * Normal context; not for several threads.
+ * Thread-safe.
  */
 #pragma once
 
 #include "common/error.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -65,7 +66,7 @@ class Refusals
     Counts counts() const;
 
   private:
-    std::array<std::uint64_t, refusal_kinds> counts_{};
+    std::array<std::atomic<std::uint64_t>, refusal_kinds> counts_{};
 };
 
 } // namespace ckpt

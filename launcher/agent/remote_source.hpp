@@ -23,8 +23,8 @@ class RemoteSource : public BlockSource
     static constexpr std::chrono::seconds usual_patience{10};
 
     /* Connects, and makes sure that it is the right one. address: of the BlockServer, with
-     * the job's key. directory: JOB/NUMBER. Throws Error, as all functions do: a
-     * connection that has failed once is of no use any more. */
+     * the job's key. directory: JOB/NUMBER. Throws Error, as all functions do; what was
+     * said of a file by the other side does not end the connection. */
     RemoteSource(const PeerAddress &address, const PeerIdentity &self,
                  std::string directory,
                  std::chrono::milliseconds patience = usual_patience);
@@ -41,6 +41,13 @@ class RemoteSource : public BlockSource
 
   private:
     class Connection;
+
+    static std::unique_ptr<Connection> connect(const PeerAddress &address,
+                                               const PeerIdentity &self,
+                                               std::chrono::milliseconds patience);
+    std::string path_of(const std::string &file) const;
+
+    const std::string host_, directory_;
     std::unique_ptr<Connection> connection_;
 };
 

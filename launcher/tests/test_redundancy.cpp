@@ -6,6 +6,7 @@
 #include "config.h"
 #include "common/checksum.hpp"
 #include "redundancy/parity_file.hpp"
+#include "tests/mutations.hpp"
 #include "tests/piece_group.hpp"
 
 #include <gtest/gtest.h>
@@ -219,6 +220,25 @@ TEST(Damage, OfAnIndexLosesTheParity)
                           fs::copy_options::overwrite_existing);
         },
         "is of another group or another member");
+}
+
+/* In whatever way it was changed. */
+TEST(Damage, NothingButTheIndexThatWasWrittenIsTaken)
+{
+    PieceGroup nodes(1, {9000, 5000, 7000});
+    nodes.protect(1);
+    const std::string good = read_text_file(nodes.parity(1), "parity");
+    const std::string blocks = good.substr(0, nodes.group.chunk);
+
+    test::for_rounds(500, [&](test::Mutations &mutations) {
+        const std::string changed = mutations.bytes(good.substr(nodes.group.chunk));
+        write_text_file(nodes.parity(1), blocks + changed, "parity");
+        LocalSource source(nodes.directory(1));
+        try {
+            EXPECT_EQ(blocks + ParityIndex::load(nodes.group, 1, source).bytes(), good);
+        } catch (const Error &) {
+        }
+    });
 }
 
 /* One that has the same numbers, but other pieces. */

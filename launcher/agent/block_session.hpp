@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * block_session.hpp - one node that reads files of this one: takes its requests, and sends
+ * what it asks for, in order, as fast as it takes it.
+ *
+ * Has one block in memory, however much is asked for.
+ */
+#pragma once
+
+#include "agent/block_request.hpp"
+#include "agent/block_tags.hpp"
+#include "agent/frame_stream.hpp"
+#include "agent/refusals.hpp"
+#include "agent/served_file.hpp"
+#include "common/event_loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ckpt::redundancy
+{
+
+class BlockSession
+{
+  public:
+    /* peer: for the log. end: when there is nothing more to come; may destroy the
+     * session. `loop` and `refusals` must live longer. */
+    BlockSession(EventLoop &loop, FrameStream::Released connection, std::string peer,
+                 const std::filesystem::path &root, Refusals &refusals,
+                 std::function<void()> end);
+    ~BlockSession();
+    BlockSession(const BlockSession &) = delete;
+    BlockSession &operator=(const BlockSession &) = delete;
+
+  private:
+    void on_event(std::uint32_t events);
+    bool receive();
+    void take(const Frame &frame);
+    bool send();
+    bool make_output();
+    void begin(const BlockRequest &request);
+    BlockAnswer open(const BlockRequest &request);
+    void make_block();
+
+    EventLoop &loop_;
+    FrameStream::Released connection_;
+    const std::string peer_;
+    const std::filesystem::path root_;
+    Refusals &refusals_;
+    std::function<void()> end_;
+    FrameReader reader_;
+    BlockTags tags_;
+    std::deque<BlockRequest> requests_;
+
+    std::optional<ServedFile> file_; /* of the range that is being sent: */
+    std::uint64_t next_ = 0, range_end_ = 0;
+
+    std::vector<std::byte> output_; /* a block with its tag, or an answer; */
+    std::size_t sent_ = 0;          /* so much of it has gone */
+};
+
+} // namespace ckpt::redundancy
