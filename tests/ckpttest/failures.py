@@ -43,6 +43,10 @@ class Injector:
     def _rank(self):
         return self.chance.choice(self.ranks())
 
+    def random_node(self):
+        """Of those that have ranks."""
+        return self._rank()[0]
+
     def rank_killed(self):
         """SIGKILL to a rank."""
         processes.kill(self._rank()[1])
@@ -73,7 +77,8 @@ class Injector:
             self.box.kill(node)
 
 
-# With the nodes that each takes away.
+# With the nodes that each takes away. Migration is none, but happens to jobs as well: it
+# needs a spare node, and makes another one spare.
 KINDS = {
     "rank_killed": 0,
     "rank_stopped": 0,
@@ -84,6 +89,7 @@ KINDS = {
     "two_nodes_killed": 2,
     "node_killed_in_checkpoint": 1,
     "rank_killed_in_restart": 0,
+    "migrated": 0,
 }
 
 
@@ -135,8 +141,24 @@ class Run:
                 assert time.monotonic() < deadline
                 self.job.run_on(0.01)
             processes.kill(self._restarting()[0])
+        elif kind == "migrated":
+            self._migrate()
         else:
             getattr(self.injector, kind)()
+
+    def _migrate(self):
+        """A rank's node is to be free."""
+        node = self.injector.random_node()
+        done = self.lab.ckpt("migrate", NAME, "--from", node)
+        assert done.returncode == 0, done
+
+    def _migrated(self, begin):
+        """As fail_once(): stopped, started again, running."""
+        moved = time.monotonic() - begin
+        started = self._await(rf"^ckpt: the job goes on from {NAME}/\d+", begin)
+        running = self._await(self.program.progress, begin)
+        self.times["migrated"].append((moved, started, running))
+        return True
 
     def _restarting(self):
         """Ranks of the launch that has just begun, in whatever state."""
@@ -169,6 +191,8 @@ class Run:
         ):
             return False
         kinds = [kind for kind, nodes in KINDS.items() if nodes <= self.spares]
+        if self.spares == 0:
+            kinds.remove("migrated")
         kind = self.chance.choice(kinds)
         self.job._next = len(self.job.lines)  # pylint: disable=protected-access
         begin = time.monotonic()
@@ -177,6 +201,8 @@ class Run:
         self.counts[kind] += 1
         if kind == "agent_killed":
             return self.job.run_on(0)
+        if kind == "migrated":
+            return self._migrated(begin)
         noticed = self._await(NOTICED, begin)
         if not RESTART.match(self.job.lines[self.job._next - 1]):
             restarted = self._await(RESTART, begin)
@@ -192,7 +218,8 @@ def run_failures(directory, make_program, count, chance, levels=""):
     can lose no more nodes than it has spare ones."""
     counts, times = Counter(), defaultdict(list)
     native = None
-    while sum(counts[kind] for kind in KINDS) < count:
+    failures = [kind for kind in KINDS if kind != "migrated"]
+    while sum(counts[kind] for kind in failures) < count:
         program = make_program()
         if native is None:
             lab = Lab(directory / "native")
@@ -200,7 +227,7 @@ def run_failures(directory, make_program, count, chance, levels=""):
             lab.close()
         run = Run(directory / f"run{counts['jobs']}", program, chance, levels)
         try:
-            while sum((counts + run.counts)[kind] for kind in KINDS) < count:
+            while sum((counts + run.counts)[kind] for kind in failures) < count:
                 if not run.fail_once():
                     break
             run.job.succeed(10 * PATIENCE)
