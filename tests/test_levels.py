@@ -84,6 +84,8 @@ def test_a_partner_makes_the_piece_again(box, tmp_path, native):
     save(lab, job, program)
     number = save(lab, job, program)
     assert where(lab, number)["on_nodes"] and not where(lab, number)["on_disk"]
+    seen = lab.ckpt("verify", f"{NAME}/{number}")
+    assert seen.returncode == 3 and "lies on the nodes" in seen.stderr
     box.kill("n2")
     job.wait_for(f"^ckpt: node n2 was lost; restart 1 of at most 10, from {NAME}/{number}")
     job.wait_for(program.progress)

@@ -106,6 +106,17 @@ FoundCheckpoint find_checkpoint(const TierDirectories &directories,
     }
 }
 
+Checkpoint find_checkpoint_here(const TierDirectories &directories, const std::string &word)
+{
+    Checkpoint found = find_checkpoint(directories, word).checkpoint;
+    if (found.is_on_nodes) {
+        stop_with(exit_not_found,
+                  "{} lies on the nodes that have written it, in {}: nobody sees all of it here",
+                  found.name(), found.directory.string());
+    }
+    return found;
+}
+
 void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)

@@ -39,6 +39,9 @@ struct FoundCheckpoint {
 FoundCheckpoint find_checkpoint(const TierDirectories &directories,
                                 const std::string &word);
 
+/* The same for a command that looks into the files: not one that lies on nodes. */
+Checkpoint find_checkpoint_here(const TierDirectories &directories, const std::string &word);
+
 /* How much of a checkpoint is read before it is used. */
 enum class Verification {
     none,  /* manifest and sizes; what find_checkpoint() does */

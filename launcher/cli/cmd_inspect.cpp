@@ -132,7 +132,7 @@ class InspectCommand : public Command
     int run(const Words &) override
     {
         Checkpoint checkpoint =
-            find_checkpoint(directories_of(directory_), checkpoint_).checkpoint;
+            find_checkpoint_here(directories_of(directory_), checkpoint_);
         if (rank_ < 0) {
             show_all(checkpoint);
         } else {

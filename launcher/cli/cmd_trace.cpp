@@ -60,7 +60,7 @@ class TraceCommand : public Command
     int run(const Words &) override
     {
         Checkpoint checkpoint =
-            find_checkpoint(directories_of(directory_), checkpoint_).checkpoint;
+            find_checkpoint_here(directories_of(directory_), checkpoint_);
         CheckpointTrace trace = load_trace(checkpoint);
 
         if (!svg_.empty()) {

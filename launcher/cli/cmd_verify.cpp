@@ -26,7 +26,7 @@ class VerifyCommand : public Command
     int run(const Words &) override
     {
         Checkpoint checkpoint =
-            find_checkpoint(directories_of(directory_), checkpoint_).checkpoint;
+            find_checkpoint_here(directories_of(directory_), checkpoint_);
         {
             ProgressLine line;
             verify_checkpoint(checkpoint, Verification::full,
