@@ -157,8 +157,9 @@ ParityIndex ParityIndex::load(const Group &group, std::size_t member, BlockSourc
     if (tail.checksum != checksum_of_index(bytes)) {
         fail("{} has an index that is damaged", file);
     }
-    std::memcpy(index.checksums_.data(), bytes.data(),
-                index.checksums_.size() * sizeof(std::uint64_t));
+    const auto checksums = std::as_writable_bytes(std::span(index.checksums_));
+    std::ranges::copy(std::as_bytes(std::span(bytes)).first(checksums.size()),
+                      checksums.begin());
     if (index.bytes() != bytes) {
         fail("{} is of another group or another member", file);
     }
