@@ -15,6 +15,7 @@
 #include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
+#include "image/node_record.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
 #include "protocol/held_request.hpp"
@@ -180,6 +181,7 @@ class Coordinator : public NodeEvents, private RankPages
     void written_down();
     void open_slow_store();
     void flush_leftover();
+    void protect_leftover(const NodeRecord &newest);
     TierFlush::Hooks flush_hooks();
     NodeLevel::Hooks node_level_hooks();
     Node *agent_of(const std::string &host) const;

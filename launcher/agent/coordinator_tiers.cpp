@@ -70,15 +70,34 @@ void Coordinator::flush_leftover()
     if (!flush_) {
         return;
     }
-    worker_.run([this, store = *store_, job = job_] {
+    worker_.run([this, store = *store_, job = job_, records = records()] {
         try {
             if (auto newest = store.newest_committed(job)) {
                 worker_.reply([this, number = newest->number] { flush_->committed(number); });
+            }
+            if (auto number = NodeRecord::numbers(records); !number.empty()) {
+                protect_leftover(NodeRecord::load(records, number.back()));
             }
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
     });
+}
+
+/* On the worker's thread. By the nodes that have written it: those that have gone have
+ * left nothing to be protected. */
+void Coordinator::protect_leftover(const NodeRecord &newest)
+{
+    if (newest.protection.is_null()) {
+        worker_.reply([this, manifest = newest.manifest] {
+            const bool all_are_here = std::ranges::all_of(
+                manifest.pieces,
+                [this](const Piece &piece) { return agent_of(piece.host) != nullptr; });
+            if (all_are_here && machine_.phase() == Phase::idle) {
+                node_level_->committed(manifest);
+            }
+        });
+    }
 }
 
 /* By the node that has written it, also if there are no ranks any more; if it is no longer

@@ -21,12 +21,33 @@ namespace ckpt
 
 using std::chrono::steady_clock;
 
+namespace
+{
+
+/* A note that cannot be read is of no use. */
+bool is_protected(const std::filesystem::path &records, std::uint64_t number)
+{
+    try {
+        return !NodeRecord::load(records, number).protection.is_null();
+    } catch (const Error &) {
+        return false;
+    }
+}
+
+} // namespace
+
 NodeLevel::NodeLevel(WorkerThread &worker, std::filesystem::path fast,
                      std::filesystem::path records, redundancy::Scheme scheme,
                      std::filesystem::path domains, Hooks hooks)
     : worker_(worker), fast_(std::move(fast)), records_(std::move(records)),
       scheme_(scheme), domains_(std::move(domains)), hooks_(std::move(hooks))
 {
+    const auto noted = NodeRecord::numbers(records_);
+    for (auto number = noted.rbegin(); number != noted.rend() && redundant_ == 0; ++number) {
+        if (is_protected(records_, *number)) {
+            redundant_ = *number;
+        }
+    }
 }
 
 void NodeLevel::committed(const Manifest &manifest, Then then)

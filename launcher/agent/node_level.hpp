@@ -41,7 +41,7 @@ class NodeLevel
     };
 
     /* worker: of the event loop. fast: the directory of the job on each node. records: that
-     * of the notes. domains: file with the failure domains of nodes, or empty. */
+     * of the notes; what an agent before us has had protected is needed as ever. domains: file with the failure domains of nodes, or empty. */
     NodeLevel(WorkerThread &worker, std::filesystem::path fast,
               std::filesystem::path records, redundancy::Scheme scheme,
               std::filesystem::path domains, Hooks hooks);

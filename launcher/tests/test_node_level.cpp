@@ -190,6 +190,21 @@ TEST_F(NodeLevelTest, WithoutRedundancyOnlyTheNewestIsNeeded)
     EXPECT_EQ(level->needed(), (std::set<std::uint64_t>{2}));
 }
 
+TEST_F(NodeLevelTest, WhatAnAgentBeforeUsHasHadProtectedIsNeeded)
+{
+    begin("parity");
+    commit(1);
+    await_orders(4);
+    answer_all();
+    run_until([&] { return over == 1; });
+    commit(2);
+    await_orders(4);
+    worker.stop();
+    begin("parity");
+    EXPECT_EQ(level->redundant(), 1u);
+    EXPECT_TRUE(level->needed().contains(1));
+}
+
 TEST_F(NodeLevelTest, RecordsOfThePastGo)
 {
     begin("none");
