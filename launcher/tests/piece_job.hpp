@@ -61,6 +61,7 @@ class Events : public NodeEvents
     {
         told.push_back(fmt::format("folded {}", number));
     }
+    void redundancy_written(Node &, std::uint64_t, const std::string &) override {}
     void sweep_opened(Node &) override
     {
         told.push_back("sweep opened");

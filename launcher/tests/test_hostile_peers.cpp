@@ -300,7 +300,7 @@ class MadJob
         const auto end = steady_clock::now() + std::chrono::seconds(20);
 
         reply_.clear();
-        coordinator_.request(1, false);
+        coordinator_.request(1, Then::go_on);
         while (reply_.empty() && steady_clock::now() < end) {
             turn();
         }
