@@ -270,7 +270,7 @@ void Agent::request(ClientId client, const control::Request &request)
         reply.error = "this is not the node of rank 0: its agent takes requests";
     } else {
         reply.error = fmt::format(
-            "the job is still starting: {} of {} ranks have called MPI_Init",
+            "{}: {} of {} ranks have called MPI_Init", control::still_starting,
             local_.ranks().size(), rank_count_);
     }
     answer(client, reply);

@@ -46,6 +46,9 @@ std::string namespace_hash(std::string_view launch_namespace);
  * dead one refuses the connection (ECONNREFUSED) and may be removed. */
 std::vector<std::filesystem::path> control_sockets();
 
+/* How an error begins that is over as soon as all ranks have called MPI_Init. */
+inline constexpr const char *still_starting = "the job is still starting";
+
 struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or

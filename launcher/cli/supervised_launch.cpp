@@ -160,6 +160,11 @@ void SupervisedLaunch::answered(const control::Reply &reply)
 {
     LastCheckpoint &last = *ending_.last;
 
+    if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
+        ask_until_ && steady_clock::now() < *ask_until_) {
+        is_asked_ = false; /* once more, soon */
+        return;
+    }
     if (reply.event == "error") {
         given_up(reply.error);
         return;
