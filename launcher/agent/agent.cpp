@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace ckpt
@@ -33,8 +32,9 @@ using std::chrono::steady_clock;
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
 /* To what the last client reads, and to what another node is told. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
-/* `ckpt run`, among those that ask for checkpoints. */
-constexpr ClientId supervisor_client = std::numeric_limits<ClientId>::max();
+/* Requests of `ckpt run` have numbers from here on, those of other commands do not get so
+ * far. */
+constexpr ClientId first_of_supervisor = ClientId(1) << 63;
 
 int number_from_environment(const char *name)
 {
@@ -230,7 +230,8 @@ void Agent::supervise()
     SupervisorLink::Hooks hooks;
     hooks.order = [this](const nlohmann::json &order) {
         if (order.at("type") == "request") {
-            request(supervisor_client, order.at("request").get<control::Request>());
+            request(first_of_supervisor + order.at("number").get<ClientId>(),
+                    order.at("request").get<control::Request>());
         } /* else of a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
@@ -240,8 +241,10 @@ void Agent::supervise()
 
 void Agent::answer(ClientId client, const control::Reply &reply)
 {
-    if (client == supervisor_client) {
-        supervisor_->send({{"type", "reply"}, {"reply", reply}});
+    if (client >= first_of_supervisor) {
+        supervisor_->send({{"type", "reply"},
+                           {"number", client - first_of_supervisor},
+                           {"reply", reply}});
     } else {
         control_.reply(client, reply);
     }

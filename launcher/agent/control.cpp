@@ -70,7 +70,8 @@ std::vector<std::filesystem::path> control_sockets()
     std::filesystem::directory_iterator entries(run_directory(), error);
     for (; !error && entries != std::filesystem::directory_iterator();
          entries.increment(error)) {
-        if (entries->path().extension() == ".ctl") {
+        const auto ending = entries->path().extension();
+        if (ending == ".ctl" || ending == ".run") {
             found.push_back(entries->path());
         }
     }

@@ -42,8 +42,8 @@ std::filesystem::path run_directory();
 /* FNV-1a, 64 bits, as 16 hexadecimal digits: HASH of a launch's namespace. */
 std::string namespace_hash(std::string_view launch_namespace);
 
-/* Control sockets found in run_directory(), of living and dead agents alike: a
- * dead one refuses the connection (ECONNREFUSED) and may be removed. */
+/* Control sockets found in run_directory(), of agents and of `ckpt run`, living and dead
+ * alike: a dead one refuses the connection (ECONNREFUSED) and may be removed. */
 std::vector<std::filesystem::path> control_sockets();
 
 /* How an error begins that is over as soon as all ranks have called MPI_Init. */
