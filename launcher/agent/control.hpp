@@ -49,10 +49,14 @@ std::vector<std::filesystem::path> control_sockets();
 struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
-                            "migrate" */
+                            "migrate"; of rank 0, what PMIx tells (docs/pmix.md):
+                            "registered", "declared" or "ended" */
     std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after
                             the commit; none of them runs on before */
     std::string from, to; /* migrate: nodes; an empty `to`: a spare one */
+    std::string by; /* through whom this comes, if not from a user: "PMIx"; its version */
+    int rank = -1;  /* ended: who */
+    int code = 0;   /* registered, declared, ended: the status that PMIx gives */
 };
 
 /* How far a checkpoint is. */
@@ -153,6 +157,8 @@ struct Status {
     /* Messages and connections that were refused, by refusal_name(): of this agent, and of
      * those that have told it theirs. */
     std::map<std::string, std::uint64_t> refused;
+    std::string pmix; /* of the coordinator: the PMIx through which the launcher can ask for
+                         checkpoints, or "" */
     std::string protocol; /* settings of the job, as they were given */
     std::string snapshot;
     std::string codec;
@@ -166,14 +172,15 @@ struct Status {
 /* One line from the agent; `event` says which of the others is meant. */
 struct Reply {
     int version = control::version;
-    std::string event; /* "progress", "result", "error" or "status" */
+    std::string event; /* "progress", "result", "error", "status", or "noted" */
     std::string error; /* text for the user */
     Progress progress;
     Result result;
     Status status;
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then, from, to, by, rank,
+                                                code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Progress, phase, number,
                                                 ranks_done, rank_count,
                                                 bytes_done, seconds, waits_for)
@@ -192,7 +199,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
     flushed, flushing, flush_error, protocol, snapshot, codec, increments, nodes, progress,
-    last_at, totals, refused)
+    last_at, totals, refused, pmix)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Requests for checkpoints that come by way of PMIx (docs/pmix.md); under Slurm they are
+in test_slurm.py."""
+
+import subprocess
+import time
+
+import pytest
+
+from ckpttest import pmix, programs
+from ckpttest.lab import Lab
+from ckpttest.mpis import OPENMPI5
+from ckpttest.settings import PATIENCE
+from ckpttest.settings import OPENMPI5 as PREFIX
+
+LIBRARIES = PREFIX / "lib/openmpi"
+
+needs_5 = pytest.mark.skipif(
+    not OPENMPI5.installed, reason="no Open MPI 5.0 (see setup)"
+)
+
+
+@pytest.fixture
+def lab5(tmp_path):
+    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    yield lab
+    lab.close()
+
+
+@pytest.fixture
+def stop(tmp_path):
+    return tmp_path / "stop"
+
+
+def status_of(lab, job):
+    job.wait_for("^tick")
+    lab.wait_for_agent(job)
+    (status,) = lab.ckpt_json("status", job.pid)
+    return status
+
+
+def ask(lab, job, *ranks, **more):
+    """A request to ranks of the job; how it was answered."""
+    return pmix.answer_in(
+        pmix.ask_as_tool(status_of(lab, job), LIBRARIES, *ranks, **more)
+    )
+
+
+def end(job, stop):
+    """mpirun ends, too: what was asked of it has not stopped it."""
+    stop.touch()
+    assert any(line.startswith("OK ") for line in job.succeed())
+    stop.unlink()
+
+
+@needs_5
+@pytest.mark.parametrize("ranks", [(), (0,), (1, 2)], ids=["all", "first", "others"])
+def test_request(lab5, stop, ranks):
+    """Whoever is asked: there is one checkpoint, and the requester hears of it."""
+    job = lab5.start(programs.idle(stop, 3))
+    assert ask(lab5, job, *ranks) == pmix.COMPLETE
+    assert len(lab5.checkpoints()) == 1
+    end(job, stop)
+
+
+@needs_5
+def test_default_event(lab5, stop):
+    """The manager does not mind whether others handle the event."""
+    job = lab5.start(programs.idle(stop))
+    assert ask(lab5, job, MANAGER_DEFAULT=1) == pmix.COMPLETE
+    assert len(lab5.checkpoints()) == 1
+    end(job, stop)
+
+
+@needs_5
+def test_restarted(lab5, stop):
+    """A job that was restarted obeys the server of its new launch."""
+    first = lab5.start(programs.idle(stop))
+    assert ask(lab5, first) == pmix.COMPLETE
+    first.kill()
+    second = lab5.restart()
+    assert ask(lab5, second) == pmix.COMPLETE
+    assert len(lab5.checkpoints()) == 2
+    end(second, stop)
+
+
+@needs_5
+def test_refused(lab5, stop):
+    """What cannot be done is told, and harms nobody."""
+    job = lab5.start(programs.idle(stop))
+    directory = lab5.store / status_of(lab5, job)["job"]
+    directory.rename(aside := lab5.directory / "aside")
+    directory.touch()
+    assert ask(lab5, job) == pmix.FAILED
+    directory.unlink()
+    aside.rename(directory)
+    assert lab5.checkpoint(job)["name"]
+    end(job, stop)
+
+
+def test_openmpi4(lab, stop):
+    """Its server delivers the event on a node. mpirun never tells the requester that it
+    has been given one, and would never end if we gave it another one as the answer."""
+    job = lab.start(programs.idle(stop))
+    assert status_of(lab, job)["pmix"].startswith("OpenPMIx 4.")
+    command = [str(word) for word in pmix.command_of_client(job.ranks(), 1)]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as manager:
+        deadline = time.monotonic() + PATIENCE
+        while not lab.checkpoints():
+            assert time.monotonic() < deadline, "no checkpoint"
+            assert job.run_on(0.05), "the job has ended"
+        manager.kill()
+    end(job, stop)
