@@ -2,12 +2,14 @@
 """Requests for checkpoints that come by way of PMIx (docs/pmix.md); under Slurm they are
 in test_slurm.py."""
 
+import os
+import re
 import subprocess
 import time
 
 import pytest
 
-from ckpttest import pmix, programs
+from ckpttest import pmix, processes, programs
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
 from ckpttest.settings import PATIENCE
@@ -30,6 +32,22 @@ def lab5(tmp_path):
 @pytest.fixture
 def stop(tmp_path):
     return tmp_path / "stop"
+
+
+class NotifyingLab(Lab):
+    """Jobs outlive their ranks, and their server tells of those that end."""
+
+    def mpirun_command(self, program, *options):
+        notify = ["--rtos", "recoverable,notifyerrors"]
+        return super().mpirun_command(program, *notify, *options)
+
+
+def wait_for(condition, job):
+    """While the job runs."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it has not come"
+        assert job.run_on(0.05), "the job has ended"
 
 
 def status_of(lab, job):
@@ -105,9 +123,21 @@ def test_openmpi4(lab, stop):
     assert status_of(lab, job)["pmix"].startswith("OpenPMIx 4.")
     command = [str(word) for word in pmix.command_of_client(job.ranks(), 1)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as manager:
-        deadline = time.monotonic() + PATIENCE
-        while not lab.checkpoints():
-            assert time.monotonic() < deadline, "no checkpoint"
-            assert job.run_on(0.05), "the job has ended"
+        wait_for(lab.checkpoints, job)
         manager.kill()
     end(job, stop)
+
+
+@needs_5
+def test_second_opinion(tmp_path, stop):
+    """The agent's log has what PMIx tells of a rank beside what it has seen itself."""
+    lab = NotifyingLab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    try:
+        job = lab.start(programs.idle(stop))
+        name = status_of(lab, job)["job"]
+        processes.kill(job.ranks()[1])
+        log = lab.store / name / f"ckptd-{os.uname().nodename}.log"
+        for text in (r"rank 1 has gone", r"PMIx: rank 1 has ended \(error -402\)"):
+            wait_for(lambda text=text: re.search(text, log.read_text("utf-8")), job)
+    finally:
+        lab.close()
