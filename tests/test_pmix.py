@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from ckpttest import pmix, processes, programs
+from ckpttest import cluster, pmix, processes, programs
 from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
 from ckpttest.settings import PATIENCE
@@ -139,5 +140,94 @@ def test_second_opinion(tmp_path, stop):
         log = lab.store / name / f"ckptd-{os.uname().nodename}.log"
         for text in (r"rank 1 has gone", r"PMIx: rank 1 has ended \(error -402\)"):
             wait_for(lambda text=text: re.search(text, log.read_text("utf-8")), job)
+    finally:
+        lab.close()
+
+
+# ---- ckpt checkpoint --pmix ---------------------------------------------------------
+
+
+@needs_5
+def test_ckpt_as_tool(lab5, stop):
+    """It asks like a manager. mpirun would not end after a second connection of a tool: it
+    refuses that one."""
+    job = lab5.start(programs.idle(stop))
+    name = status_of(lab5, job)["job"]
+    done = lab5.ckpt("checkpoint", "--pmix", job.pid)
+    assert (done.returncode, done.stdout) == (0, f"{name}/1\n"), done
+    again = lab5.ckpt("checkpoint", "--pmix", name)
+    assert again.returncode == 4
+    assert f"mpirun {job.pid} takes no connection" in again.stderr
+    assert lab5.checkpoint(job)["number"] == 2
+    end(job, stop)
+
+
+@needs_5
+def test_ckpt_as_tool_refused(lab5, stop):
+    """The reason is that of the agent."""
+    job = lab5.start(programs.idle(stop))
+    directory = lab5.store / status_of(lab5, job)["job"]
+    directory.rename(lab5.directory / "aside")
+    directory.touch()
+    done = lab5.ckpt("checkpoint", "--pmix", job.pid)
+    assert done.returncode == 4
+    assert str(directory) in done.stderr, done
+    end(job, stop)
+
+
+@needs_5
+def test_ckpt_as_tool_unheard(lab5, stop):
+    """A job without checkpoints answers nothing. mpirun does not end while a tool is
+    there, so that leaves when the job is over, be it that it has just connected."""
+    job = lab5.start_native(programs.idle(stop))
+    job.wait_for("^tick")
+    asking = lab5.ckpt_in_background("checkpoint", "--pmix", job.pid)
+    maps = Path(f"/proc/{asking.pid}/maps")
+    wait_for(lambda: "libpmix.so" in maps.read_text("utf-8"), job)
+    end(job, stop)
+    _, errors = asking.communicate(timeout=PATIENCE)
+    assert asking.returncode in (3, 4)
+    assert "has ended" in errors
+
+
+def test_no_tool_of_openmpi4(lab, stop):
+    """It is not even tried: mpirun 4.1 can crash when a tool connects."""
+    job = lab.start(programs.idle(stop))
+    status_of(lab, job)
+    done = lab.ckpt("checkpoint", "--pmix", job.pid)
+    assert done.returncode == 4
+    assert "mpirun of Open MPI 4" in done.stderr
+    assert not lab.checkpoints()
+    end(job, stop)
+
+
+@needs_5
+@pytest.mark.skipif(
+    not cluster.is_possible(), reason="no network namespaces for this user"
+)
+def test_ranks_elsewhere(nodes, tmp_path, stop):
+    """On the node of mpirun, where there is no agent, the server is in reach."""
+    settings = {
+        "PRTE_MCA_plm": "ssh",
+        "PRTE_MCA_plm_ssh_agent": nodes.enter,
+        "PRTE_MCA_prte_if_include": "eth0",
+        "PRTE_MCA_prte_tmpdir_base": nodes.scratch,
+        "OMPI_MCA_btl": "tcp,self,sm",
+    }
+    lab = nodes.lab(tmp_path / "lab", head=True)
+    lab.mpirun = OPENMPI5.mpirun
+    lab.settings.update(**OPENMPI5.settings(), **settings)
+    try:
+        job = lab.start(programs.idle(stop), CKPT_NAME="job")
+        job.wait_for("^tick")
+        (mpirun,) = (
+            pid
+            for pid in nodes.processes(cluster.HEAD)
+            if processes.name_of(pid) == "prterun"
+        )
+        assert "use ckpt there" in lab.ckpt("checkpoint", "job").stderr
+        done = lab.ckpt("checkpoint", "--pmix", mpirun)
+        assert (done.returncode, done.stdout) == (0, "job/1\n"), done
+        end(job, stop)
     finally:
         lab.close()

@@ -13,10 +13,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* How the line with the last word of the agent begins its event. In a text the
- * quotation marks would have a backslash. */
+/* What is in the line with the last word of the agent. In a text the quotation
+ * marks would have a backslash. */
 #define DONE "\"event\":\"result\""
 #define NOT_DONE "\"event\":\"error\""
+#define NAME "\"name\":\""
+#define REASON "\"error\":\""
 
 /* flags: SOCK_NONBLOCK, if nobody may wait for an agent that takes no connections.
  * Returns a descriptor or -errno. */
@@ -62,17 +64,35 @@ int ckpt_host_control_tell(const char *path, const char *line)
     return error;
 }
 
+/* Copies the text that begins behind `start`, if that is in the line. */
+static void copy_text(const char *line, const char *start, char *text, size_t size)
+{
+    const char *from = strstr(line, start);
+    size_t length = 0;
+
+    from = from == NULL ? "" : from + strlen(start);
+    for (; *from != '\0' && *from != '"' && length + 1 < size; from++) {
+        if (*from == '\\' && from[1] != '\0') {
+            from++;
+        }
+        text[length++] = *from;
+    }
+    text[length] = '\0';
+}
+
 /* Reads up to the last word. */
-static int await_answer(FILE *agent)
+static int await_answer(FILE *agent, char *text, size_t size)
 {
     char *line = NULL;
-    size_t size = 0;
+    size_t room = 0;
     int answer = -EPIPE; /* the agent has died */
 
-    while (answer == -EPIPE && getline(&line, &size, agent) >= 0) {
+    while (answer == -EPIPE && getline(&line, &room, agent) >= 0) {
         if (strstr(line, DONE) != NULL) {
+            copy_text(line, NAME, text, size);
             answer = 0;
         } else if (strstr(line, NOT_DONE) != NULL) {
+            copy_text(line, REASON, text, size);
             answer = -ECANCELED;
         }
     }
@@ -80,12 +100,14 @@ static int await_answer(FILE *agent)
     return answer;
 }
 
-int ckpt_host_control_ask(const char *path, const char *line)
+int ckpt_host_control_ask(const char *path, const char *line, char *text,
+                          size_t size)
 {
     const int fd = open_control(path, 0);
     FILE *agent;
     int error;
 
+    snprintf(text, size, "the agent does not answer");
     if (fd < 0) {
         return fd;
     }
@@ -96,7 +118,7 @@ int ckpt_host_control_ask(const char *path, const char *line)
     }
     error = send_line(fd, line);
     if (error == 0) {
-        error = await_answer(agent);
+        error = await_answer(agent, text, size);
     }
     fclose(agent);
     return error;

@@ -103,7 +103,8 @@ static void set_text(pmix_info_t *info, const char *key, char *text)
 
 struct request {
     char id[256]; /* the requester's name for it; may be empty */
-    pmix_info_t answer[2];
+    char text[512]; /* name of the checkpoint, or why there is none */
+    pmix_info_t answer[3];
 };
 
 static void free_request(pmix_status_t status, void *request)
@@ -118,11 +119,12 @@ static void free_request(pmix_status_t status, void *request)
  */
 static void answer_request(struct request *request, pmix_status_t status)
 {
-    const size_t count = request->id[0] == '\0' ? 1 : 2;
+    const size_t count = request->id[0] == '\0' ? 2 : 3;
     pmix_status_t error = PMIX_ERR_NOT_SUPPORTED;
 
     set_flag(&request->answer[0], PMIX_EVENT_NON_DEFAULT);
-    set_text(&request->answer[1], PMIX_JOB_CTRL_ID, request->id);
+    set_text(&request->answer[1], PMIX_EVENT_TEXT_MESSAGE, request->text);
+    set_text(&request->answer[2], PMIX_JOB_CTRL_ID, request->id);
     if (getenv(ORTE_VARIABLE) == NULL) {
         error = pmix.notify(status, &self, PMIX_RANGE_GLOBAL, request->answer,
                             count, free_request, request);
@@ -132,10 +134,12 @@ static void answer_request(struct request *request, pmix_status_t status)
     }
 }
 
-static void *obey(void *request)
+static void *obey(void *argument)
 {
+    struct request *request = argument;
     const int error = ckpt_host_control_ask(
-        agent, "{\"version\":1,\"command\":\"checkpoint\",\"by\":\"PMIx\"}\n");
+        agent, "{\"version\":1,\"command\":\"checkpoint\",\"by\":\"PMIx\"}\n",
+        request->text, sizeof(request->text));
 
     answer_request(request, error == 0 ? PMIX_JCTRL_CHECKPOINT_COMPLETE
                                        : PMIX_ERR_PROC_CHECKPOINT);
@@ -168,6 +172,7 @@ static void take_request(const pmix_info_t *info, size_t count)
         strncpy(request->id, id->value.data.string, sizeof(request->id) - 1);
     }
     if (start_thread(request) != 0) {
+        strcpy(request->text, "no thread for the request");
         answer_request(request, PMIX_ERR_PROC_CHECKPOINT);
     }
 }
