@@ -115,7 +115,7 @@ static void free_request(pmix_status_t status, void *request)
 
 /*
  * Tells the requester what became of the request. Not over ORTE: its mpirun never
- * ends once it has been given an event. Takes the request.
+ * ends when a rank has given it such an event. Takes the request.
  */
 static void answer_request(struct request *request, pmix_status_t status)
 {
