@@ -240,4 +240,5 @@ def test_pmix_request(place):
     asked = here.start(*pmix.command_of_client(ranks, 1))
     assert pmix.answer_in("\n".join(asked.succeed())) == pmix.COMPLETE
     here.cluster.wait_for_checkpoint(here.directory, "job", 1)
+    job.wait_for(here.program.progress, count=3)
     here.end(job)

@@ -18,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ID "the test's request"
 #define RANKS_MAX 8
 #define PATIENCE 30 /* seconds */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static int registered, answer; /* guarded by the mutex */
+static char id[64]; /* of this request: servers remember answers to others */
 
 static void note(int *place, int value)
 {
@@ -66,7 +66,7 @@ static void answered(size_t handler, pmix_status_t status,
     (void)handler, (void)source, (void)results, (void)result_count;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(info[i].key, PMIX_JOB_CTRL_ID) == 0 &&
-            strcmp(info[i].value.data.string, ID) == 0) {
+            strcmp(info[i].value.data.string, id) == 0) {
             note(&answer, status);
         }
     }
@@ -106,7 +106,7 @@ static void ask(const pmix_proc_t *self, const char *space, char *ranks[], size_
     pmix_proc_t to[RANKS_MAX] = {0};
     pmix_data_array_t range = {.type = PMIX_PROC, .size = count, .array = to};
     pmix_info_t info[] = {
-        {.key = PMIX_JOB_CTRL_ID, .value = {PMIX_STRING, {.string = ID}}},
+        {.key = PMIX_JOB_CTRL_ID, .value = {PMIX_STRING, {.string = id}}},
         {.key = PMIX_EVENT_CUSTOM_RANGE, .value = {PMIX_DATA_ARRAY, {.darray = &range}}},
         {.key = PMIX_EVENT_NON_DEFAULT, .value = {PMIX_BOOL, {.flag = true}}},
     };
@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     if (argc < 2 || argc > 2 + RANKS_MAX) {
         return 2;
     }
+    snprintf(id, sizeof(id), "manager-%d-%ld", (int)getpid(), (long)time(NULL));
     connect_to_server(&self);
     PMIx_Register_event_handler(answers, 2, NULL, 0, answered, is_registered, NULL);
     if (await(&registered) != 1) {
@@ -148,6 +149,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (getenv("MANAGER_SERVER") != NULL) {
         PMIx_tool_finalize();
+    } else { /* Slurm kills the step for a connection that is lost */
+        PMIx_Finalize(NULL, 0);
     }
-    _exit(0); /* a client would finalize the rank */
+    return 0;
 }

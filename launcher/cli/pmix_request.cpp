@@ -264,7 +264,9 @@ class Tool
      * that it would send. */
     void ask(const std::string &space)
     {
-        id = fmt::format("ckpt-{}", getpid());
+        /* Of no other request: servers remember answers. */
+        id = fmt::format("ckpt-{}-{}", getpid(),
+                         std::chrono::system_clock::now().time_since_epoch().count());
         pmix_proc_t all = process(space, PMIX_RANK_WILDCARD);
         pmix_info_t directive = text_entry(PMIX_JOB_CTRL_CHECKPOINT, id);
         pmix_info_t *results = nullptr;
