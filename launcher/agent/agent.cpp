@@ -252,6 +252,25 @@ void Agent::answer(ClientId client, const control::Reply &reply)
 
 /* ---- Commands ------------------------------------------------------------------ */
 
+/* What the launcher tells through rank 0. False if it is something else. */
+bool Agent::note(const control::Request &request)
+{
+    if (!coordinator_) {
+        return false;
+    }
+    LauncherNews &news = coordinator_->launcher_news();
+    if (request.command == "registered") {
+        news.registered(request.by, request.code);
+    } else if (request.command == "declared") {
+        news.declared(request.code);
+    } else if (request.command == "ended") {
+        news.ended(request.rank, request.code, steady_clock::now());
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void Agent::request(ClientId client, const control::Request &request)
 {
     control::Reply reply;
@@ -260,11 +279,16 @@ void Agent::request(ClientId client, const control::Request &request)
     if (request.command == "status") {
         reply.event = "status";
         reply.status = status();
+    } else if (note(request)) {
+        reply.event = "noted";
     } else if (request.command != "checkpoint") {
         reply.error = "unknown command '" + request.command + "'";
     } else if (!request.then.empty() && request.then != "kill" && request.then != "move") {
         reply.error = "unknown word '" + request.then + "' for what to do then";
     } else if (coordinator_) {
+        if (!request.by.empty()) {
+            spdlog::info("{} asks for a checkpoint", request.by);
+        }
         coordinator_->request(client, request.then == "move"   ? Then::move
                                       : request.then == "kill" ? Then::kill
                                                                : Then::go_on);

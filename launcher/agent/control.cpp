@@ -88,7 +88,7 @@ void to_json(nlohmann::json &json, const Reply &reply)
         json["result"] = reply.result;
     } else if (reply.event == "status") {
         json["status"] = reply.status;
-    } else {
+    } else if (reply.event == "error") {
         json["error"] = reply.error;
     }
 }
