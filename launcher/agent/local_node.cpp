@@ -583,6 +583,8 @@ void LocalNode::discard(const std::filesystem::path &job, std::uint64_t end,
     remover_.run([job, end, stay] {
         try {
             Store(job.parent_path()).discard(job.filename(), end, stay);
+            std::error_code error; /* it is not empty, most often */
+            std::filesystem::remove(job, error);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
