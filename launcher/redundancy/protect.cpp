@@ -29,14 +29,14 @@ class ParityWriter
     ParityWriter(const Group &group, std::size_t self,
                  const std::filesystem::path &directory,
                  const std::vector<BlockSource *> &members, WriteLimit *limit,
-                 const std::atomic<bool> &cancelled)
+                 const std::atomic<bool> &cancelled, const std::filesystem::path &room)
         : group_(group), self_(static_cast<unsigned>(self)), members_(members),
           limit_(limit), cancelled_(cancelled),
           layout_(static_cast<unsigned>(group.members.size()), group.losses),
           coder_(layout_.data(), layout_.losses()),
           buffers_(layout_.data() + 1, part_bytes),
           index_(group, self),
-          file_(directory / parity_file_name(group.members.at(self).host), "parity")
+          file_(directory / parity_file_name(group.members.at(self).host), "parity", room)
     {
     }
 
@@ -149,9 +149,9 @@ class ParityWriter
 void write_parity(const Group &group, std::size_t self,
                   const std::filesystem::path &directory,
                   const std::vector<BlockSource *> &members, WriteLimit *limit,
-                  const std::atomic<bool> &cancelled)
+                  const std::atomic<bool> &cancelled, const std::filesystem::path &room)
 {
-    ParityWriter(group, self, directory, members, limit, cancelled).run();
+    ParityWriter(group, self, directory, members, limit, cancelled, room).run();
 }
 
 } // namespace ckpt::redundancy
