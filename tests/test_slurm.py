@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from ckpttest import programs, slurm
+from ckpttest import pmix, processes, programs, slurm
 from ckpttest.settings import APPS, INSTALL, TOP
 
 SCRIPTS = TOP / "docs/slurm"
@@ -225,3 +225,20 @@ def test_srun_without_run(place):
     again = here.start("ckpt", "restart", "job")
     again.wait_for(here.program.progress)
     here.end(job, again)
+
+
+def test_pmix_request(place):
+    """Slurm's server delivers events to the ranks of a node, and does not kill the step for
+    those that need no handler."""
+    here = place()
+    plugin = INSTALL / "lib/ckpt/libckpt-mpi.so"
+    export = f"--export=ALL,LD_PRELOAD={plugin},CKPT_NAME=job"
+    job = here.start(*here.words("srun", "--mpi=pmix", "--ntasks=2", "--nodes=1", export))
+    job.wait_for(here.program.progress)
+    running = here.cluster.nodes.processes("n1")
+    ranks = [pid for pid in running if processes.name_of(pid) == "app"]
+    asked = here.start(*pmix.command_of_client(ranks, 1))
+    assert pmix.answer_in("\n".join(asked.succeed())) == pmix.COMPLETE
+    here.cluster.wait_for_checkpoint(here.directory, "job", 1)
+    job.wait_for(here.program.progress, count=3)
+    here.end(job)

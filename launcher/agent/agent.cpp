@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace ckpt
@@ -33,8 +32,9 @@ using std::chrono::steady_clock;
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
 /* To what the last client reads, and to what another node is told. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
-/* `ckpt run`, among those that ask for checkpoints. */
-constexpr ClientId supervisor_client = std::numeric_limits<ClientId>::max();
+/* Requests of `ckpt run` have numbers from here on, those of other commands do not get so
+ * far. */
+constexpr ClientId first_of_supervisor = ClientId(1) << 63;
 
 int number_from_environment(const char *name)
 {
@@ -230,7 +230,8 @@ void Agent::supervise()
     SupervisorLink::Hooks hooks;
     hooks.order = [this](const nlohmann::json &order) {
         if (order.at("type") == "request") {
-            request(supervisor_client, order.at("request").get<control::Request>());
+            request(first_of_supervisor + order.at("number").get<ClientId>(),
+                    order.at("request").get<control::Request>());
         } /* else of a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
@@ -240,14 +241,35 @@ void Agent::supervise()
 
 void Agent::answer(ClientId client, const control::Reply &reply)
 {
-    if (client == supervisor_client) {
-        supervisor_->send({{"type", "reply"}, {"reply", reply}});
+    if (client >= first_of_supervisor) {
+        supervisor_->send({{"type", "reply"},
+                           {"number", client - first_of_supervisor},
+                           {"reply", reply}});
     } else {
         control_.reply(client, reply);
     }
 }
 
 /* ---- Commands ------------------------------------------------------------------ */
+
+/* What the launcher tells through rank 0. False if it is something else. */
+bool Agent::note(const control::Request &request)
+{
+    if (!coordinator_) {
+        return false;
+    }
+    LauncherNews &news = coordinator_->launcher_news();
+    if (request.command == "registered") {
+        news.registered(request.by, request.code);
+    } else if (request.command == "declared") {
+        news.declared(request.code);
+    } else if (request.command == "ended") {
+        news.ended(request.rank, request.code, steady_clock::now());
+    } else {
+        return false;
+    }
+    return true;
+}
 
 void Agent::request(ClientId client, const control::Request &request)
 {
@@ -257,11 +279,16 @@ void Agent::request(ClientId client, const control::Request &request)
     if (request.command == "status") {
         reply.event = "status";
         reply.status = status();
+    } else if (note(request)) {
+        reply.event = "noted";
     } else if (request.command != "checkpoint") {
         reply.error = "unknown command '" + request.command + "'";
     } else if (!request.then.empty() && request.then != "kill" && request.then != "move") {
         reply.error = "unknown word '" + request.then + "' for what to do then";
     } else if (coordinator_) {
+        if (!request.by.empty()) {
+            spdlog::info("{} asks for a checkpoint", request.by);
+        }
         coordinator_->request(client, request.then == "move"   ? Then::move
                                       : request.then == "kill" ? Then::kill
                                                                : Then::go_on);

@@ -56,6 +56,7 @@ class Agent
                     const std::string &host);
     void supervise();
     void request(ClientId client, const control::Request &request);
+    bool note(const control::Request &request);
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
     Refusals::Counts refused() const;

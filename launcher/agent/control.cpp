@@ -70,7 +70,8 @@ std::vector<std::filesystem::path> control_sockets()
     std::filesystem::directory_iterator entries(run_directory(), error);
     for (; !error && entries != std::filesystem::directory_iterator();
          entries.increment(error)) {
-        if (entries->path().extension() == ".ctl") {
+        const auto ending = entries->path().extension();
+        if (ending == ".ctl" || ending == ".run") {
             found.push_back(entries->path());
         }
     }
@@ -87,7 +88,7 @@ void to_json(nlohmann::json &json, const Reply &reply)
         json["result"] = reply.result;
     } else if (reply.event == "status") {
         json["status"] = reply.status;
-    } else {
+    } else if (reply.event == "error") {
         json["error"] = reply.error;
     }
 }

@@ -42,8 +42,8 @@ std::filesystem::path run_directory();
 /* FNV-1a, 64 bits, as 16 hexadecimal digits: HASH of a launch's namespace. */
 std::string namespace_hash(std::string_view launch_namespace);
 
-/* Control sockets found in run_directory(), of living and dead agents alike: a
- * dead one refuses the connection (ECONNREFUSED) and may be removed. */
+/* Control sockets found in run_directory(), of agents and of `ckpt run`, living and dead
+ * alike: a dead one refuses the connection (ECONNREFUSED) and may be removed. */
 std::vector<std::filesystem::path> control_sockets();
 
 /* How an error begins that is over as soon as all ranks have called MPI_Init. */
@@ -52,11 +52,15 @@ inline constexpr const char *still_starting = "the job is still starting";
 struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
-                            "migrate" */
+                            "migrate"; of rank 0, what PMIx tells (docs/pmix.md):
+                            "registered", "declared" or "ended" */
     std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after the commit;
                             none of them runs on before. "move": likewise, and most nodes
                             will be restarted on: what is on them may stay there */
     std::string from, to; /* migrate: nodes; an empty `to`: a spare one */
+    std::string by; /* through whom this comes, if not from a user: "PMIx"; its version */
+    int rank = -1;  /* ended: who */
+    int code = 0;   /* registered, declared, ended: the status that PMIx gives */
 };
 
 /* How far a checkpoint is. */
@@ -165,6 +169,8 @@ struct Status {
     /* Messages and connections that were refused, by refusal_name(): of this agent, and of
      * those that have told it theirs. */
     std::map<std::string, std::uint64_t> refused;
+    std::string pmix; /* of the coordinator: the PMIx through which the launcher can ask for
+                         checkpoints, or "" */
     std::string protocol; /* settings of the job, as they were given */
     std::string snapshot;
     std::string codec;
@@ -178,14 +184,15 @@ struct Status {
 /* One line from the agent; `event` says which of the others is meant. */
 struct Reply {
     int version = control::version;
-    std::string event; /* "progress", "result", "error" or "status" */
+    std::string event; /* "progress", "result", "error", "status", or "noted" */
     std::string error; /* text for the user */
     Progress progress;
     Result result;
     Status status;
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Request, version, command, then, from, to, by, rank,
+                                                code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Progress, phase, number,
                                                 ranks_done, rank_count,
                                                 bytes_done, seconds, waits_for)
@@ -205,7 +212,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
     flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
     redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
-    last_at, totals, refused)
+    last_at, totals, refused, pmix)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

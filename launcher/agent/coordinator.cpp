@@ -458,6 +458,7 @@ void Coordinator::fill(control::Status &status) const
     status.last = last_;
     status.last_at = last_at_;
     status.totals = totals_;
+    status.pmix = launcher_news_.version();
     if (flush_) {
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();

@@ -7,6 +7,7 @@
 
 #include "agent/control.hpp"
 #include "agent/launch_facts.hpp"
+#include "agent/launcher_news.hpp"
 #include "agent/milestones.hpp"
 #include "agent/node.hpp"
 #include "agent/node_level.hpp"
@@ -66,6 +67,8 @@ class Coordinator : public NodeEvents, private RankPages
     void end();
 
     void fill(control::Status &status) const;
+    /* What the launcher tells of the job. */
+    LauncherNews &launcher_news() { return launcher_news_; }
     /* What must have changed for a report on the job to be out of date. */
     Milestones milestones() const;
 
@@ -218,6 +221,7 @@ class Coordinator : public NodeEvents, private RankPages
     CutChoice choice_;
     SweepPlan told_plan_; /* to all nodes */
     TraceRecorder trace_; /* of the attempt under way */
+    LauncherNews launcher_news_;
 
     std::uint64_t epoch_;
     Attempt attempt_;

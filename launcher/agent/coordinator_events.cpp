@@ -86,6 +86,7 @@ void Coordinator::rank_finished(int rank)
 void Coordinator::rank_gone(int rank)
 {
     drop_asks(fmt::format("rank {} has died", rank));
+    launcher_news_.gone(rank, steady_clock::now());
     held_.gone(rank);
     machine_.gone(rank, steady_clock::now());
     perform();

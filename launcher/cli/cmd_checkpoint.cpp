@@ -5,6 +5,7 @@
 #include "cli/agent_client.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/pmix_request.hpp"
 #include "cli/progress_line.hpp"
 
 #include <fmt/core.h>
@@ -29,10 +30,15 @@ class CheckpointCommand : public Command
         add_flag(app, "--kill", kill_,
                  "Kill all ranks once the checkpoint is committed");
         add_flag(app, "--json", json_, "Print everything known, as JSON");
+        add_flag(app, "--pmix", pmix_,
+                 "Ask by way of the PMIx server in mpirun, not the agent");
     }
 
     int run(const Words &) override
     {
+        if (pmix_) {
+            return run_through_pmix();
+        }
         RunningJob job =
             find_started_job(directories_of(directory_), job_, starting_patience_ms);
         control::Request request;
@@ -60,6 +66,29 @@ class CheckpointCommand : public Command
     }
 
   private:
+    /* The agent may be out of reach, on the node of rank 0. */
+    int run_through_pmix()
+    {
+        if (kill_ || json_) {
+            stop_with(exit_usage, "--pmix cannot be combined with --kill or --json");
+        }
+        const bool is_number = !job_.empty() && job_.size() < 10 &&
+                               job_.find_first_not_of("0123456789") == job_.npos;
+        int launcher = is_number
+                           ? std::stoi(job_)
+                           : find_job(directories_of(directory_), job_).status.launcher_pid;
+        std::string name;
+        {
+            ProgressLine line;
+            name = ask_through_pmix(launcher, [&] {
+                line.show(fmt::format("asked by way of PMIx, {}",
+                                      format_seconds(line.seconds())));
+            });
+        }
+        fmt::print("{}\n", name);
+        return exit_done;
+    }
+
     static std::string text(const control::Progress &progress, double seconds)
     {
         if (!progress.waits_for.empty()) {
@@ -86,6 +115,7 @@ class CheckpointCommand : public Command
     std::string directory_;
     bool kill_ = false;
     bool json_ = false;
+    bool pmix_ = false;
 };
 
 } // namespace

@@ -85,6 +85,12 @@ bool is_number(const std::string &word)
            word.find_first_not_of("0123456789") == word.npos;
 }
 
+/* Its numbers of processes are those of this host: not if ckpt run has passed it on. */
+bool is_local(const RunningJob &job)
+{
+    return job.socket.extension() != ".run";
+}
+
 bool has_process(const control::Status &status, int pid)
 {
     return status.launcher_pid == pid ||
@@ -103,7 +109,7 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
         bool here = is_in(status, directories);
         if (word.empty() ? here
                          : status.job == word ||
-                               (is_number(word) &&
+                               (is_number(word) && is_local(job) &&
                                 has_process(status, std::stoi(word)))) {
             found.push_back(job);
         }

@@ -17,12 +17,12 @@ namespace ckpt::cli
 {
 
 struct RunningJob {
-    std::filesystem::path socket; /* where its agent takes commands */
+    std::filesystem::path socket; /* where its agent takes commands, or `ckpt run` for it */
     control::Status status;
 };
 
 /*
- * Jobs of this user with an agent on this host: all that listen in the run
+ * Jobs of this user with an agent or their `ckpt run` on this host: all that listen in the run
  * directory, and those that job.json files in the directories point at. A job with
  * several agents here is listed once, by its coordinator if that is here.
  */

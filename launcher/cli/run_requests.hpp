@@ -15,7 +15,8 @@
 namespace ckpt::cli
 {
 
-/* Of the `ckpt run` of this user, on this host, that has started a job. */
+/* Of the `ckpt run` of this user, on this host, that has started a job. It takes `swap`,
+ * `resume` and `migrate`, and passes on what is for the agent that coordinates. */
 std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job);
 
 class RunRequests

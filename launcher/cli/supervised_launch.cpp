@@ -108,6 +108,10 @@ void SupervisedLaunch::take(std::uint64_t client, const control::Request &reques
 {
     LastCheckpoint last{};
 
+    if (request.command == "status" || request.command == "checkpoint") {
+        pass_on(client, request);
+        return;
+    }
     last.client = client;
     if (request.command == "swap") {
         last.purpose = LastCheckpoint::For::swap;
@@ -132,6 +136,22 @@ void SupervisedLaunch::take(std::uint64_t client, const control::Request &reques
         return;
     }
     wish(std::move(last));
+}
+
+/* What an agent is for, wherever it is. */
+void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &request)
+{
+    const bool is_passed =
+        supervisor_ &&
+        supervisor_->request(
+            request,
+            [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
+            [this, client] { requests_.reply_error(client, "the agent has died"); });
+
+    if (!is_passed) {
+        requests_.reply_error(client, std::string(control::still_starting) +
+                                          ": no agent has told of all ranks");
+    }
 }
 
 void SupervisedLaunch::wish(LastCheckpoint last)

@@ -67,6 +67,7 @@ class SupervisedLaunch
     void take_signals();
     void take(const signalfd_siginfo &info);
     void take(std::uint64_t client, const control::Request &request);
+    void pass_on(std::uint64_t client, const control::Request &request);
     void wish(LastCheckpoint last);
     void ask();
     void answered(const control::Reply &reply);

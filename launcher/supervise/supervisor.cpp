@@ -68,11 +68,24 @@ void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
     agent.stream.reset();
-    if (std::exchange(agent.coordinates, false) && gone_) {
-        auto gone = std::exchange(gone_, nullptr);
-        answer_ = nullptr;
-        gone();
+    if (std::exchange(agent.coordinates, false)) {
+        for (const auto &[number, asked] : std::exchange(asked_, {})) {
+            asked.gone();
+        }
     }
+}
+
+void Supervisor::answered(std::uint64_t number, const control::Reply &reply)
+{
+    const auto found = asked_.find(number);
+    if (found == asked_.end()) {
+        return;
+    }
+    const Answer answer = found->second.answer; /* may ask again */
+    if (reply.event != "progress") {
+        asked_.erase(found);
+    }
+    answer(reply);
 }
 
 void Supervisor::said(Agent &agent, const json &frame)
@@ -84,10 +97,7 @@ void Supervisor::said(Agent &agent, const json &frame)
         return;
     }
     if (type == "reply") {
-        if (answer_) {
-            auto answer = answer_; /* may ask again */
-            answer(frame.at("reply").get<control::Reply>());
-        }
+        answered(frame.at("number"), frame.at("reply").get<control::Reply>());
         return;
     }
     if (type == "node") {
@@ -278,9 +288,9 @@ bool Supervisor::request(const control::Request &request, Answer answer,
     if (found == agents_.end()) {
         return false;
     }
-    answer_ = std::move(answer);
-    gone_ = std::move(gone);
-    found->stream->send({{"type", "request"}, {"request", request}});
+    asked_[++last_number_] = {std::move(answer), std::move(gone)};
+    found->stream->send(
+        {{"type", "request"}, {"number", last_number_}, {"request", request}});
     return true;
 }
 

@@ -40,8 +40,8 @@ class Supervisor
     /* SIGKILL to all ranks, by their agents. */
     void end_ranks();
 
-    /* Has the agent that coordinates take a request. False if there is none just now. The
-     * answers come until one is no progress, or until `gone`. */
+    /* Has the agent that coordinates take a request, one of several perhaps. False if there
+     * is none just now. The answers come until one is no progress, or until `gone`. */
     bool request(const control::Request &request, Answer answer,
                  std::function<void()> gone);
 
@@ -64,9 +64,16 @@ class Supervisor
         bool has_heard = false; /* of other nodes, by datagrams */
     };
 
+    /* A request that has not been answered. */
+    struct Asked {
+        Answer answer;
+        std::function<void()> gone;
+    };
+
     void accept(std::unique_ptr<FrameStream> stream, const std::string &host);
     void said(Agent &agent, const nlohmann::json &frame);
     void lost(Agent &agent);
+    void answered(std::uint64_t number, const control::Reply &reply);
     void rank_event(Agent &agent, const std::string &type, const nlohmann::json &frame);
     bool all_are_here() const;
     void begin_membership();
@@ -94,8 +101,8 @@ class Supervisor
     bool is_proven_ = false;         /* all nodes hear of each other: that is believed */
     EventLoop::Time proof_until_{};
     LoopTimer proof_;        /* the time they have for that */
-    Answer answer_;
-    std::function<void()> gone_;
+    std::map<std::uint64_t, Asked> asked_; /* by number */
+    std::uint64_t last_number_ = 0;        /* of a request */
     std::unique_ptr<PeerListener> listener_;
 };
 

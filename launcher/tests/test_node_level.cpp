@@ -9,10 +9,9 @@
 #include "image/node_record.hpp"
 #include "redundancy/protection.hpp"
 #include "tests/child_process.hpp"
+#include "tests/worker_replies.hpp"
 
 #include <gtest/gtest.h>
-
-#include <poll.h>
 
 #include <fstream>
 
@@ -64,16 +63,22 @@ class NodeLevelTest : public testing::Test
 
     template <typename Condition> void run_until(Condition condition)
     {
-        while (!condition()) {
-            pollfd ready = {worker.descriptor(), POLLIN, 0};
-            ASSERT_EQ(::poll(&ready, 1, 20000), 1) << "nothing happens";
-            worker.run_replies();
-        }
+        run_replies_until(worker, condition);
     }
 
     void await_orders(std::size_t count)
     {
         run_until([&] { return orders.size() == count; });
+    }
+
+    /* A checkpoint, with all answers. */
+    void protect(std::uint64_t number)
+    {
+        const int before = over;
+        commit(number);
+        await_orders(4);
+        answer_all();
+        run_until([&] { return over == before + 1; });
     }
 
     void answer_all(const std::string &error = "")
@@ -141,10 +146,7 @@ TEST_F(NodeLevelTest, OfThoseThatComeMeanwhileTheNewestIsNext)
 TEST_F(NodeLevelTest, AFailureIsToldAndTheLastOneStays)
 {
     begin("parity");
-    commit(1);
-    await_orders(4);
-    answer_all();
-    run_until([&] { return over == 1; });
+    protect(1);
     commit(2);
     await_orders(4);
     answer_all("no space");
@@ -193,10 +195,7 @@ TEST_F(NodeLevelTest, WithoutRedundancyOnlyTheNewestIsNeeded)
 TEST_F(NodeLevelTest, WhatAnAgentBeforeUsHasHadProtectedIsNeeded)
 {
     begin("parity");
-    commit(1);
-    await_orders(4);
-    answer_all();
-    run_until([&] { return over == 1; });
+    protect(1);
     commit(2);
     await_orders(4);
     worker.stop();

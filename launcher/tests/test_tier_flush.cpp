@@ -6,10 +6,9 @@
 #include "agent/tier_flush.hpp"
 
 #include "tests/child_process.hpp"
+#include "tests/worker_replies.hpp"
 
 #include <gtest/gtest.h>
-
-#include <poll.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,14 +66,9 @@ class TierFlushTest : public testing::Test
         manifest.write(directory);
     }
 
-    /* Runs what the threads have to tell, until the condition holds. */
     template <typename Condition> void run_until(Condition condition)
     {
-        while (!condition()) {
-            pollfd ready = {worker.descriptor(), POLLIN, 0};
-            ASSERT_EQ(::poll(&ready, 1, 20000), 1) << "nothing happens";
-            worker.run_replies();
-        }
+        run_replies_until(worker, condition);
     }
 
     void await_orders(std::size_t count)

@@ -32,6 +32,7 @@ struct names {
     char namespace[256];
     char lock[108];
     char socket[108];
+    char control[108];
 };
 
 /* FNV-1a, 64 bits (docs/protocol.md, section 1). */
@@ -87,6 +88,8 @@ static int make_names(struct names *names, struct ckpt_failure *failure)
         ckpt_text_format(names->lock, sizeof(names->lock), "%s/%s.lock",
                          directory, digits);
         ckpt_text_format(names->socket, sizeof(names->socket), "%s/%s.sock",
+                         directory, digits);
+        ckpt_text_format(names->control, sizeof(names->control), "%s/%s.ctl",
                          directory, digits);
     }
     return error;
@@ -227,6 +230,18 @@ int ckpt_agent_connect(struct ckpt_failure *failure)
         link_fd = -1;
     }
     return (int)error;
+}
+
+int ckpt_agent_control_socket(char *path, size_t size,
+                              struct ckpt_failure *failure)
+{
+    struct names names;
+    const int error = make_names(&names, failure);
+
+    if (error == 0) {
+        ckpt_text_copy(path, size, names.control);
+    }
+    return error;
 }
 
 void ckpt_agent_disconnect(void)

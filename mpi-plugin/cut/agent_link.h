@@ -8,12 +8,21 @@
 #include "ckpt/failure.h"
 #include "ckpt/wire.h"
 
+#include <stddef.h>
+
 /*
  * Connects to the node's agent of this launch, starting it if it is not there.
  * Whoever holds the lock file starts it; the others find it listening.
  * Context: normal or quiesced. Returns 0 or -errno with a reason.
  */
 int ckpt_agent_connect(struct ckpt_failure *failure);
+
+/*
+ * The socket on which this launch's agent takes commands. Returns 0 or -errno with
+ * a reason. Context: as above.
+ */
+int ckpt_agent_control_socket(char *path, size_t size,
+                              struct ckpt_failure *failure);
 
 void ckpt_agent_disconnect(void);
 

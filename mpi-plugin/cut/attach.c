@@ -97,6 +97,20 @@ static int find_agent(char *address, size_t size, uint64_t *epoch,
     return error;
 }
 
+/* What the launcher wants goes to the agent. */
+static void heed_launcher(void)
+{
+    struct ckpt_failure failure;
+    char path[108]; /* as long as a socket's may be */
+    uintptr_t upper;
+
+    if (ckpt_agent_control_socket(path, sizeof(path), &failure) == 0) {
+        upper = ckpt_enter();
+        ckpt_lower.heed_launcher(path);
+        ckpt_leave(upper);
+    }
+}
+
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
 {
     static char coordinator[sizeof(((struct ckpt_message *)0)->text)];
@@ -123,5 +137,8 @@ int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure)
     }
     (void)ckpt_agent_send(&message, -1);
     ckpt_agent_signal(ckpt_checkpoint_signal(), (int)ckpt_sys_gettid());
+    if (collective && !ckpt_alone()) {
+        heed_launcher();
+    }
     return 0;
 }

@@ -18,6 +18,7 @@
 #include "lower/host_launch.h"
 #include "lower/host_library.h"
 #include "lower/host_memory.h"
+#include "lower/host_pmix.h"
 #include "lower/host_threads.h"
 #include "lower/host_yield.h"
 #include "lower/services.h"
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
     table->owns_thread = ckpt_host_owns_thread;
     table->owns_descriptor = ckpt_host_owns_descriptor;
     table->owns_process = ckpt_host_owns_process;
+    table->heed_launcher = ckpt_host_pmix_open;
     table->thread_pointer = ckpt_thread_pointer_get();
     table->back(table);
     abort(); /* back() does not return */

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define CKPT_LOWER_VERSION 4u
+#define CKPT_LOWER_VERSION 5u
 
 struct ckpt_lower {
     uint32_t version;
@@ -73,6 +73,12 @@ struct ckpt_lower {
     int (*owns_descriptor)(int fd);
     /* As owns_thread: whether the lower half has started this process. */
     int (*owns_process)(int pid);
+
+    /* From now on requests for checkpoints that come from the launcher, by way of
+     * the PMIx that the MPI library uses, go to the agent with this control socket.
+     * Does nothing where there is no PMIx. Once, after MPI_Init of the library; call
+     * with the lower thread pointer set. */
+    void (*heed_launcher)(const char *control);
 
     struct ckpt_failure failure;
 };

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_pmix.h - what the launcher wants, and tells, by way of PMIx (docs/pmix.md).
+ */
+#ifndef CKPT_HOST_PMIX_H
+#define CKPT_HOST_PMIX_H
+
+/* See heed_launcher of struct ckpt_lower. */
+void ckpt_host_pmix_open(const char *control);
+
+#endif
