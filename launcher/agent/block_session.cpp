@@ -27,6 +27,10 @@ namespace
 constexpr std::size_t most_requests = 256;
 /* Then others have their turn. */
 constexpr int blocks_at_once = 4;
+/* Bytes on their way, at most (the kernel doubles the number). More than a few blocks
+ * leave the processor's cache before they arrive, which costs a third more than this; on a
+ * network with 0.1 ms there and back it is enough for 5 GB/s of each connection. */
+constexpr int send_buffer = 256 << 10;
 
 } // namespace
 
@@ -37,6 +41,8 @@ BlockSession::BlockSession(EventLoop &loop, FrameStream::Released connection,
       root_(root), refusals_(refusals), end_(std::move(end)),
       reader_(longest_block_message), tags_(connection_.outgoing.derive(block_purpose))
 {
+    (void)::setsockopt(connection_.socket.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer,
+                       sizeof send_buffer);
     loop_.watch(connection_.socket.get(), EPOLLIN,
                 [this](std::uint32_t events) { on_event(events); });
 }

@@ -1,28 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_tags.cpp - one-time keys and Poly1305, by libsodium.
+ * block_tags.cpp - one-time keys, and Poly1305 by OpenSSL, which has code for wide vector
+ * units: three to four times as fast as libsodium's.
  */
 #include "agent/block_tags.hpp"
 
-#include <sodium.h>
+#include "common/error.hpp"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 
 namespace ckpt::redundancy
 {
 
-static_assert(crypto_onetimeauth_poly1305_BYTES == BlockTags::size);
-static_assert(crypto_onetimeauth_poly1305_KEYBYTES ==
-              std::tuple_size<MessageKey::Tag>::value);
+namespace
+{
+
+/* One of our own has what OpenSSL comes with, whatever the machine's openssl.cnf grants to
+ * others: what a node sends must not depend on that. As long as the process lives. */
+OSSL_LIB_CTX *library()
+{
+    static OSSL_LIB_CTX *const context = OSSL_LIB_CTX_new();
+
+    return context;
+}
+
+EVP_MAC_CTX *new_poly1305()
+{
+    EVP_MAC *const algorithm = EVP_MAC_fetch(library(), OSSL_MAC_NAME_POLY1305, nullptr);
+    EVP_MAC_CTX *const context = EVP_MAC_CTX_new(algorithm); /* null of null */
+
+    EVP_MAC_free(algorithm); /* the context has it, too */
+    if (context == nullptr) {
+        fail("OpenSSL has no Poly1305");
+    }
+    return context;
+}
+
+} // namespace
+
+void BlockTags::Deleter::operator()(evp_mac_ctx_st *context) const
+{
+    EVP_MAC_CTX_free(context);
+}
+
+BlockTags::BlockTags(const MessageKey &key) : key_(key), poly1305_(new_poly1305())
+{
+}
 
 BlockTags::Tag BlockTags::next(std::span<const std::byte> block)
 {
     const MessageKey::Tag key =
         key_.tag({std::as_bytes(std::span(&number_, 1))});
     Tag tag;
+    std::size_t length = 0;
 
     number_++;
-    crypto_onetimeauth_poly1305(
-        tag.data(), reinterpret_cast<const unsigned char *>(block.data()), block.size(),
-        reinterpret_cast<const unsigned char *>(key.data()));
+    if (EVP_MAC_init(poly1305_.get(), reinterpret_cast<const unsigned char *>(key.data()),
+                     key.size(), nullptr) != 1 ||
+        EVP_MAC_update(poly1305_.get(),
+                       reinterpret_cast<const unsigned char *>(block.data()),
+                       block.size()) != 1 ||
+        EVP_MAC_final(poly1305_.get(), tag.data(), &length, tag.size()) != 1 ||
+        length != tag.size()) {
+        fail("OpenSSL's Poly1305 does not work");
+    }
     return tag;
 }
 
@@ -30,7 +73,7 @@ bool BlockTags::is_next(std::span<const std::byte> block, const Tag &tag)
 {
     const Tag right = next(block);
 
-    return sodium_memcmp(tag.data(), right.data(), right.size()) == 0;
+    return CRYPTO_memcmp(tag.data(), right.data(), right.size()) == 0;
 }
 
 } // namespace ckpt::redundancy

@@ -13,7 +13,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+
+struct evp_mac_ctx_st; /* OpenSSL: EVP_MAC_CTX */
 
 namespace ckpt::redundancy
 {
@@ -31,8 +34,9 @@ class BlockTags
     static constexpr std::size_t size = 16; /* bytes */
     using Tag = std::array<unsigned char, size>;
 
-    /* key: of the direction from the listener to the caller, derived for "blocks" */
-    explicit BlockTags(const MessageKey &key) : key_(key) {}
+    /* key: of the direction from the listener to the caller, derived for "blocks". Throws
+     * Error, as the others do, if there is no Poly1305. */
+    explicit BlockTags(const MessageKey &key);
 
     /* Of the next block: what its sender appends to it. */
     Tag next(std::span<const std::byte> block);
@@ -40,7 +44,12 @@ class BlockTags
     bool is_next(std::span<const std::byte> block, const Tag &tag);
 
   private:
+    struct Deleter {
+        void operator()(evp_mac_ctx_st *context) const;
+    };
+
     MessageKey key_;
+    std::unique_ptr<evp_mac_ctx_st, Deleter> poly1305_;
     std::uint64_t number_ = 0;
 };
 

@@ -12,11 +12,24 @@
 
 #include <spdlog/spdlog.h>
 
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
 namespace ckpt
 {
+
+namespace
+{
+
+/* The second name of an older file of parity, beside the newest. */
+std::filesystem::path room_beside(const std::filesystem::path &parity)
+{
+    return parity.empty() ? parity : std::filesystem::path(parity.string() + ".room");
+}
+
+} // namespace
 
 void RedundancyWriter::serve(const MessageKey &key)
 {
@@ -50,7 +63,7 @@ void RedundancyWriter::write(RedundancyOrder order,
     });
 }
 
-std::string RedundancyWriter::try_to_write(const RedundancyOrder &order) const
+std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
 {
     try {
         fault_kill("agent-during-redundancy");
@@ -60,10 +73,29 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order) const
                                    GroupMembers::Unreachable::is_an_error);
         WriteLimit limit(settings_.write_limit);
         redundancy::write_parity(order.group, order.self, order.directory,
-                                 members.sources(), &limit, cancelled_);
+                                 members.sources(), &limit, cancelled_, room_beside(last_));
+        keep_room(order);
         return {};
     } catch (const std::exception &error) {
         return error.what();
+    }
+}
+
+/*
+ * Fresh pages of memory are the dearest part of a file in it, so the parity that goes when
+ * this one is there is the room for the next one. It gets a second name beside this one:
+ * when it is the only name, nobody needs it any more. In the directory of a checkpoint it
+ * goes with that, whatever becomes of us. There may be no such file, or no such names: then
+ * the next one is a new file.
+ */
+void RedundancyWriter::keep_room(const RedundancyOrder &order)
+{
+    const std::filesystem::path before = std::exchange(
+        last_, order.directory /
+                   redundancy::parity_file_name(order.group.members.at(order.self).host));
+
+    if (!before.empty() && before != last_) {
+        (void)::link(before.c_str(), room_beside(last_).c_str());
     }
 }
 

@@ -13,6 +13,7 @@
 #include "common/message_key.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,13 +43,15 @@ class RedundancyWriter
     void stop();
 
   private:
-    std::string try_to_write(const RedundancyOrder &order) const;
+    std::string try_to_write(const RedundancyOrder &order);
+    void keep_room(const RedundancyOrder &order);
 
     const Settings &settings_;
     Refusals &refusals_;
     MessageKey key_{};
     std::unique_ptr<redundancy::BlockServer> server_;
     std::atomic<bool> cancelled_ = false;
+    std::filesystem::path last_; /* parity that was written; of the thread alone */
     std::unique_ptr<WorkerThread> thread_; /* when there is something to be written */
 };
 

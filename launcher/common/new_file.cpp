@@ -9,8 +9,10 @@
 #include "common/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace ckpt
@@ -24,14 +26,39 @@ namespace
 /* The disk gets its work in parts of this size, so that never much waits for it. */
 constexpr std::uint64_t writeback_part = 8u << 20;
 
+/* Whether nobody else has it, by another name, owner or mode. */
+bool is_ours_alone(int fd)
+{
+    struct stat status;
+
+    return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+           status.st_uid == ::geteuid() && (status.st_mode & 07777) == 0600;
+}
+
 } // namespace
 
 /* The name has the process in it: another one may be busy with the same file. */
-NewFile::NewFile(const fs::path &path, std::string_view what)
+NewFile::NewFile(const fs::path &path, std::string_view what, const fs::path &room)
     : path_(path), temporary_(fmt::format("{}.{}.tmp", path.string(), ::getpid()))
 {
     ::unlink(temporary_.c_str());
-    fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
+    is_reused_ = !room.empty() && take(room);
+    if (!is_reused_) {
+        fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
+    }
+}
+
+/* False if there is no such file, or it is none that can be had. */
+bool NewFile::take(const fs::path &room)
+{
+    Fd file(::open(room.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+
+    if (!file || !is_ours_alone(file.get()) ||
+        ::rename(room.c_str(), temporary_.c_str()) < 0) {
+        return false;
+    }
+    fd_ = std::move(file);
+    return true;
 }
 
 NewFile::~NewFile()
@@ -45,6 +72,7 @@ void NewFile::write(std::span<const std::byte> part, std::uint64_t offset)
 {
     check(write_exactly(fd_.get(), part.data(), part.size(), offset));
     end_ = offset + part.size();
+    length_ = std::max(length_, end_);
     if (end_ - handed_over_ >= writeback_part) {
         ::sync_file_range(fd_.get(), static_cast<off_t>(handed_over_),
                           static_cast<off_t>(end_ - handed_over_),
@@ -55,6 +83,9 @@ void NewFile::write(std::span<const std::byte> part, std::uint64_t offset)
 
 void NewFile::sync()
 {
+    if (is_reused_) {
+        check(::ftruncate(fd_.get(), static_cast<off_t>(length_)) < 0 ? errno : 0);
+    }
     check(::fsync(fd_.get()) < 0 ? errno : 0);
 }
 

@@ -19,8 +19,12 @@ class NewFile
 {
   public:
     /* Under a temporary name of this process, of mode 0600. what: names the thing in an
-     * error ("piece"). Throws Error, as all functions do. */
-    NewFile(const std::filesystem::path &path, std::string_view what);
+     * error ("piece"). room: a file on the same file system that nobody needs, or no
+     * path. If it is there, and ours, and has no other name, it gets the
+     * temporary name and is overwritten: the memory that it has need not be found again.
+     * Throws Error, as all functions do. */
+    NewFile(const std::filesystem::path &path, std::string_view what,
+            const std::filesystem::path &room = {});
     /* Nothing stays of it if it was not published. */
     ~NewFile();
     NewFile(const NewFile &) = delete;
@@ -30,7 +34,7 @@ class NewFile
 
     /* The disk begins to write long before sync(), if most parts come in order. */
     void write(std::span<const std::byte> part, std::uint64_t offset);
-    /* Until it is on the disk. */
+    /* Until it is on the disk, and it ends where the last of its parts ends. */
     void sync();
     /* After sync(): the memory that it takes in the page cache can go to others. */
     void leave_cache();
@@ -38,11 +42,13 @@ class NewFile
     void publish();
 
   private:
+    bool take(const std::filesystem::path &room);
     void check(int error) const;
 
     const std::filesystem::path path_, temporary_;
     Fd fd_; /* open as long as there is a temporary file */
-    std::uint64_t end_ = 0, handed_over_ = 0;
+    bool is_reused_ = false;
+    std::uint64_t length_ = 0, end_ = 0, handed_over_ = 0;
 };
 
 } // namespace ckpt

@@ -90,6 +90,17 @@ std::vector<Slice> slices_of(const Group &group, std::uint64_t bytes)
     return slices;
 }
 
+std::vector<Slice> parts_of(const Slice &slice)
+{
+    std::vector<Slice> parts;
+
+    for (std::uint64_t at = 0; at < slice.bytes; at += part_bytes) {
+        parts.push_back({slice.number, slice.offset + at,
+                         std::min(part_bytes, slice.bytes - at)});
+    }
+    return parts;
+}
+
 ParityIndex::ParityIndex(const Group &group, std::size_t member)
     : group_(&group), member_(static_cast<unsigned>(member)),
       layout_(static_cast<unsigned>(group.members.size()), group.losses),

@@ -24,6 +24,8 @@ namespace ckpt::redundancy
 
 /* A block has one checksum for each slice of it; the last one may be shorter. */
 inline constexpr std::uint64_t slice_bytes = 1u << 20;
+/* Of a slice, so much is worked on at once: some of these fit into a processor's cache. */
+inline constexpr std::uint64_t part_bytes = 256u << 10;
 
 inline constexpr std::array<char, 8> parity_magic = {'C', 'K', 'P', 'T',
                                                      'P', 'A', 'R', '\n'};
@@ -83,5 +85,8 @@ struct Slice {
 
 /* Those that the first so many bytes of a block are in, in order. */
 std::vector<Slice> slices_of(const Group &group, std::uint64_t bytes);
+
+/* The slice, in parts of at most part_bytes, in order. */
+std::vector<Slice> parts_of(const Slice &slice);
 
 } // namespace ckpt::redundancy

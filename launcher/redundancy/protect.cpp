@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protect.cpp - one stripe after the other, slice by slice: read from all, combine, write.
+ * protect.cpp - one stripe after the other, part by part: read from all, combine, write.
+ *
+ * What is done with a part, checksums too, is done while it is in the processor's cache.
  */
 #include "config.h"
 #include "redundancy/protect.hpp"
@@ -11,6 +13,9 @@
 #include "redundancy/coder.hpp"
 #include "redundancy/piece_range.hpp"
 #include "redundancy/slice_buffers.hpp"
+
+#include <span>
+#include <vector>
 
 namespace ckpt::redundancy
 {
@@ -24,13 +29,14 @@ class ParityWriter
     ParityWriter(const Group &group, std::size_t self,
                  const std::filesystem::path &directory,
                  const std::vector<BlockSource *> &members, WriteLimit *limit,
-                 const std::atomic<bool> &cancelled)
+                 const std::atomic<bool> &cancelled, const std::filesystem::path &room)
         : group_(group), self_(static_cast<unsigned>(self)), members_(members),
           limit_(limit), cancelled_(cancelled),
           layout_(static_cast<unsigned>(group.members.size()), group.losses),
-          coder_(layout_.data(), layout_.losses()), buffers_(layout_.data() + 1),
+          coder_(layout_.data(), layout_.losses()),
+          buffers_(layout_.data() + 1, part_bytes),
           index_(group, self),
-          file_(directory / parity_file_name(group.members.at(self).host), "parity")
+          file_(directory / parity_file_name(group.members.at(self).host), "parity", room)
     {
     }
 
@@ -70,18 +76,38 @@ class ParityWriter
 
         announce(stripe);
         for (const Slice &slice : slices_of(group_, group_.chunk)) {
-            const auto result = buffers_.at(layout_.data(), slice.bytes);
-            for (unsigned block = 0; block < layout_.data(); block++) {
-                read(stripe, block, slice);
-            }
-            parity.apply(buffers_.pointers(layout_.data()), result);
-            index_.checksum(stripe, layout_.block_of(self_, stripe), slice.number) =
-                checksum_of(result);
-            if (limit_ != nullptr) {
-                limit_->wait(result.size(), cancelled_);
-            }
-            file_.write(result, place * group_.chunk + slice.offset);
+            write_slice(place, stripe, parity, slice);
         }
+    }
+
+    void write_slice(unsigned place, unsigned stripe, const Combination &parity,
+                     const Slice &slice)
+    {
+        const unsigned own = layout_.data();
+        std::vector<Checksum> sums(own + 1); /* of the blocks of data, of the parity */
+
+        for (const Slice &part : parts_of(slice)) {
+            for (unsigned block = 0; block < own; block++) {
+                sums[block].add(read(stripe, block, part));
+            }
+            const auto result = buffers_.at(own, part.bytes);
+            parity.apply(buffers_.pointers(own), result);
+            sums[own].add(result);
+            write(result, place * group_.chunk + part.offset);
+        }
+        for (unsigned block = 0; block < own; block++) {
+            index_.checksum(stripe, block, slice.number) = sums[block].value();
+        }
+        index_.checksum(stripe, layout_.block_of(self_, stripe), slice.number) =
+            sums[own].value();
+    }
+
+    void write(std::span<const std::byte> part, std::uint64_t offset)
+    {
+        if (limit_ != nullptr) {
+            limit_->wait(part.size(), cancelled_);
+        }
+        file_.write(part, offset);
     }
 
     void announce(unsigned stripe)
@@ -93,17 +119,17 @@ class ParityWriter
         }
     }
 
-    void read(unsigned stripe, unsigned block, const Slice &slice)
+    std::span<const std::byte> read(unsigned stripe, unsigned block, const Slice &part)
     {
         const unsigned member = layout_.member_of(stripe, block);
-        const auto buffer = buffers_.at(block, slice.bytes);
+        const auto buffer = buffers_.at(block, part.bytes);
 
         if (cancelled_) {
             fail("protecting a checkpoint was cancelled");
         }
-        read_chunk(group_, member, layout_.chunk_in_stripe(member, stripe).value(), slice,
+        read_chunk(group_, member, layout_.chunk_in_stripe(member, stripe).value(), part,
                    *members_[member], buffer);
-        index_.checksum(stripe, block, slice.number) = checksum_of(buffer);
+        return buffer;
     }
 
     const Group &group_;
@@ -123,9 +149,9 @@ class ParityWriter
 void write_parity(const Group &group, std::size_t self,
                   const std::filesystem::path &directory,
                   const std::vector<BlockSource *> &members, WriteLimit *limit,
-                  const std::atomic<bool> &cancelled)
+                  const std::atomic<bool> &cancelled, const std::filesystem::path &room)
 {
-    ParityWriter(group, self, directory, members, limit, cancelled).run();
+    ParityWriter(group, self, directory, members, limit, cancelled, room).run();
 }
 
 } // namespace ckpt::redundancy

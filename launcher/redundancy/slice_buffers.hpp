@@ -19,17 +19,19 @@ namespace ckpt::redundancy
 class SliceBuffers
 {
   public:
-    explicit SliceBuffers(std::size_t count)
-        : memory_(static_cast<std::byte *>(::operator new(count * slice_bytes, alignment)))
+    /* bytes: of each, a multiple of 4096, if they are for parts of slices */
+    explicit SliceBuffers(std::size_t count, std::size_t bytes = slice_bytes)
+        : bytes_(bytes),
+          memory_(static_cast<std::byte *>(::operator new(count * bytes, alignment)))
     {
         for (std::size_t i = 0; i < count; i++) {
-            pointers_.push_back(memory_.get() + i * slice_bytes);
+            pointers_.push_back(memory_.get() + i * bytes);
         }
     }
 
     std::span<std::byte> at(std::size_t i, std::uint64_t bytes)
     {
-        return {memory_.get() + i * slice_bytes, bytes};
+        return {memory_.get() + i * bytes_, bytes};
     }
     /* The first `count` of them. */
     std::span<const std::byte *const> pointers(std::size_t count) const
@@ -43,6 +45,7 @@ class SliceBuffers
     struct Deleter {
         void operator()(std::byte *memory) const { ::operator delete(memory, alignment); }
     };
+    const std::size_t bytes_;
     std::unique_ptr<std::byte, Deleter> memory_;
     std::vector<const std::byte *> pointers_;
 };

@@ -7,7 +7,8 @@
  * Usage: redundancy_throughput DIRECTORY [MIB] [NODES] [ROUNDS]
  *
  * Each node is a process, with its piece of so many MiB and its files in a directory of its
- * own below DIRECTORY. Bytes per second are bytes of all pieces together.
+ * own below DIRECTORY. Bytes per second are bytes of all pieces together. From the second round on, files of
+ * parity are written where older ones were, as agents do it.
  */
 #include "config.h"
 #include "agent/block_server.hpp"
@@ -330,11 +331,18 @@ View view_of(const Nodes &nodes, const Scheme &scheme, std::uint64_t bytes, std:
     return view;
 }
 
+/* As an agent does it: into the room of an older file, if there is one. */
 Times protect(Nodes &nodes, const Scheme &scheme, std::uint64_t bytes)
 {
+    const std::string room_name(scheme.text().substr(0, scheme.text().find('/')));
+
     return nodes.run([&](std::size_t i) {
         const View view = view_of(nodes, scheme, bytes, i, {});
-        write_parity(view.group, view.self, nodes.place(i), view.sources, nullptr, never);
+        const fs::path parity = nodes.place(i) / parity_file_name(Nodes::host(i));
+        const fs::path room = parity.string() + "." + room_name;
+        write_parity(view.group, view.self, nodes.place(i), view.sources, nullptr, never,
+                     room);
+        fs::create_hard_link(parity, room); /* for the next round */
     });
 }
 

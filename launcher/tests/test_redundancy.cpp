@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -348,6 +350,97 @@ TEST(Protect, ItsOwnPieceIsNotRead)
 
     nodes.protect(0, nodes.sources({0}));
     EXPECT_EQ(files_in(nodes.directory(0)), 2u);
+}
+
+class ProtectInRoom : public testing::Test
+{
+  protected:
+    ProtectInRoom() : nodes_(1, {3 * slice_bytes, slice_bytes + 5})
+    {
+        nodes_.protect();
+        expected_ = parity();
+        fs::remove(nodes_.parity(0));
+    }
+
+    void make_room(std::size_t bytes)
+    {
+        write_text_file(room_, std::string(bytes, 'x'), "file");
+    }
+    void protect()
+    {
+        write_parity(nodes_.group, 0, nodes_.directory(0), nodes_.sources(), nullptr,
+                     nodes_.never, room_);
+    }
+    std::string parity() const { return read_text_file(nodes_.parity(0), "parity"); }
+    static ino_t inode(const fs::path &path)
+    {
+        struct stat status = {};
+        EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;
+        return status.st_ino;
+    }
+
+    PieceGroup nodes_;
+    std::string expected_; /* in the file of parity */
+    const fs::path room_ = nodes_.directory(0) / "room";
+};
+
+TEST_F(ProtectInRoom, AFileOfAnyLengthIsOverwritten)
+{
+    for (std::size_t bytes : {std::size_t{0}, std::size_t{5000}, expected_.size(),
+                              expected_.size() + 1, expected_.size() + 10 * slice_bytes}) {
+        make_room(bytes);
+        const ino_t before = inode(room_);
+        protect();
+        EXPECT_TRUE(parity() == expected_) << bytes;
+        EXPECT_EQ(inode(nodes_.parity(0)), before);
+        EXPECT_EQ(files_in(nodes_.directory(0)), 2u);
+    }
+}
+
+TEST_F(ProtectInRoom, WhatMayBeNeededIsLeftAlone)
+{
+    const fs::path other = nodes_.directory(0) / "other";
+    const auto is_left = [&] {
+        const std::string before = read_text_file(room_, "file");
+        const ino_t which = inode(room_);
+        protect();
+        EXPECT_TRUE(parity() == expected_);
+        EXPECT_NE(inode(nodes_.parity(0)), which);
+        return inode(room_) == which && read_text_file(room_, "file") == before;
+    };
+
+    make_room(5000);
+    fs::create_hard_link(room_, other);
+    EXPECT_TRUE(is_left()) << "another name";
+    fs::remove(room_);
+    fs::create_symlink(other, room_);
+    EXPECT_TRUE(is_left()) << "a link";
+    fs::remove(room_);
+    fs::rename(other, room_);
+    fs::permissions(room_, fs::perms(0640));
+    EXPECT_TRUE(is_left()) << "not ours alone";
+    fs::remove(room_);
+    fs::create_directory(room_);
+    protect();
+    EXPECT_TRUE(parity() == expected_);
+    fs::remove(room_);
+    protect();
+    EXPECT_TRUE(parity() == expected_) << "nothing";
+}
+
+TEST_F(ProtectInRoom, NothingIsLeftOfAFailure)
+{
+    make_room(expected_.size());
+    DisturbedSource failing(nodes_.directory(1), 1, [] { fail("no more"); });
+    auto sources = nodes_.sources();
+    sources[1] = &failing;
+
+    EXPECT_EQ(error_of([&] {
+                  write_parity(nodes_.group, 0, nodes_.directory(0), sources, nullptr,
+                               nodes_.never, room_);
+              }),
+              "no more");
+    EXPECT_EQ(files_in(nodes_.directory(0)), 1u);
 }
 
 /* The limit is asked for all that is written: three slices, at four a second. */

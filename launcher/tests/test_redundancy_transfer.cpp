@@ -16,6 +16,7 @@
 #include "tests/tcp_relay.hpp"
 
 #include <gtest/gtest.h>
+#include <sodium.h>
 #include <spdlog/spdlog.h>
 
 #include <sys/epoll.h>
@@ -97,6 +98,58 @@ class Transfer : public testing::Test
     Refusals refusals_;
     std::optional<BlockServer> server_;
 };
+
+/* ---- Tags -------------------------------------------------------------------------- */
+
+/* As docs/levels.md has it, by another library than the one that is in use. */
+BlockTags::Tag tag_by_hand(const MessageKey &key, std::uint64_t number,
+                           std::span<const std::byte> block)
+{
+    const MessageKey::Tag once = key.tag({std::as_bytes(std::span(&number, 1))});
+    BlockTags::Tag tag;
+
+    crypto_onetimeauth_poly1305(
+        tag.data(), reinterpret_cast<const unsigned char *>(block.data()), block.size(),
+        reinterpret_cast<const unsigned char *>(once.data()));
+    return tag;
+}
+
+TEST(BlockTags, AreThoseOfAnotherLibrary)
+{
+    const MessageKey key = MessageKey::make();
+    BlockTags sender(key), receiver(key);
+    std::vector<std::byte> bytes(block_bytes);
+    std::uint64_t number = 0;
+
+    test::fill_random(bytes, 1);
+    for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{15}, std::size_t{16},
+                             std::size_t{4097}, block_bytes - 1, block_bytes}) {
+        const auto block = std::span(bytes).first(size);
+        const BlockTags::Tag tag = sender.next(block);
+        EXPECT_EQ(tag, tag_by_hand(key, number++, block)) << size;
+        EXPECT_TRUE(receiver.is_next(block, tag)) << size;
+    }
+}
+
+TEST(BlockTags, ABlockIsWorthNothingElsewhere)
+{
+    const MessageKey key = MessageKey::make();
+    std::vector<std::byte> block(block_bytes);
+    const BlockTags::Tag first = BlockTags(key).next(block);
+
+    EXPECT_FALSE(BlockTags(MessageKey::make()).is_next(block, first));
+    BlockTags later(key);
+    EXPECT_TRUE(later.is_next(block, first));
+    EXPECT_FALSE(later.is_next(block, first));
+    for (std::size_t at : {std::size_t{0}, block_bytes / 2, block_bytes - 1}) {
+        block[at] ^= std::byte{1};
+        EXPECT_FALSE(BlockTags(key).is_next(block, first)) << at;
+        block[at] ^= std::byte{1};
+    }
+    BlockTags::Tag wrong = first;
+    wrong.back() ^= 1;
+    EXPECT_FALSE(BlockTags(key).is_next(block, wrong));
+}
 
 /* ---- What is read ------------------------------------------------------------------ */
 
