@@ -167,7 +167,7 @@ def test_an_agent_dies(box, tmp_path, native):
     """Each of them, before it has written its parity for a second time: the next ones have
     the checkpoint protected; until then the one before is not given up."""
     lab = box.lab(tmp_path / "lab", head=True, CKPT_FAULT="agent-during-redundancy:2")
-    program = programs.churn(200)
+    program = programs.churn(400)
     job = run(lab, program, "--spares", "1")
     first = save(lab, job, program)
     agents = [agent_of(box, node) for node in ("n1", "n2")]
