@@ -4,6 +4,8 @@
  */
 #include "cli/jobs.hpp"
 
+#include "cli/run_requests.hpp"
+
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
 #include "common/fd.hpp"
@@ -29,6 +31,8 @@ namespace ckpt::cli
 namespace
 {
 
+constexpr const char *run_extension = ".run";
+
 constexpr int status_timeout_ms = 5000;
 constexpr auto look_again = std::chrono::milliseconds(20);
 
@@ -44,7 +48,8 @@ bool is_in(const control::Status &status, const TierDirectories &directories)
            directories.contains(status.slow_directory);
 }
 
-std::set<fs::path> known_sockets(const TierDirectories &directories)
+/* Those of agents before those of `ckpt run`. */
+std::vector<fs::path> known_sockets(const TierDirectories &directories)
 {
     auto listed = control::control_sockets();
     std::set<fs::path> sockets(listed.begin(), listed.end());
@@ -58,7 +63,22 @@ std::set<fs::path> known_sockets(const TierDirectories &directories)
             }
         }
     }
-    return sockets;
+    std::vector<fs::path> ordered(sockets.begin(), sockets.end());
+    std::ranges::stable_partition(ordered, [](const fs::path &socket) {
+        return socket.extension() != run_extension;
+    });
+    return ordered;
+}
+
+/* Whether it is that of the `ckpt run` of a job that is coordinated on this host: its agent
+ * answers for itself. */
+bool is_known(const std::vector<RunningJob> &jobs, const fs::path &socket)
+{
+    return std::ranges::any_of(jobs, [&](const RunningJob &job) {
+        const control::Status &status = job.status;
+        return status.coordinator &&
+               run_socket({status.directory, status.slow_directory}, status.job) == socket;
+    });
 }
 
 /* What the agent says about its job, or nothing if there is no agent. */
@@ -88,7 +108,7 @@ bool is_number(const std::string &word)
 /* Its numbers of processes are those of this host: not if ckpt run has passed it on. */
 bool is_local(const RunningJob &job)
 {
-    return job.socket.extension() != ".run";
+    return job.socket.extension() != run_extension;
 }
 
 bool has_process(const control::Status &status, int pid)
@@ -163,7 +183,7 @@ std::vector<RunningJob> running_jobs(const TierDirectories &directories)
 {
     std::vector<RunningJob> jobs;
     for (const fs::path &socket : known_sockets(directories)) {
-        auto status = ask_status(socket);
+        auto status = is_known(jobs, socket) ? std::nullopt : ask_status(socket);
         if (!status) {
             continue;
         }

@@ -145,10 +145,18 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
         supervisor_ &&
         supervisor_->request(
             request,
-            [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
-            [this, client] { requests_.reply_error(client, "the agent has died"); });
+            [this, client](const control::Reply &reply) {
+                passed_on_ -= reply.event != "progress" ? 1 : 0;
+                requests_.reply(client, reply);
+            },
+            [this, client] {
+                passed_on_--;
+                requests_.reply_error(client, "the agent has died");
+            });
 
-    if (!is_passed) {
+    if (is_passed) {
+        passed_on_++;
+    } else {
         requests_.reply_error(client, std::string(control::still_starting) +
                                           ": no agent has told of all ranks");
     }
@@ -266,7 +274,7 @@ void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
 
-    while (awaits_answer() && steady_clock::now() < now + last_answer) {
+    while ((awaits_answer() || passed_on_ > 0) && steady_clock::now() < now + last_answer) {
         loop_.turn(now + last_answer);
     }
     while (supervisor_ && steady_clock::now() < now + last_news &&

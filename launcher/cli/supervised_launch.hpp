@@ -88,6 +88,7 @@ class SupervisedLaunch
     Ending ending_;
     bool has_ended_ = false;
     bool is_asked_ = false;        /* an agent, for the last checkpoint */
+    int passed_on_ = 0;            /* requests of others that it has not answered */
     std::optional<Time> ask_until_; /* a job that is just starting */
 };
 
