@@ -95,12 +95,17 @@ void LaunchWatch::cut_off(Time now)
     fail(std::move(failure), now);
 }
 
-/* Then somebody has suspended the job. */
+/* Then somebody has suspended the job. If all but one have ended already, that one may as well
+ * have been stopped by itself, and nobody would ever wait for the job's end in vain. */
 bool LaunchWatch::all_are_stopped() const
 {
-    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto &entry) {
-        return entry.second.has_ended || entry.second.stopped_since;
-    });
+    std::size_t living = 0, stopped = 0;
+
+    for (const auto &[rank, known] : ranks_) {
+        living += known.has_ended ? 0 : 1;
+        stopped += !known.has_ended && known.stopped_since ? 1 : 0;
+    }
+    return stopped == living && (living != 1 || ranks_.size() == 1);
 }
 
 void LaunchWatch::look_at_stopped(Time now)

@@ -117,6 +117,17 @@ TEST_F(Watch, ARankThatGoesOn)
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
 }
 
+TEST_F(Watch, ARankThatIsStoppedWhenAllOthersHaveEnded)
+{
+    watch_.rank_finished(0);
+    watch_.rank_finished(1);
+    watch_.rank_ended(0, begin_);
+    watch_.rank_stopped(1, begin_);
+    EXPECT_EQ(after(seconds(10)), watch_.next_step());
+    EXPECT_EQ(Step::end, watch_.step(after(seconds(10))));
+    EXPECT_EQ(Failure::Kind::rank_stopped, watch_.failure()->kind);
+}
+
 TEST_F(Watch, AJobThatIsSuspended)
 {
     watch_.rank_stopped(0, begin_);
