@@ -13,6 +13,7 @@ from pathlib import Path
 
 from . import processes
 from .cluster import Cluster
+from .job import JobError
 from .lab import Lab
 
 NAME = "job"
@@ -30,6 +31,7 @@ class Injector:
         self.box = box
         self.name = Path(program.argv[0]).name
         self.chance = chance
+        self.cut_off = None  # node
 
     def ranks(self):
         """(node, process id) of each rank."""
@@ -69,7 +71,15 @@ class Injector:
 
     def link_cut(self):
         """The node's ranks and agent live, but nobody hears of them."""
-        self.box.cut(self._rank()[0])
+        self.cut_off = self._rank()[0]
+        self.box.cut(self.cut_off)
+
+    def switch_off(self):
+        """The node that was cut off: Open MPI's daemon there would never end, and it has
+        the job's output open."""
+        if self.cut_off is not None:
+            self.box.kill(self.cut_off)
+            self.cut_off = None
 
     def two_nodes_killed(self):
         """Both that have ranks."""
@@ -178,7 +188,9 @@ class Run:
             if max(numbers, default=0) > self.newest:
                 self.newest = max(numbers)
                 return True
-            assert time.monotonic() < deadline
+            if time.monotonic() >= deadline:
+                status = self.lab.ckpt("status", NAME, "--json").stdout
+                raise JobError(self.job, f"not saved in {PATIENCE} s: {status}")
             if not self.job.run_on(0.1):
                 return False
 
@@ -199,6 +211,7 @@ class Run:
         self._inject(kind)
         self.spares -= KINDS[kind]
         self.counts[kind] += 1
+        print(f"{kind}, {self.spares} nodes are spare", flush=True)
         if kind == "agent_killed":
             return self.job.run_on(0)
         if kind == "migrated":
@@ -209,6 +222,7 @@ class Run:
         else:
             restarted = noticed
         running = self._await(self.program.progress, begin)
+        self.injector.switch_off()
         self.times[kind].append((noticed, restarted, running))
         return True
 
