@@ -216,11 +216,12 @@ int JobRun::run()
         const Ending ending = launch(*next);
         go_to_end_of_stderr();
         code = ending.exit_code;
+        const bool is_in_pieces = could_not_gather(); /* before the next one is chosen */
         if (ending.last) {
             next = after_last(ending, code);
         } else if (code == 0 || ending.by_user) {
             next.reset();
-        } else if (ending.lost.empty() && could_not_gather()) {
+        } else if (ending.lost.empty() && is_in_pieces) {
             next = after_lost_pieces(code);
         } else {
             next = after_failure(ending);
@@ -353,7 +354,6 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }
-    could_not_gather();
     const auto decision = policy_.after(failure, checkpoint ? checkpoint->number : 0);
     if (!decision.restart) {
         say_end(ending.exit_code, decision.why_not);

@@ -4,10 +4,9 @@
  */
 #include "cli/jobs.hpp"
 
-#include "cli/run_requests.hpp"
-
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
+#include "cli/run_requests.hpp"
 #include "common/fd.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"

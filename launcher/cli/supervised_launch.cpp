@@ -145,18 +145,10 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
         supervisor_ &&
         supervisor_->request(
             request,
-            [this, client](const control::Reply &reply) {
-                passed_on_ -= reply.event != "progress" ? 1 : 0;
-                requests_.reply(client, reply);
-            },
-            [this, client] {
-                passed_on_--;
-                requests_.reply_error(client, "the agent has died");
-            });
+            [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
+            [this, client] { requests_.reply_error(client, "the agent has died"); });
 
-    if (is_passed) {
-        passed_on_++;
-    } else {
+    if (!is_passed) {
         requests_.reply_error(client, std::string(control::still_starting) +
                                           ": no agent has told of all ranks");
     }
@@ -263,18 +255,14 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
     return next;
 }
 
-bool SupervisedLaunch::awaits_answer() const
-{
-    return ending_.last && is_asked_ && !ending_.last->name && ask_until_;
-}
-
 /* A launcher can end before the agents have told that the last checkpoint exists, or how ranks
  * have ended; and before all have ended, if it was killed. */
 void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
 
-    while ((awaits_answer() || passed_on_ > 0) && steady_clock::now() < now + last_answer) {
+    while (supervisor_ && supervisor_->awaits_answer() &&
+           steady_clock::now() < now + last_answer) {
         loop_.turn(now + last_answer);
     }
     while (supervisor_ && steady_clock::now() < now + last_news &&

@@ -74,7 +74,6 @@ class SupervisedLaunch
     void given_up(const std::string &why);
     void step(Time now);
     Time next_step() const;
-    bool awaits_answer() const;
     void await_agents();
     void conclude();
 
@@ -88,7 +87,6 @@ class SupervisedLaunch
     Ending ending_;
     bool has_ended_ = false;
     bool is_asked_ = false;        /* an agent, for the last checkpoint */
-    int passed_on_ = 0;            /* requests of others that it has not answered */
     std::optional<Time> ask_until_; /* a job that is just starting */
 };
 

@@ -45,6 +45,8 @@ class Supervisor
     bool request(const control::Request &request, Answer answer,
                  std::function<void()> gone);
 
+    /* A request has not been answered. */
+    bool awaits_answer() const { return !asked_.empty(); }
     /* A rank has ended, and how may still be told. */
     bool awaits_status() const;
     /* There are ranks, of agents that are connected. */
