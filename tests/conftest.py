@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from ckpttest import scheduling  # noqa: E402  (needs the path)
 from ckpttest.cluster import Cluster  # noqa: E402
 from ckpttest.lab import Lab  # noqa: E402
+from ckpttest.mpis import OPENMPI5  # noqa: E402
 
 # Tests whose ranks never pause: side by side they would take each other's cores. Those
 # in these files that mostly wait all the same are marked so.
@@ -88,6 +89,14 @@ def box(tmp_path):
     made = Cluster(tmp_path / "cluster", 3)
     yield made
     made.close()
+
+
+@pytest.fixture
+def lab5(tmp_path):
+    """A scratch place in which mpirun is that of Open MPI 5.0."""
+    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    yield lab
+    lab.close()
 
 
 @pytest.fixture(scope="session")

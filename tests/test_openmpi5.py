@@ -5,20 +5,11 @@ Restarts across releases are in test_other_mpi.py."""
 import pytest
 
 from ckpttest import probes, programs
-from ckpttest.lab import Lab
 from ckpttest.mpis import OPENMPI5
 
 pytestmark = pytest.mark.skipif(
     not OPENMPI5.installed, reason="no Open MPI 5.0 (see setup)"
 )
-
-
-@pytest.fixture
-def lab5(tmp_path):
-    """A scratch place in which mpirun is that of Open MPI 5.0."""
-    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
-    yield lab
-    lab.close()
 
 
 @pytest.mark.parametrize(

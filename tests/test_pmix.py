@@ -24,13 +24,6 @@ needs_5 = pytest.mark.skipif(
 
 
 @pytest.fixture
-def lab5(tmp_path):
-    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
-    yield lab
-    lab.close()
-
-
-@pytest.fixture
 def stop(tmp_path):
     return tmp_path / "stop"
 

@@ -8,6 +8,7 @@
 #include "redundancy/parity_file.hpp"
 #include "tests/mutations.hpp"
 #include "tests/piece_group.hpp"
+#include "tests/small_groups.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,20 +38,6 @@ std::vector<std::uint64_t> mixed_sizes(unsigned members)
 }
 
 /* ---- What is lost comes back ------------------------------------------------------ */
-
-using Sizes = std::pair<unsigned, unsigned>; /* members, losses */
-
-std::vector<Sizes> small_groups()
-{
-    std::vector<Sizes> all;
-
-    for (unsigned members = 2; members <= 8; members++) {
-        for (unsigned losses = 1; losses < members; losses++) {
-            all.emplace_back(members, losses);
-        }
-    }
-    return all;
-}
 
 std::set<std::size_t> members_of(unsigned subset)
 {

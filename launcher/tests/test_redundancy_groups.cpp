@@ -12,6 +12,7 @@
 #include "redundancy/host_list.hpp"
 #include "redundancy/layout.hpp"
 #include "tests/mutations.hpp"
+#include "tests/small_groups.hpp"
 
 #include <gtest/gtest.h>
 
@@ -313,20 +314,6 @@ TEST(Group, AnyJsonIsTakenOrRefused)
 }
 
 /* ---- Blocks of stripes --------------------------------------------------------------- */
-
-using Sizes = std::pair<unsigned, unsigned>; /* members, losses */
-
-std::vector<Sizes> small_groups()
-{
-    std::vector<Sizes> all;
-
-    for (unsigned members = 2; members <= 8; members++) {
-        for (unsigned losses = 1; losses < members; losses++) {
-            all.emplace_back(members, losses);
-        }
-    }
-    return all;
-}
 
 class EachLayout : public testing::TestWithParam<Sizes>
 {
