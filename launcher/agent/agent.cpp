@@ -48,6 +48,22 @@ std::filesystem::path run_file(const Settings &settings, const char *ending)
            (control::namespace_hash(settings.launch_namespace) + ending);
 }
 
+std::vector<control::IndependentStatus> independent_status(const IndependentState &state,
+                                                           const LocalNode &node)
+{
+    std::vector<control::IndependentStatus> ranks;
+
+    for (const ckpt_independent_rank &rank : state.ranks) {
+        const int number = static_cast<int>(ranks.size());
+        ranks.push_back({number, rank.kept, rank.interval, rank.kept_interval, rank.log_bytes,
+                         rank.logged_bytes, rank.trimmed_bytes, rank.payload_bytes,
+                         rank.control_bytes, rank.logging_ns, rank.keeping_ns,
+                         own_obstacle(state, number, rank.kept).empty(),
+                         was_asked_in_vain(rank), node.copies(number)});
+    }
+    return ranks;
+}
+
 } // namespace
 
 Agent::Agent(const Settings &settings)
@@ -69,7 +85,8 @@ Agent::Agent(const Settings &settings)
                   if (supervisor_) {
                       supervisor_->rank_gone(rank, std::move(process));
                   }
-              }}),
+              },
+              [this](const SalvageNews &news) { salvage(news); }}),
       control_(loop_, refusals_,
                {[this](ClientId client, const control::Request &request) {
                     this->request(client, request);
@@ -313,7 +330,7 @@ control::Status Agent::status() const
     status.host = settings_.host;
     status.agent_pid = getpid();
     status.rank_count = rank_count_;
-    status.phase = "starting";
+    status.phase = control::starting;
     status.interval = settings_.interval.value().count();
     status.automatic = settings_.interval.is_automatic();
     status.protocol = settings_.protocol;
@@ -328,13 +345,27 @@ control::Status Agent::status() const
     for (auto &[rank, session] : local_.ranks()) {
         status.ranks.push_back({rank, session->pid(), "running"});
     }
+    if (const auto independent = local_.independent()) {
+        status.independent = independent_status(*independent, local_);
+    }
     status.refused = refused();
     if (coordinator_) {
         coordinator_->fill(status);
     } else if (link_) {
-        status.phase = link_->connected() ? "running" : "starting";
+        status.phase = link_->connected() ? "running" : control::starting;
     }
+    status.salvaged.error = salvage_error_;
     return status;
+}
+
+void Agent::salvage(const SalvageNews &news)
+{
+    if (news.kind == SalvageNews::Kind::failed) {
+        salvage_error_ = news.why;
+    }
+    if (supervisor_) {
+        supervisor_->salvage(news);
+    }
 }
 
 /* By us, and by those that have told us. */

@@ -59,6 +59,7 @@ class Agent
     bool note(const control::Request &request);
     void answer(ClientId client, const control::Reply &reply);
     control::Status status() const;
+    void salvage(const SalvageNews &news);
     Refusals::Counts refused() const;
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
@@ -86,6 +87,7 @@ class Agent
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;
     Fd doors_; /* the lock that ranks take to connect, when there is no way in */
+    std::string salvage_error_; /* why a rank that has died is not replayed */
     Time started_;
     Time alone_since_{}; /* since when no rank is connected */
 };

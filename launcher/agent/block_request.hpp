@@ -5,10 +5,13 @@
  */
 #pragma once
 
+#include "fabric/endpoint.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ckpt::redundancy
@@ -21,6 +24,7 @@ struct BlockRequest {
     std::string path; /* JOB/NUMBER/FILE */
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0; /* 0: only the length of the file is wanted */
+    std::string fabric; /* provider with which it would be read; empty: none */
 };
 
 void to_json(nlohmann::json &json, const BlockRequest &request);
@@ -31,6 +35,8 @@ struct BlockAnswer {
     std::string error;       /* why there is nothing; else empty, and */
     std::uint64_t size = 0;  /* length of the file */
     std::uint64_t bytes = 0; /* that follow, in blocks: what it has of the range */
+    std::optional<fabric::Lent> lent; /* the file: only the tags of these blocks follow */
+    std::string not_lent; /* why not, if it was asked for and there is something to lend */
 };
 
 void to_json(nlohmann::json &json, const BlockAnswer &answer);

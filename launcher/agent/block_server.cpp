@@ -6,6 +6,7 @@
 
 #include "agent/block_session.hpp"
 #include "agent/block_tags.hpp"
+#include "agent/fabric_host.hpp"
 #include "agent/peer_listener.hpp"
 #include "common/error.hpp"
 #include "common/event_loop.hpp"
@@ -17,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -46,8 +48,8 @@ class BlockServer::Work
 {
   public:
     Work(PeerIdentity self, const MessageKey &key, std::filesystem::path root,
-         Refusals &refusals)
-        : root_(std::move(root)), refusals_(refusals),
+         Refusals &refusals, fabric::Choice fabric)
+        : root_(std::move(root)), refusals_(refusals), fabric_(loop_, std::move(fabric)),
           listener_(loop_, std::move(self), address_with(key), refusals,
                     [this](auto stream, const std::string &, const std::string &purpose) {
                         accept(*stream, purpose);
@@ -73,10 +75,18 @@ class BlockServer::Work
   private:
     using Sessions = std::list<std::unique_ptr<BlockSession>>;
 
+    static bool has_lent(const std::unique_ptr<BlockSession> &session)
+    {
+        return session && session->has_lent();
+    }
+
     void run()
     try {
         while (!is_ending_) {
-            loop_.turn(std::chrono::steady_clock::now() + std::chrono::hours(1));
+            const bool may_wait =
+                fabric_.drive(std::ranges::any_of(sessions_, has_lent));
+            loop_.turn(std::chrono::steady_clock::now() +
+                       std::chrono::hours(may_wait ? 1 : 0));
         }
         sessions_.clear();
     } catch (const std::exception &error) {
@@ -92,7 +102,7 @@ class BlockServer::Work
         FrameStream::Released connection = stream.release();
         const auto place = sessions_.emplace(sessions_.end());
         *place = std::make_unique<BlockSession>(
-            loop_, std::move(connection), stream.peer(), root_, refusals_,
+            loop_, std::move(connection), stream.peer(), root_, refusals_, fabric_,
             [this, place] { sessions_.erase(place); });
     } catch (const Refused &error) {
         refusals_.count(error.why(), fmt::format("{}: {}", stream.peer(), error.what()));
@@ -101,6 +111,7 @@ class BlockServer::Work
     const std::filesystem::path root_;
     Refusals &refusals_;
     EventLoop loop_;
+    FabricHost fabric_; /* has lent to sessions */
     Sessions sessions_;
     PeerListener listener_;
     Fd end_; /* readable when the thread is to end */
@@ -109,8 +120,10 @@ class BlockServer::Work
 };
 
 BlockServer::BlockServer(PeerIdentity self, const MessageKey &key,
-                         std::filesystem::path root, Refusals &refusals)
-    : work_(std::make_unique<Work>(std::move(self), key, std::move(root), refusals))
+                         std::filesystem::path root, Refusals &refusals,
+                         fabric::Choice fabric)
+    : work_(std::make_unique<Work>(std::move(self), key, std::move(root), refusals,
+                                   std::move(fabric)))
 {
 }
 

@@ -12,6 +12,7 @@
 #include "agent/peer_identity.hpp"
 #include "agent/refusals.hpp"
 #include "common/message_key.hpp"
+#include "fabric/choice.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -23,10 +24,11 @@ class BlockServer
 {
   public:
     /* root: the directory of checkpoints; what is asked for is JOB/NUMBER/FILE in it.
-     * refusals: those of the agent; must live longer. Listens on a free port of all
-     * addresses when this returns. Throws Error. */
+     * refusals: those of the agent; must live longer. fabric: with which files are lent to
+     * who asks for that. Listens on a free port of all addresses when this returns. Throws
+     * Error. */
     BlockServer(PeerIdentity self, const MessageKey &key, std::filesystem::path root,
-                Refusals &refusals);
+                Refusals &refusals, fabric::Choice fabric = {});
     /* Ends all connections. */
     ~BlockServer();
     BlockServer(const BlockServer &) = delete;

@@ -4,6 +4,7 @@
  */
 #include "agent/block_session.hpp"
 
+#include "agent/reach.hpp"
 #include "common/error.hpp"
 
 #include <nlohmann/json.hpp>
@@ -36,10 +37,12 @@ constexpr int send_buffer = 256 << 10;
 
 BlockSession::BlockSession(EventLoop &loop, FrameStream::Released connection,
                            std::string peer, const std::filesystem::path &root,
-                           Refusals &refusals, std::function<void()> end)
+                           Refusals &refusals, FabricHost &fabric,
+                           std::function<void()> end)
     : loop_(loop), connection_(std::move(connection)), peer_(std::move(peer)),
       root_(root), refusals_(refusals), end_(std::move(end)),
-      reader_(longest_block_message), tags_(connection_.outgoing.derive(block_purpose))
+      reader_(longest_block_message), tags_(connection_.outgoing.derive(block_purpose)),
+      lent_(fabric, local_host(connection_.socket.get()))
 {
     (void)::setsockopt(connection_.socket.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer,
                        sizeof send_buffer);
@@ -157,6 +160,7 @@ void BlockSession::begin(const BlockRequest &request)
 BlockAnswer BlockSession::open(const BlockRequest &request)
 try {
     next_ = range_end_ = 0;
+    is_lent_ = false;
     file_.emplace(root_, request.path);
     const std::uint64_t size = file_->size();
     const std::uint64_t bytes =
@@ -164,21 +168,34 @@ try {
 
     next_ = request.offset;
     range_end_ = request.offset + bytes;
-    return {"", size, bytes};
+    BlockAnswer answer{"", size, bytes, {}, {}};
+    if (bytes > 0 && !request.fabric.empty()) {
+        lend(request, answer);
+    }
+    return answer;
 } catch (const Error &error) {
-    return {error.what(), 0, 0};
+    return {error.what(), 0, 0, {}, {}};
+}
+
+/* What cannot be lent is sent. */
+void BlockSession::lend(const BlockRequest &request, BlockAnswer &answer)
+try {
+    answer.lent = lent_.lend(*file_, request.fabric);
+    is_lent_ = true;
+} catch (const fabric::Failure &failure) {
+    answer.not_lent = failure.what();
 }
 
 void BlockSession::make_block()
 {
     const std::size_t bytes = std::min<std::uint64_t>(block_bytes, range_end_ - next_);
 
-    output_.resize(bytes + BlockTags::size);
-    const std::span block = std::span(output_).first(bytes);
-    file_->read(next_, block);
-    const BlockTags::Tag tag = tags_.next(block);
-    std::ranges::copy(std::as_bytes(std::span(tag)), output_.begin() +
-                                                         static_cast<std::ptrdiff_t>(bytes));
+    output_.resize(bytes);
+    file_->read(next_, output_);
+    const BlockTags::Tag tag = tags_.next(output_);
+    output_.resize(is_lent_ ? 0 : bytes); /* the block has other ways then */
+    const auto end = std::as_bytes(std::span(tag));
+    output_.insert(output_.end(), end.begin(), end.end());
     next_ += bytes;
 }
 

@@ -10,6 +10,7 @@
 #include "agent/block_request.hpp"
 #include "agent/block_tags.hpp"
 #include "agent/frame_stream.hpp"
+#include "agent/lent_files.hpp"
 #include "agent/refusals.hpp"
 #include "agent/served_file.hpp"
 #include "common/event_loop.hpp"
@@ -29,14 +30,18 @@ namespace ckpt::redundancy
 class BlockSession
 {
   public:
-    /* peer: for the log. end: when there is nothing more to come; may destroy the
-     * session. `loop` and `refusals` must live longer. */
+    /* peer: for the log. fabric: to lend what the other side can read by itself. end: when
+     * there is nothing more to come; may destroy the session. `loop`, `refusals` and `fabric`
+     * must live longer. */
     BlockSession(EventLoop &loop, FrameStream::Released connection, std::string peer,
-                 const std::filesystem::path &root, Refusals &refusals,
+                 const std::filesystem::path &root, Refusals &refusals, FabricHost &fabric,
                  std::function<void()> end);
     ~BlockSession();
     BlockSession(const BlockSession &) = delete;
     BlockSession &operator=(const BlockSession &) = delete;
+
+    /* Whether the other side has anything of our memory. */
+    bool has_lent() const { return !lent_.empty(); }
 
   private:
     void on_event(std::uint32_t events);
@@ -46,6 +51,7 @@ class BlockSession
     bool make_output();
     void begin(const BlockRequest &request);
     BlockAnswer open(const BlockRequest &request);
+    void lend(const BlockRequest &request, BlockAnswer &answer);
     void make_block();
 
     EventLoop &loop_;
@@ -60,8 +66,10 @@ class BlockSession
 
     std::optional<ServedFile> file_; /* of the range that is being sent: */
     std::uint64_t next_ = 0, range_end_ = 0;
+    bool is_lent_ = false; /* only tags are sent of it */
+    LentFiles lent_;
 
-    std::vector<std::byte> output_; /* a block with its tag, or an answer; */
+    std::vector<std::byte> output_; /* a block with its tag, a tag, or an answer; */
     std::size_t sent_ = 0;          /* so much of it has gone */
 };
 

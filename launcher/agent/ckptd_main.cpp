@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "fabric/endpoint.hpp"
 #include "image/tiers.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,6 +43,7 @@ struct Options {
     std::string copy_interval = "0";
     std::string redundancy = "none";
     std::string domains;
+    std::string fabric = "auto";
     std::string name;
     std::string host;
     std::string interval = "0";
@@ -86,6 +88,10 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--domains", options.domains,
                    "File that says which nodes fail together: lines NODE... : DOMAIN")
         ->envname("CKPT_DOMAINS");
+    app.add_option("--fabric", options.fabric,
+                   "Network over which nodes read each other's pieces: auto, off (TCP), or a "
+                   "provider of libfabric")
+        ->envname("CKPT_FABRIC");
     app.add_option("--name", options.name, "Name of the job")
         ->envname("CKPT_NAME");
     app.add_option("--interval", options.interval,
@@ -99,9 +105,9 @@ void declare(CLI::App &app, Options &options)
                    "After this time a checkpoint is given up")
         ->envname("CKPT_TIMEOUT");
     app.add_option("--protocol", options.protocol,
-                   "How the ranks agree on a checkpoint: sns, cl, ns or auto")
+                   "How the ranks agree on a checkpoint: sns, cl, ns, auto or independent")
         ->envname("CKPT_PROTOCOL")
-        ->check(CLI::IsMember({"sns", "cl", "ns", "auto"}));
+        ->check(CLI::IsMember({"sns", "cl", "ns", "auto", "independent"}));
     app.add_option("--stagger", options.stagger,
                    "Ranks that are saved one after the other: those of a node, "
                    "of a file server (storage), of the job, or no")
@@ -180,6 +186,7 @@ Settings settings_from(const Options &options)
     settings.copy_interval = parse_duration(options.copy_interval);
     settings.redundancy = redundancy::Scheme::parse(options.redundancy);
     settings.domains = options.domains;
+    settings.fabric = fabric::Choice::parse(options.fabric);
     settings.run_directory = control::run_directory();
     settings.name = options.name;
     settings.host = options.host.empty() ? host_name() : options.host;
@@ -235,6 +242,10 @@ void use_null(int descriptor)
     }
 }
 
+/* Libraries of some fabrics set handlers for these as soon as they are loaded, which write
+ * files into the working directory. */
+constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
 /*
  * The agent outlives its job by as long as it has to write, and ends by itself:
  * what the launcher sends to the job's processes when it ends is not for us.
@@ -244,6 +255,9 @@ void ignore_signals()
 {
     sigset_t none;
 
+    for (int number : crashes) {
+        signal(number, SIG_DFL);
+    }
     for (int number : {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTSTP,
                        SIGTTIN, SIGTTOU}) {
         signal(number, SIG_IGN);
@@ -303,9 +317,25 @@ void make_run_directory(const std::filesystem::path &directory)
     }
 }
 
-void run(const Options &options)
+/*
+ * Loading libfabric takes a fifth of a second where libraries of Omni-Path come with it, and
+ * somebody waits for us. So there is a second program, the same but linked with it, for jobs
+ * whose nodes read each other's pieces. Without that one they do so over TCP.
+ */
+void become_one_with_fabric(const Settings &settings, char *argv[])
+{
+    if (fabric::is_linked() || settings.fabric.is_off() ||
+        settings.redundancy.kind == redundancy::Scheme::Kind::none) {
+        return;
+    }
+    const auto self = std::filesystem::read_symlink("/proc/self/exe");
+    (void)execv((self.parent_path() / "fabric" / "ckptd").c_str(), argv);
+}
+
+void run(const Options &options, char *argv[])
 {
     Settings settings = settings_from(options);
+    become_one_with_fabric(settings, argv);
     make_run_directory(settings.run_directory);
     auto socket = settings.run_directory /
                   (control::namespace_hash(settings.launch_namespace) + ".sock");
@@ -341,7 +371,7 @@ int main(int argc, char *argv[])
     ckpt::declare(app, options);
     CLI11_PARSE(app, argc, argv);
     try {
-        ckpt::run(options);
+        ckpt::run(options, argv);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckptd: {}\n", error.what());
         return 1;

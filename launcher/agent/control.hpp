@@ -49,6 +49,13 @@ std::vector<std::filesystem::path> control_sockets();
 /* How an error begins that is over as soon as all ranks have called MPI_Init. */
 inline constexpr const char *still_starting = "the job is still starting";
 
+/* The phase of a job that has only its `ckpt run` left, which tells that: `started` is since
+ * when, `launcher_pid` the `ckpt run`, and `last` the newest checkpoint of all. */
+inline constexpr const char *swapped_out = "swapped out";
+
+/* The phase of a job of whose ranks some have not called MPI_Init. */
+inline constexpr const char *starting = "starting";
+
 struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
@@ -125,6 +132,41 @@ struct Totals {
     double stopped = 0;             /* that the rank stood still which did longest */
 };
 
+/* A rank's checkpoints of itself (docs/protocol.md, section 12). */
+struct IndependentStatus {
+    int rank = -1;
+    std::uint64_t kept = 0;          /* how many there have been */
+    std::uint64_t interval = 0;      /* how far the rank has come ... */
+    std::uint64_t kept_interval = 0; /* and had at the newest of them */
+    std::uint64_t log_bytes = 0;     /* in its logs now */
+    std::uint64_t logged_bytes = 0;  /* ever */
+    std::uint64_t trimmed_bytes = 0; /* ever */
+    std::uint64_t payload_bytes = 0; /* of the program, to windows and from them */
+    std::uint64_t control_bytes = 0; /* told to other ranks for trimming their logs */
+    std::uint64_t logging_ns = 0;    /* spent on its logs, from samples */
+    std::uint64_t keeping_ns = 0;    /* spent on its checkpoints */
+    bool replayable = false; /* by what it has done itself since the newest of them */
+    bool asked = false;      /* for another one, as a log is too full; not taken yet */
+    int copies = 0;          /* of its process that the agent has: the newest of them */
+};
+
+/* A checkpoint of the survivors of a rank that had died. */
+struct Salvage {
+    std::uint64_t number = 0; /* 0: there was none */
+    int rank = -1;            /* that died */
+    double at = 0;            /* seconds since 1970 */
+    std::string error;        /* why a rank that has died since is not replayed, or "" */
+};
+
+/* Checkpoints of all ranks that this launch has taken because some took none of themselves,
+ * although others' logs were too full of what they would need. */
+struct Capped {
+    std::uint64_t taken = 0;
+    std::uint64_t number = 0; /* the newest one; 0: there is none */
+    double at = 0;            /* seconds since 1970 */
+    std::vector<int> ranks;   /* that were waited for, at the last attempt */
+};
+
 struct Status {
     std::string job;
     std::string launch_namespace;
@@ -134,7 +176,7 @@ struct Status {
     std::string application; /* argv[0] of the program */
     std::string phase;       /* "starting", "running", "held", "ending" or, while a
                                 checkpoint is under way, its phase; "ended" or
-                                "failed" in the last words about a job */
+                                "failed" in the last words about a job; swapped_out */
     std::string waits_for;   /* phase "held": for whom a request waits, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
@@ -179,6 +221,9 @@ struct Status {
     Progress progress;  /* of the checkpoint under way; phase empty: there is none */
     double last_at = 0; /* when the last one was committed: seconds since 1970 */
     Totals totals;
+    std::vector<IndependentStatus> independent; /* of this node; by rank */
+    Salvage salvaged;
+    Capped capped;
 };
 
 /* One line from the agent; `event` says which of the others is meant. */
@@ -206,13 +251,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Result, job, name, number, path,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RankStatus, rank, pid, state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NodeStatus, host, ranks, connected)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Totals, bytes, memory_bytes, seconds, stopped)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(IndependentStatus, rank, kept, interval,
+                                                kept_interval, replayable, log_bytes, logged_bytes,
+                                                trimmed_bytes, payload_bytes, control_bytes,
+                                                logging_ns, keeping_ns, asked, copies)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Salvage, number, rank, at, error)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Capped, taken, number, at, ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
     automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
     flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
     redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
-    last_at, totals, refused, pmix)
+    last_at, totals, refused, pmix, independent,
+    salvaged, capped)
 
 /* Only the member named by `event` is on the wire. */
 void to_json(nlohmann::json &json, const Reply &reply);

@@ -38,7 +38,11 @@ constexpr auto moving_tick = std::chrono::milliseconds(10);
 /* While ranks hold a request, their pages are looked at this often. */
 constexpr auto held_tick = std::chrono::milliseconds(20);
 constexpr auto progress_tick = std::chrono::milliseconds(100);
+/* Ranks with independent checkpoints have their page looked at this often. */
+constexpr auto cap_tick = std::chrono::milliseconds(250);
 constexpr auto periodic_retry = std::chrono::seconds(1);
+/* For the survivors of a rank that has died, to stand still. */
+constexpr auto salvage_patience = std::chrono::seconds(10);
 constexpr std::size_t longest_program_name = 100;
 
 CutProtocol::Options machine_options(const Settings &settings)
@@ -132,6 +136,7 @@ bool Coordinator::open_store()
         store_ = std::move(store);
         open_slow_store();
         remember_launches();
+        note_last_salvage();
         write_job_state("running");
         open_log(store_->directory() / job_, settings_.host);
         store_error_.clear();
@@ -298,6 +303,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
         for (const Waiting &waiting : clients) {
             answer_error(waiting, obstacle);
         }
+        end_salvage(0, obstacle);
         end_held();
         worker_.reply([this] { start_waiting(); }); /* if this was to be once more */
         return;
@@ -314,9 +320,15 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     for (const Waiting &waiting : clients_) {
         attempt_.then = std::max(attempt_.then, waiting.then);
     }
+    if (ghost_ >= 0) { /* who is dead cannot run on, and nobody can without it */
+        attempt_.replayed = ghost_;
+        attempt_.then = Then::kill;
+        protocol = Protocol::sync_and_stop;
+    }
     attempt_.cpu_before = process_cpu_seconds();
     attempt_.stagger = choice_.stagger();
     attempt_.lanes = lanes(attempt_.stagger);
+    CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience};
     told_phase_ = Phase::idle;
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     if (!attempt_.lanes.empty()) {
@@ -327,7 +339,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
     machine_.request(++epoch_, attempt_.then != Then::go_on, now,
-                     {protocol, attempt_.lanes});
+                     std::move(plan));
     perform();
 }
 
@@ -362,11 +374,16 @@ void Coordinator::tick(Time now)
         tell_progress(false);
         return;
     }
+    if (std::exchange(leftover_due_, false)) {
+        flush_leftover();
+    }
     if (is_holding()) {
         tick_held(now);
         return;
     }
-    if (interval_.is_periodic() && last_end_ && now >= next_periodic()) {
+    tick_cap(now);
+    if (machine_.phase() == Phase::idle && interval_.is_periodic() && last_end_ &&
+        now >= next_periodic()) {
         if (machine_.obstacle().empty()) {
             start({{0}}, now, choice_.protocol());
         }
@@ -384,6 +401,9 @@ Coordinator::Time Coordinator::next_tick(Time now) const
     if (machine_.is_moving()) {
         return now + moving_tick;
     }
+    if (machine_.phase() == Phase::idle && leftover_due_) {
+        return now;
+    }
     if (machine_.phase() == Phase::idle && is_holding()) {
         return std::min(now + held_tick, std::max(now, held_.due()));
     }
@@ -391,10 +411,8 @@ Coordinator::Time Coordinator::next_tick(Time now) const
         Time soon = now + progress_tick;
         return std::min(soon, machine_.deadline().value_or(soon));
     }
-    if (interval_.is_periodic() && last_end_) {
-        return next_periodic();
-    }
-    return now + std::chrono::hours(1);
+    const Time idle = now + (watches_logs() ? Time::duration(cap_tick) : std::chrono::hours(1));
+    return interval_.is_periodic() && last_end_ ? std::min(idle, next_periodic()) : idle;
 }
 
 /* ---- What others want to know ----------------------------------------------- */
@@ -438,7 +456,7 @@ void Coordinator::fill(control::Status &status) const
     status.phase = phase_name(machine_.phase());
     if (machine_.phase() == Phase::idle) {
         status.phase = machine_.ending()              ? "ending"
-                       : !machine_.obstacle().empty() ? "starting"
+                       : !machine_.obstacle().empty() ? control::starting
                        : is_holding()                 ? "held"
                                                       : "running";
         status.waits_for = is_holding() ? held_.text() : std::string();
@@ -459,6 +477,8 @@ void Coordinator::fill(control::Status &status) const
     status.last_at = last_at_;
     status.totals = totals_;
     status.pmix = launcher_news_.version();
+    status.salvaged = salvaged_;
+    status.capped = capped_;
     if (flush_) {
         status.flushed = flush_->flushed();
         status.flushing = flush_->under_way();

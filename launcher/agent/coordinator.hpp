@@ -21,6 +21,7 @@
 #include "protocol/cut_choice.hpp"
 #include "protocol/held_request.hpp"
 #include "protocol/lanes.hpp"
+#include "protocol/log_cap.hpp"
 
 #include <deque>
 #include <functional>
@@ -77,6 +78,7 @@ class Coordinator : public NodeEvents, private RankPages
     void rank_said(int rank, const ckpt_message &message) override;
     void rank_finished(int rank) override;
     void rank_gone(int rank) override;
+    void ghost_here(Node &node, int rank, const RankCut &cut) override;
     void rank_lost(int rank);
     void captured(int rank) override;
     void written(Node &node, const WrittenPiece &written) override;
@@ -91,12 +93,13 @@ class Coordinator : public NodeEvents, private RankPages
     void undone(Node &node) override;
 
   private:
-    /* A command, or a rank whose program asks; or neither: it is periodic. */
+    /* A command, or a rank whose program asks; or neither: it is periodic, or for LogCap. */
     struct Waiting {
         ClientId client;
         Then then = Then::go_on;
         int rank = -1;
         std::uint64_t number = 0; /* of the rank's request */
+        bool is_for_cap = false;
     };
 
     /* A node's piece, which is written in one go. */
@@ -110,6 +113,7 @@ class Coordinator : public NodeEvents, private RankPages
     struct Attempt {
         std::uint64_t number = 0;
         Then then = Then::go_on;
+        int replayed = -1; /* ghost_ */
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
@@ -161,6 +165,11 @@ class Coordinator : public NodeEvents, private RankPages
     void tick_held(Time now);
     void drop_held(const std::string &reason);
     void end_held();
+    void end_salvage(std::uint64_t number, const std::string &why);
+    void note_last_salvage();
+    bool watches_logs() const;
+    void tick_cap(Time now);
+    void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     void start_waiting();
     void perform();
@@ -227,6 +236,7 @@ class Coordinator : public NodeEvents, private RankPages
     Attempt attempt_;
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
+    bool leftover_due_ = false; /* flush_leftover(), once no checkpoint is under way */
     HeldRequest held_; /* of the attempt under way, and until the next one */
     std::vector<Waiting> held_clients_;
     Time held_since_{};
@@ -245,6 +255,10 @@ class Coordinator : public NodeEvents, private RankPages
     control::Result last_;
     double last_at_ = 0; /* seconds since 1970 */
     control::Totals totals_;
+    int ghost_ = -1; /* the rank that has died, for which one answers; -1: none */
+    control::Salvage salvaged_; /* the last one, of this launch or an earlier one */
+    LogCap cap_;
+    control::Capped capped_;
     std::string ended_as_; /* state of the job when it is over */
 
     std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */

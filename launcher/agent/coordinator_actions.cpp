@@ -109,7 +109,7 @@ void Coordinator::perform()
                     node->kill();
                 }
             }
-            killed_ = true;
+            killed_ = attempt_.replayed < 0; /* else it has failed */
         } else if (auto *finish = std::get_if<action::Finish>(&next)) {
             perform(*finish);
         } else if (std::holds_alternative<action::Settled>(next)) {
@@ -315,6 +315,9 @@ Manifest Coordinator::manifest() const
     manifest.snapshot = snapshot_method_name(settings_.snapshot);
     manifest.standing = attempt_.standing;
     manifest.software = PACKAGE_STRING;
+    if (attempt_.replayed >= 0) {
+        manifest.replayed = {attempt_.replayed};
+    }
     return manifest;
 }
 
@@ -443,7 +446,9 @@ void Coordinator::perform(const action::Finish &finish)
         });
         return;
     }
-    if (!finish.committed && held_.any() && machine_.obstacle().empty()) {
+    if (attempt_.replayed >= 0) {
+        end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
+    } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && ghost_ < 0) {
         hold(std::move(clients));
         return;
     }
@@ -465,6 +470,7 @@ void Coordinator::perform(const action::Finish &finish)
         reply.event = "result";
         reply.result = last_ = result;
         count_committed(result);
+        count_capped(clients, result.number);
         for (Node *node : nodes()) {
             if (node != nullptr) {
                 node->committed(attempt_.number);

@@ -36,6 +36,9 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (machine_.phase() != Phase::idle) { /* and came back */
         rank_lost(rank);
     }
+    if (rank == ghost_) { /* its node has let that go */
+        ghost_ = -1;
+    }
     where_[rank] = &node;
     hosts_[rank] = node.host();
     if (std::ranges::find(agents_, &node) == agents_.end()) {
@@ -47,9 +50,7 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
     if (machine_.present() == machine_.rank_count()) {
         spdlog::info("all {} ranks are here", machine_.rank_count());
         last_end_ = steady_clock::now();
-        if (machine_.phase() == Phase::idle) { /* else one may be there that will go */
-            flush_leftover();
-        }
+        leftover_due_ = true;
     }
 }
 

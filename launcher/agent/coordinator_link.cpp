@@ -23,8 +23,8 @@ constexpr auto clock_tick = std::chrono::milliseconds(5);
 void add_counts(const RankSession &session, json &frame)
 {
     for (int peer = 0; peer < session.rank_count(); peer++) {
-        frame["sent"].push_back(session.sent(peer));
-        frame["received"].push_back(session.received(peer));
+        frame["sent"].push_back(session.page().sent(peer));
+        frame["received"].push_back(session.page().received(peer));
     }
 }
 
@@ -183,7 +183,7 @@ void CoordinatorLink::tell_refused()
 void CoordinatorLink::send_clocks()
 {
     for (auto &[rank, session] : local_.ranks()) {
-        json clocks = to_frame(session->clocks());
+        json clocks = to_frame(session->page().clocks());
         json &told = told_clocks_[rank];
         if (clocks != told) {
             peer_.send(
@@ -215,7 +215,7 @@ void CoordinatorLink::rank_said(int rank, const ckpt_message &message)
     json frame = {{"type", "said"},
                   {"rank", rank},
                   {"message", to_frame(message)},
-                  {"clocks", to_frame(session.clocks())}};
+                  {"clocks", to_frame(session.page().clocks())}};
 
     const bool has_left = message.type == CKPT_MSG_REPORT &&
                           message.arg[0] == CKPT_PLACE_FREE &&

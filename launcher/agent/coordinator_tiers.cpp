@@ -64,7 +64,7 @@ Node *Coordinator::agent_of(const std::string &host) const
     return found == agents_.end() ? nullptr : *found;
 }
 
-/* What an earlier launch has left in the fast directory only. */
+/* What an earlier launch, or agents that have died, left in the fast directory only. */
 void Coordinator::flush_leftover()
 {
     if (!flush_) {
@@ -93,7 +93,9 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
             const bool all_are_here = std::ranges::all_of(
                 manifest.pieces,
                 [this](const Piece &piece) { return agent_of(piece.host) != nullptr; });
-            if (all_are_here && machine_.phase() == Phase::idle) {
+            if (machine_.phase() != Phase::idle) { /* one may be there that will go */
+                leftover_due_ = true;
+            } else if (all_are_here) {
                 node_level_->committed(manifest);
             }
         });

@@ -44,8 +44,10 @@ std::optional<int> status_of(int process)
     return info.exit_code;
 }
 
-/* Whether the kernel tells of the end of an ended process: since Linux 6.15. */
-bool can_tell_status()
+} // namespace
+
+/* Since Linux 6.15. */
+bool EndedProcesses::can_tell_status()
 {
     utsname name{};
     int major = 0, minor = 0;
@@ -53,8 +55,6 @@ bool can_tell_status()
     return uname(&name) == 0 && std::sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
            std::pair(major, minor) >= std::pair(6, 15);
 }
-
-} // namespace
 
 EndedProcesses::EndedProcesses(EventLoop &loop, Handlers handlers)
     : loop_(loop), handlers_(std::move(handlers))

@@ -23,6 +23,9 @@ class EndedProcesses
         std::function<void(int rank, int status)> status;
     };
 
+    /* Whether the kernel tells how a process has ended. */
+    static bool can_tell_status();
+
     EndedProcesses(EventLoop &loop, Handlers handlers);
     ~EndedProcesses();
     EndedProcesses(const EndedProcesses &) = delete;

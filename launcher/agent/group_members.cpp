@@ -17,20 +17,23 @@ namespace
 std::unique_ptr<redundancy::BlockSource> connect(const std::string &place,
                                                  const MessageKey &key,
                                                  const PeerIdentity &self,
-                                                 const std::string &directory)
+                                                 const std::string &directory,
+                                                 FabricUse &fabric)
 {
     const auto address = PeerAddress::at(place, key);
     if (!address) {
         fail("'{}' is no place of a node", place);
     }
-    return std::make_unique<redundancy::RemoteSource>(*address, self, directory);
+    return std::make_unique<redundancy::RemoteSource>(
+        *address, self, directory, redundancy::RemoteSource::usual_patience, &fabric);
 }
 
 } // namespace
 
 GroupMembers::GroupMembers(const std::filesystem::path &directory,
                            const std::vector<std::string> &places, const MessageKey &key,
-                           const PeerIdentity &self, Unreachable unreachable)
+                           const PeerIdentity &self, Unreachable unreachable,
+                           FabricUse &fabric)
 {
     const std::string below = directory.parent_path().filename() / directory.filename();
 
@@ -38,7 +41,7 @@ GroupMembers::GroupMembers(const std::filesystem::path &directory,
         std::unique_ptr<redundancy::BlockSource> source;
         try {
             if (!place.empty()) {
-                source = connect(place, key, self, below);
+                source = connect(place, key, self, below, fabric);
             }
         } catch (const Error &) {
             if (unreachable == Unreachable::is_an_error) {

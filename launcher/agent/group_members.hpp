@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "agent/fabric_use.hpp"
 #include "agent/peer_identity.hpp"
 #include "common/message_key.hpp"
 #include "redundancy/block_source.hpp"
@@ -25,10 +26,10 @@ class GroupMembers
 
     /* Connects to the block servers at `places` (PeerAddress::place()), which have this key;
      * a place that is empty: the member is lost, or it is ourselves. directory: of the
-     * checkpoint, DIR/JOB/NUMBER on each node. Throws Error. */
+     * checkpoint, DIR/JOB/NUMBER on each node. fabric: must live longer. Throws Error. */
     GroupMembers(const std::filesystem::path &directory,
                  const std::vector<std::string> &places, const MessageKey &key,
-                 const PeerIdentity &self, Unreachable unreachable);
+                 const PeerIdentity &self, Unreachable unreachable, FabricUse &fabric);
 
     /* One for each member; null: it is lost. They live as long as this. */
     const std::vector<redundancy::BlockSource *> &sources() const { return sources_; }

@@ -9,6 +9,7 @@
 #include "common/fault.hpp"
 #include "common/files.hpp"
 #include "image/store.hpp"
+#include "protocol/cut_choice.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -29,7 +30,8 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       sweep_(loop, worker, settings, refusals, sweep_hooks()),
       sharing_(settings.share_pages),
       increments_(settings.increments), redundancy_(settings, refusals),
-      protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule)
+      protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule),
+      salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks())
 {
     remover_.run(step_back);
 }
@@ -126,6 +128,10 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
         freezer_.answered(session->rank(), message, session->take_passed());
     } else if (message.type == CKPT_MSG_WATCHED) {
         watched(session, message);
+    } else if (message.type == CKPT_MSG_KEPT) {
+        salvage_.kept(*session, message);
+    } else if (message.type == CKPT_MSG_SHARED) {
+        salvage_.shared(*session, message);
     } else {
         note_cut(*session, message);
         if (events_ != nullptr) {
@@ -154,6 +160,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     if (!std::exchange(had_ranks_, true)) {
         prepare_to_write();
     }
+    salvage_.here(session->rank());
     segments_.note(session->pid());
     finished_[session->rank()] = false;
     loop_.watch(session->process_descriptor(), EPOLLIN,
@@ -198,6 +205,7 @@ void LocalNode::drop(RankSession *session)
         increments_.forget(rank);
         protector_.forget(rank);
         spdlog::info("rank {} has gone", rank);
+        salvage_.gone(*session, finished_[rank]);
         hooks_.gone(rank, session->take_process());
         if (events_ != nullptr) {
             events_->rank_gone(rank);
@@ -352,6 +360,9 @@ StoppedRank LocalNode::stopped(int rank, std::uint64_t snapshot) const
 {
     RankSession *session = find(rank);
 
+    if (salvage_.is_ghost(rank)) { /* its copy stands still for as long as that is kept */
+        return {rank, {salvage_.copy().process->pid(), snapshot}};
+    }
     return {rank, {session == nullptr ? -1 : session->pid(), snapshot}};
 }
 
@@ -386,7 +397,7 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
             stopped.process.protection = protector_.take(stopped.rank);
             RankSession *session = find(stopped.rank);
             if (stopped.process.protection != nullptr && session != nullptr) {
-                session->set_protected(true);
+                session->page().set_protected(true);
             }
         }
         then(watched);
@@ -436,7 +447,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
     Freezer::Ranks ranks;
 
     for (auto [rank, snapshot] : snapshots) {
-        if (find(rank) != nullptr) {
+        if (find(rank) != nullptr || salvage_.is_ghost(rank)) {
             ranks.push_back(stopped(rank, snapshot));
         }
     }
@@ -506,7 +517,7 @@ void LocalNode::undo()
 void LocalNode::unprotect()
 {
     for (auto &[rank, session] : ranks_) {
-        session->set_protected(false);
+        session->page().set_protected(false);
     }
 }
 
@@ -518,7 +529,7 @@ void LocalNode::committed(std::uint64_t number)
         worker_.run([tracker] { tracker->committed(); });
     }
     for (auto &[rank, session] : ranks_) {
-        session->set_committed(number);
+        session->page().set_committed(number);
     }
     try_direct_io();
     fold();
@@ -632,7 +643,7 @@ void LocalNode::note_cut(const RankSession &session, const ckpt_message &message
     }
     std::vector<std::uint64_t> sent;
     for (int peer = 0; peer < session.rank_count(); peer++) {
-        sent.push_back(session.sent(peer));
+        sent.push_back(session.page().sent(peer));
     }
     sweep_.cut(session.rank(), message.epoch, sent);
 }
@@ -642,13 +653,54 @@ void LocalNode::tell_swept(int rank, std::uint64_t messages)
     send({rank, CKPT_MSG_SWEPT, true, messages, {}}, swept_epoch_);
 }
 
+/* ---- One rank has died ------------------------------------------------------- */
+
+Salvage::Hooks LocalNode::salvage_hooks()
+{
+    return {[this](int rank) { return salvage_obstacle(rank); },
+            [this](int rank, const RankCut &cut) { events_->ghost_here(*this, rank, cut); },
+            [this](int rank, const ckpt_message &message) {
+                worker_.reply([this, rank, message] { /* who listens has just ordered */
+                    if (events_ != nullptr && salvage_.is_ghost(rank)) {
+                        events_->rank_said(rank, message);
+                    }
+                });
+            },
+            [this](const SalvageNews &news) { hooks_.salvage(news); }};
+}
+
+/* All others must be here, and each be able to go on. */
+std::string LocalNode::salvage_obstacle(int rank) const
+{
+    if (events_ == nullptr) {
+        return "there is no coordinating agent";
+    }
+    for (const auto &[other, is_finished] : finished_) {
+        if (is_finished && other != rank) {
+            return fmt::format("rank {} has called MPI_Finalize", other);
+        }
+    }
+    const int all = ranks_.empty() ? 1 : ranks_.begin()->second->rank_count();
+    if (std::ssize(ranks_) != all - 1) {
+        return fmt::format("{} of {} other ranks are on this node", ranks_.size(), all - 1);
+    }
+    return {};
+}
+
+void LocalNode::salvage_over(std::uint64_t number, const std::string &why)
+{
+    salvage_.over(number, why);
+}
+
 /* ---- Orders ---------------------------------------------------------------
  */
 
 void LocalNode::set_targets(int rank, const std::vector<std::uint64_t> &targets)
 {
     if (RankSession *session = find(rank)) {
-        session->set_targets(targets);
+        session->page().set_targets(targets);
+    } else if (salvage_.is_ghost(rank)) {
+        salvage_.set_targets(targets);
     }
 }
 
@@ -656,7 +708,9 @@ void LocalNode::set_expected(int rank,
                              const std::vector<std::uint64_t> &expected)
 {
     if (RankSession *session = find(rank)) {
-        session->set_expected(expected);
+        session->page().set_expected(expected);
+    } else if (salvage_.is_ghost(rank)) {
+        salvage_.set_expected(expected);
     }
 }
 
@@ -665,6 +719,9 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
     RankSession *session = find(order.rank);
 
     if (session == nullptr) {
+        if (salvage_.is_ghost(order.rank)) {
+            salvage_.send(order, epoch);
+        }
         return;
     }
     if (!session->send(order.type, epoch, order.argument, 0, order.text)) {
@@ -677,6 +734,7 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
 
 void LocalNode::kill()
 {
+    salvage_.stop();
     for (auto &[rank, session] : ranks_) {
         session->kill();
     }
@@ -684,20 +742,29 @@ void LocalNode::kill()
 
 std::vector<ckpt_clock> LocalNode::clocks(int rank) const
 {
+    if (salvage_.is_ghost(rank)) {
+        return salvage_.clocks();
+    }
     RankSession *session = find(rank);
-    return session == nullptr ? std::vector<ckpt_clock>() : session->clocks();
+    return session == nullptr ? std::vector<ckpt_clock>() : session->page().clocks();
 }
 
 std::uint64_t LocalNode::sent(int rank, int peer) const
 {
+    if (salvage_.is_ghost(rank)) {
+        return salvage_.copy().counts.sent.at(peer);
+    }
     RankSession *session = find(rank);
-    return session == nullptr ? 0 : session->sent(peer);
+    return session == nullptr ? 0 : session->page().sent(peer);
 }
 
 std::uint64_t LocalNode::received(int rank, int peer) const
 {
+    if (salvage_.is_ghost(rank)) {
+        return salvage_.copy().counts.received.at(peer);
+    }
     RankSession *session = find(rank);
-    return session == nullptr ? 0 : session->received(peer);
+    return session == nullptr ? 0 : session->page().received(peer);
 }
 
 RankSeen LocalNode::seen(int rank, std::uint64_t epoch) const
@@ -706,7 +773,7 @@ RankSeen LocalNode::seen(int rank, std::uint64_t epoch) const
     if (session == nullptr) {
         return {};
     }
-    RankSeen seen = session->seen();
+    RankSeen seen = session->page().seen();
     if (session == ranks_.begin()->second && epoch == swept_epoch_) {
         seen.sweep = sweep_.seen();
     }

@@ -15,6 +15,7 @@
 #include "agent/protector.hpp"
 #include "agent/rank_session.hpp"
 #include "agent/redundancy_writer.hpp"
+#include "agent/salvage.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
 #include "agent/worker_thread.hpp"
@@ -42,6 +43,8 @@ class LocalNode : public Node
         std::function<void(const RankSession &)> here = [](const RankSession &) {};
         std::function<void(int rank)> finished = [](int) {};
         std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
+        /* What becomes of the job of which a rank has died. */
+        std::function<void(const SalvageNews &)> salvage = [](const SalvageNews &) {};
     };
 
     LocalNode(EventLoop &loop, WorkerThread &worker, const Settings &settings,
@@ -64,7 +67,9 @@ class LocalNode : public Node
     }
 
     bool had_ranks() const { return had_ranks_; }
-    bool has_connections() const { return !sessions_.empty(); }
+    bool has_connections() const { return !sessions_.empty() || salvage_.is_under_way(); }
+    /* Frozen copies of a rank that are kept in case that it dies. */
+    int copies(int rank) const { return salvage_.copies(rank); }
     /* By rank. */
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
 
@@ -103,6 +108,11 @@ class LocalNode : public Node
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay) override;
     void kill() override;
+    void salvage_over(std::uint64_t number, const std::string &why) override;
+    std::optional<IndependentState> independent() const override
+    {
+        return salvage_.independent();
+    }
     std::vector<ckpt_clock> clocks(int rank) const override;
     std::uint64_t sent(int rank, int peer) const override;
     std::uint64_t received(int rank, int peer) const override;
@@ -119,6 +129,8 @@ class LocalNode : public Node
     void drop(RankSession *session);
     RankSession *find(int rank) const;
     NodeSweep::Hooks sweep_hooks();
+    Salvage::Hooks salvage_hooks();
+    std::string salvage_obstacle(int rank) const;
     void note_cut(const RankSession &session, const ckpt_message &message);
     void tell_swept(int rank, std::uint64_t messages);
 
@@ -161,6 +173,7 @@ class LocalNode : public Node
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;
+    Salvage salvage_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;

@@ -112,6 +112,14 @@ constexpr Metric metrics[] = {
      [](const Status &s) { return of_slow(s, s.flushing != 0 ? 1 : 0); }},
     {"ckpt_slow_copy_failed", "gauge", "1 if the last one could not be copied, else 0.",
      [](const Status &s) { return of_slow(s, s.flush_error.empty() ? 0 : 1); }},
+    {"ckpt_last_salvage_time_seconds", "gauge",
+     "When the job was last saved after the death of a rank, in seconds since 1970.",
+     [](const Status &s) { return above_zero(s.salvaged.at); }},
+    {"ckpt_log_cap_checkpoints_total", "counter",
+     "Checkpoints of all ranks that were taken because some took none of themselves.",
+     [](const Status &s) {
+         return s.independent.empty() ? std::nullopt : number(s.capped.taken);
+     }},
     {"ckpt_redundant_checkpoint_number", "gauge",
      "The newest checkpoint of this launch that survives the loss of nodes; 0: none.",
      [](const Status &s) { return of_slow(s, static_cast<double>(s.redundant)); }},
@@ -120,12 +128,15 @@ constexpr Metric metrics[] = {
      [](const Status &s) { return of_slow(s, s.redundancy_error.empty() ? 0 : 1); }},
 };
 
+constexpr const char *swapped_out_state = "swapped_out";
 constexpr const char *states[] = {"starting", "running", "saving", "held",
-                                  "ending",   "ended",   "failed"};
+                                  "ending",   "ended",   "failed", swapped_out_state};
 
 std::string state_of(const Status &status)
 {
-    return is_saving(status) ? "saving" : status.phase;
+    return is_saving(status)                        ? "saving"
+           : status.phase == control::swapped_out ? swapped_out_state
+                                                  : status.phase;
 }
 
 std::string escaped(const std::string &text)
@@ -213,6 +224,56 @@ std::string nodes_text(const std::vector<Status> &jobs)
     return ranks.text() + connected.text();
 }
 
+/* A quantity of each rank with independent checkpoints. */
+struct IndependentMetric {
+    const char *name;
+    const char *type;
+    const char *help;
+    std::uint64_t control::IndependentStatus::*value;
+};
+
+constexpr IndependentMetric independent_metrics[] = {
+    {"ckpt_independent_checkpoints_total", "counter",
+     "Checkpoints that a rank has taken of itself.", &control::IndependentStatus::kept},
+    {"ckpt_independent_interval", "gauge",
+     "Intervals between synchronisation calls that a rank has been through.",
+     &control::IndependentStatus::interval},
+    {"ckpt_independent_kept_interval", "gauge", "The same, at its newest checkpoint of itself.",
+     &control::IndependentStatus::kept_interval},
+    {"ckpt_independent_log_bytes", "gauge", "Bytes in a rank's logs of accesses to windows.",
+     &control::IndependentStatus::log_bytes},
+    {"ckpt_independent_logged_bytes_total", "counter", "Bytes ever written to them.",
+     &control::IndependentStatus::logged_bytes},
+    {"ckpt_independent_trimmed_bytes_total", "counter", "Bytes removed from them.",
+     &control::IndependentStatus::trimmed_bytes},
+    {"ckpt_independent_payload_bytes_total", "counter",
+     "Bytes that a rank has sent to windows and read from them.",
+     &control::IndependentStatus::payload_bytes},
+    {"ckpt_independent_control_bytes_total", "counter",
+     "Bytes that it has told to other ranks, for them to trim their logs.",
+     &control::IndependentStatus::control_bytes},
+    {"ckpt_independent_logging_nanoseconds_total", "counter",
+     "Time that it has spent on its logs, from samples.", &control::IndependentStatus::logging_ns},
+    {"ckpt_independent_keeping_nanoseconds_total", "counter",
+     "Time that it has spent on checkpoints of itself.", &control::IndependentStatus::keeping_ns},
+};
+
+std::string independent_text(const std::vector<Status> &jobs)
+{
+    std::string text;
+    for (const IndependentMetric &metric : independent_metrics) {
+        Family family(metric.name, metric.type, metric.help);
+        for (const Status &job : jobs) {
+            for (const control::IndependentStatus &rank : job.independent) {
+                family.add(job, {{"rank", std::to_string(rank.rank)}},
+                           static_cast<double>(rank.*metric.value));
+            }
+        }
+        text += family.text();
+    }
+    return text;
+}
+
 std::string time_text(const std::vector<Status> &jobs, double now)
 {
     Family family("ckpt_report_time_seconds", "gauge",
@@ -237,7 +298,7 @@ std::string metrics_text(const std::vector<Status> &jobs, double now)
         }
         text += family.text();
     }
-    return text + nodes_text(jobs);
+    return text + nodes_text(jobs) + independent_text(jobs);
 }
 
 } // namespace ckpt

@@ -14,6 +14,7 @@
 #include "image/manifest.hpp"
 #include "protocol/actions.hpp"
 #include "protocol/rank_cut.hpp"
+#include "protocol/replayability.hpp"
 
 #include "ckpt/wire.h"
 
@@ -21,6 +22,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -111,6 +113,9 @@ class Node
     virtual void discard(const std::filesystem::path &job, std::uint64_t end,
                          const std::set<std::uint64_t> &stay) = 0;
     virtual void kill() = 0;
+    /* What began with ghost_here() is over. number: of the checkpoint; 0: there is none, and
+     * why. */
+    virtual void salvage_over(std::uint64_t /*number*/, const std::string & /*why*/) {}
 
     /* From the rank's page. */
     virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
@@ -118,6 +123,10 @@ class Node
     virtual std::uint64_t received(int rank, int peer) const = 0;
     /* When it has told LOGGED, in the checkpoint `epoch`. */
     virtual RankSeen seen(int rank, std::uint64_t epoch) const = 0;
+
+    /* The page of ranks with independent checkpoints, all of which are on this node;
+     * nothing: there are none. */
+    virtual std::optional<IndependentState> independent() const { return std::nullopt; }
 
     /* Measures how far the node's clock is from ours, which clock() tells some
      * messages later. Our own is ours. */
@@ -137,6 +146,10 @@ class NodeEvents
     virtual void rank_said(int rank, const ckpt_message &message) = 0;
     virtual void rank_finished(int rank) = 0; /* MPI_Finalize */
     virtual void rank_gone(int rank) = 0;
+    /* The rank, which has gone, can be replayed: the node answers in its place until
+     * salvage_over(). All others are on this node, so the coordinator is, who alone has to
+     * deal with it. `cut` as in rank_here(). */
+    virtual void ghost_here(Node & /*node*/, int /*rank*/, const RankCut & /*cut*/) {}
 
     virtual void captured(int rank) = 0;
     virtual void written(Node &node, const WrittenPiece &written) = 0;

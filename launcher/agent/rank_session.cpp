@@ -7,9 +7,7 @@
 #include "agent/refusals.hpp"
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,17 +22,6 @@ namespace
 {
 
 constexpr std::uint64_t largest_job = 1u << 20; /* ranks */
-
-/* The other side of the page writes while we read. */
-std::uint64_t load(const std::uint64_t &field)
-{
-    return __atomic_load_n(&field, __ATOMIC_ACQUIRE);
-}
-
-void store(std::uint64_t &field, std::uint64_t value)
-{
-    __atomic_store_n(&field, value, __ATOMIC_RELEASE);
-}
 
 Fd passed_descriptor(msghdr &header)
 {
@@ -57,13 +44,6 @@ Fd passed_descriptor(msghdr &header)
 } // namespace
 
 RankSession::RankSession(Fd socket) : socket_(std::move(socket)) {}
-
-RankSession::~RankSession()
-{
-    if (page_ != nullptr) {
-        munmap(page_, page_size_);
-    }
-}
 
 RankSession::Received RankSession::receive(ckpt_message &message)
 {
@@ -135,36 +115,7 @@ void RankSession::hello(const ckpt_message &message)
         fail_errno(errno, "rank {}: no process {}", rank_, pid_);
     }
     cut_.hello(message);
-    map_page();
-}
-
-void RankSession::map_page()
-{
-    struct stat status;
-    std::size_t needed =
-        CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count_));
-
-    Fd file = take_passed();
-    if (!file || fstat(file.get(), &status) < 0 ||
-        static_cast<std::size_t>(status.st_size) < needed) {
-        refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank_,
-               needed);
-    }
-    void *address = mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_SHARED,
-                         file.get(), 0);
-    if (address == MAP_FAILED) {
-        fail_errno(errno, "rank {}: cannot map its page", rank_);
-    }
-    auto *page = static_cast<ckpt_rank_page *>(address);
-    if (page->magic != CKPT_PAGE_MAGIC || page->version != CKPT_WIRE_VERSION ||
-        page->rank != static_cast<std::uint32_t>(rank_) ||
-        page->rank_count != static_cast<std::uint32_t>(rank_count_)) {
-        munmap(address, needed);
-        refuse(Refusal::malformed, "rank {}: what it brought is not its rank page",
-               rank_);
-    }
-    page_ = page;
-    page_size_ = needed;
+    page_ = std::make_shared<RankPage>(take_passed(), rank_, rank_count_);
 }
 
 bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
@@ -199,80 +150,6 @@ void RankSession::signal() const
 void RankSession::kill() const
 {
     (void)syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
-}
-
-std::vector<ckpt_clock> RankSession::clocks() const
-{
-    std::uint32_t count = std::min(
-        __atomic_load_n(&page_->clock_count, __ATOMIC_ACQUIRE),
-        CKPT_CLOCK_SLOTS);
-    std::vector<ckpt_clock> clocks;
-
-    clocks.reserve(count);
-    for (std::uint32_t i = 0; i < count; i++) {
-        const ckpt_clock &clock = page_->clock[i];
-        ckpt_clock copy;
-        copy.id = load(clock.id);
-        copy.settled = load(clock.settled); /* never beyond left, */
-        copy.left = load(clock.left);       /* nor that beyond entered */
-        copy.entered = load(clock.entered);
-        copy.target = load(clock.target);
-        clocks.push_back(copy);
-    }
-    return clocks;
-}
-
-std::uint64_t RankSession::sent(int peer) const
-{
-    return load(ckpt_page_peers(page_)[peer].sent);
-}
-
-std::uint64_t RankSession::received(int peer) const
-{
-    return load(ckpt_page_peers(page_)[peer].received);
-}
-
-RankSeen RankSession::seen() const
-{
-    const ckpt_history &history = page_->history;
-    RankSeen seen;
-
-    for (std::size_t kind = 0; kind < CKPT_SEEN_KINDS; kind++) {
-        seen.counts[kind] = load(history.count[kind]);
-    }
-    seen.logged_bytes = load(history.logged_bytes);
-    std::uint64_t kept =
-        std::min<std::uint64_t>(load(history.kept), CKPT_HISTORY_EVENTS);
-    seen.events.assign(history.event, history.event + kept);
-    return seen;
-}
-
-void RankSession::set_targets(const std::vector<std::uint64_t> &targets)
-{
-    std::size_t count =
-        std::min<std::size_t>(targets.size(), CKPT_CLOCK_SLOTS);
-
-    for (std::size_t i = 0; i < count; i++) {
-        store(page_->clock[i].target, targets[i]);
-    }
-}
-
-void RankSession::set_protected(bool is_protected)
-{
-    __atomic_store_n(&page_->is_protected, is_protected ? 1 : 0, __ATOMIC_RELAXED);
-}
-
-void RankSession::set_expected(const std::vector<std::uint64_t> &expected)
-{
-    for (int i = 0; i < rank_count_ && i < static_cast<int>(expected.size());
-         i++) {
-        store(ckpt_page_peers(page_)[i].expected, expected[i]);
-    }
-}
-
-void RankSession::set_committed(std::uint64_t number)
-{
-    store(page_->committed, number);
 }
 
 } // namespace ckpt

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "agent/rank_seen.hpp"
+#include "agent/rank_page.hpp"
 #include "common/fd.hpp"
 #include "protocol/rank_cut.hpp"
 
@@ -13,10 +13,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace ckpt
 {
@@ -29,7 +29,6 @@ class RankSession
 
     /* `socket` is a connected, nonblocking SOCK_SEQPACKET socket. */
     explicit RankSession(Fd socket);
-    ~RankSession();
     RankSession(const RankSession &) = delete;
     RankSession &operator=(const RankSession &) = delete;
 
@@ -65,26 +64,16 @@ class RankSession
     /* Whether it has been cut, as far as it has told. */
     const RankCut &cut() const { return cut_.cut(); }
 
-    std::vector<ckpt_clock> clocks() const;
-    std::uint64_t sent(int peer) const;
-    std::uint64_t received(int peer) const;
-    /* Whole when LOGGED has come. */
-    RankSeen seen() const;
-    void set_targets(const std::vector<std::uint64_t> &targets);
-    void set_expected(const std::vector<std::uint64_t> &expected);
-    /* Whether pages of it are write-protected; it looks before it gives some back. */
-    void set_protected(bool is_protected);
-    /* The newest checkpoint of the job. */
-    void set_committed(std::uint64_t number);
+    /* After HELLO. */
+    RankPage &page() const { return *page_; }
+    /* For who needs it beyond the session. */
+    std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:
-    void map_page();
-
     Fd socket_;
     Fd process_;
     Fd passed_;
-    ckpt_rank_page *page_ = nullptr;
-    std::size_t page_size_ = 0;
+    std::shared_ptr<RankPage> page_;
     int rank_ = -1;
     int rank_count_ = 0;
     pid_t pid_ = 0;

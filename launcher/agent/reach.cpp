@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace ckpt
@@ -68,6 +69,23 @@ Reached reach(const PeerAddress &address, std::size_t first)
         }
     }
     return {};
+}
+
+/* One that listens on all addresses has those of IPv4 as ::ffff:A.B.C.D. */
+std::string local_host(int socket)
+{
+    constexpr std::string_view mapped = "::ffff:";
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    char host[NI_MAXHOST] = "";
+
+    if (getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size) < 0 ||
+        getnameinfo(reinterpret_cast<sockaddr *>(&address), size, host, sizeof host, nullptr,
+                    0, NI_NUMERICHOST) != 0) {
+        return {};
+    }
+    const std::string name = host;
+    return name.starts_with(mapped) ? name.substr(mapped.size()) : name;
 }
 
 } // namespace ckpt

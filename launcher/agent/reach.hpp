@@ -23,4 +23,7 @@ struct Reached {
  * each. */
 Reached reach(const PeerAddress &address, std::size_t first);
 
+/* The numeric address of this node on a connection; empty if it has none. */
+std::string local_host(int socket);
+
 } // namespace ckpt

@@ -39,8 +39,8 @@ void RedundancyWriter::serve(const MessageKey &key)
     try {
         key_ = key;
         server_.reset();
-        server_ = std::make_unique<redundancy::BlockServer>(settings_.identity(), key,
-                                                            settings_.directory, refusals_);
+        server_ = std::make_unique<redundancy::BlockServer>(
+            settings_.identity(), key, settings_.directory, refusals_, settings_.fabric);
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
@@ -70,7 +70,7 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
         std::vector<std::string> places = order.places;
         places[order.self].clear(); /* nobody reads from itself */
         const GroupMembers members(order.directory, places, key_, settings_.identity(),
-                                   GroupMembers::Unreachable::is_an_error);
+                                   GroupMembers::Unreachable::is_an_error, fabric_);
         WriteLimit limit(settings_.write_limit);
         redundancy::write_parity(order.group, order.self, order.directory,
                                  members.sources(), &limit, cancelled_, room_beside(last_));

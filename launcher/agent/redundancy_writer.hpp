@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/block_server.hpp"
+#include "agent/fabric_use.hpp"
 #include "agent/redundancy_order.hpp"
 #include "agent/refusals.hpp"
 #include "agent/settings.hpp"
@@ -26,7 +27,7 @@ class RedundancyWriter
   public:
     /* Both must live longer. */
     RedundancyWriter(const Settings &settings, Refusals &refusals)
-        : settings_(settings), refusals_(refusals)
+        : settings_(settings), refusals_(refusals), fabric_(settings.fabric)
     {
     }
     ~RedundancyWriter() { stop(); }
@@ -48,6 +49,7 @@ class RedundancyWriter
 
     const Settings &settings_;
     Refusals &refusals_;
+    FabricUse fabric_;
     MessageKey key_{};
     std::unique_ptr<redundancy::BlockServer> server_;
     std::atomic<bool> cancelled_ = false;

@@ -5,16 +5,20 @@
  */
 #pragma once
 
+#include "agent/fabric_use.hpp"
 #include "agent/peer_address.hpp"
 #include "agent/peer_identity.hpp"
 #include "redundancy/block_source.hpp"
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace ckpt::redundancy
 {
+
+class BlockConnection;
 
 class RemoteSource : public BlockSource
 {
@@ -23,11 +27,13 @@ class RemoteSource : public BlockSource
     static constexpr std::chrono::seconds usual_patience{10};
 
     /* Connects, and makes sure that it is the right one. address: of the BlockServer, with
-     * the job's key. directory: JOB/NUMBER. Throws Error, as all functions do; what was
+     * the job's key. directory: JOB/NUMBER. fabric: what there is of one, or null; must live
+     * longer. If it fails all comes over TCP. Throws Error, as all functions do; what was
      * said of a file by the other side does not end the connection. */
     RemoteSource(const PeerAddress &address, const PeerIdentity &self,
                  std::string directory,
-                 std::chrono::milliseconds patience = usual_patience);
+                 std::chrono::milliseconds patience = usual_patience,
+                 FabricUse *fabric = nullptr);
     ~RemoteSource() override;
 
     std::uint64_t size(const std::string &file) override;
@@ -40,15 +46,21 @@ class RemoteSource : public BlockSource
     void cancel();
 
   private:
-    class Connection;
-
-    static std::unique_ptr<Connection> connect(const PeerAddress &address,
-                                               const PeerIdentity &self,
-                                               std::chrono::milliseconds patience);
+    std::unique_ptr<BlockConnection> connect(FabricUse *fabric) const;
+    std::size_t read_some(const std::string &path, std::uint64_t offset,
+                          std::span<std::byte> into);
+    void go_on_without_fabric(const std::string &why);
+    void tell_fabric();
     std::string path_of(const std::string &file) const;
 
+    const PeerAddress address_;
+    const PeerIdentity self_;
     const std::string host_, directory_;
-    std::unique_ptr<Connection> connection_;
+    const std::chrono::milliseconds patience_;
+    FabricUse *const fabric_; /* may be null */
+    std::mutex mutex_; /* of what cancel() needs, too: */
+    std::unique_ptr<BlockConnection> connection_;
+    bool is_cancelled_ = false;
 };
 
 } // namespace ckpt::redundancy

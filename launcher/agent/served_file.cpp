@@ -86,7 +86,7 @@ ServedFile::ServedFile(const std::filesystem::path &root, const std::string &pat
     if (!S_ISREG(status.st_mode)) {
         fail("{} is not a regular file", path);
     }
-    size_ = static_cast<std::uint64_t>(status.st_size);
+    identity_ = {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size)};
 }
 
 void ServedFile::read(std::uint64_t offset, std::span<std::byte> into) const

@@ -7,6 +7,7 @@
 
 #include "agent/peer_identity.hpp"
 #include "common/switch.hpp"
+#include "fabric/choice.hpp"
 #include "image/codec.hpp"
 #include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
@@ -28,6 +29,7 @@ struct Settings {
     std::chrono::nanoseconds copy_interval{0}; /* between two such copies, at least */
     redundancy::Scheme redundancy; /* of pieces in directories of each node */
     std::filesystem::path domains; /* file with the failure domains of nodes; empty: none */
+    fabric::Choice fabric; /* over which nodes read each other's pieces */
     std::filesystem::path run_directory;
     std::string name; /* of the job; empty: made from program and mpirun */
     std::string host; /* name of this node */

@@ -32,6 +32,22 @@ json frame_of(const RankSession &rank)
             {"pid", rank.pid()}};
 }
 
+json frame_of(const SalvageNews &news)
+{
+    switch (news.kind) {
+    case SalvageNews::Kind::begun:
+        return {{"type", "salvaging"}, {"rank", news.rank}};
+    case SalvageNews::Kind::done:
+        return {{"type", "salvaged"},
+                {"rank", news.rank},
+                {"number", news.number},
+                {"interval", news.interval}};
+    case SalvageNews::Kind::failed:
+        break;
+    }
+    return {{"type", "lost"}, {"rank", news.rank}, {"why", news.why}};
+}
+
 } // namespace
 
 SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
@@ -94,6 +110,9 @@ void SupervisorLink::introduce()
     }
     for (int rank : stopped_) {
         send({{"type", "stopped"}, {"rank", rank}});
+    }
+    if (salvage_) {
+        salvage(*salvage_);
     }
     if (coordinates_) {
         coordinates();
@@ -165,6 +184,9 @@ void SupervisorLink::send(const json &frame)
 void SupervisorLink::rank_here(const RankSession &rank)
 {
     finished_.erase(rank.rank());
+    if (salvage_ && salvage_->rank == rank.rank()) {
+        salvage_.reset();
+    }
     ended_.forget(rank.rank());
     send(frame_of(rank));
     if (is_over_) {
@@ -181,6 +203,12 @@ void SupervisorLink::rank_finished(int rank)
 void SupervisorLink::rank_gone(int rank, Fd process)
 {
     ended_.watch(rank, std::move(process));
+}
+
+void SupervisorLink::salvage(const SalvageNews &news)
+{
+    salvage_ = news;
+    send(frame_of(news));
 }
 
 void SupervisorLink::look_at_ranks()

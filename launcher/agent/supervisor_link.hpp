@@ -8,6 +8,7 @@
 #include "agent/ended_processes.hpp"
 #include "agent/node_watch.hpp"
 #include "agent/peer_connection.hpp"
+#include "agent/salvage_news.hpp"
 #include "agent/settings.hpp"
 
 #include <nlohmann/json.hpp>
@@ -42,6 +43,7 @@ class SupervisorLink
     void rank_here(const RankSession &rank);
     void rank_finished(int rank);
     void rank_gone(int rank, Fd process);
+    void salvage(const SalvageNews &news);
     /* This is the agent that coordinates: it can be asked for checkpoints. */
     void coordinates();
 
@@ -78,6 +80,7 @@ class SupervisorLink
     bool is_over_ = false;
     std::set<int> finished_;
     std::set<int> stopped_; /* ranks, by a signal */
+    std::optional<SalvageNews> salvage_; /* the last ones */
     bool coordinates_ = false;
     Time next_look_;
 };

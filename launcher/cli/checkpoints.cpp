@@ -161,6 +161,9 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             if (checkpoint.state == Checkpoint::State::damaged) {
                 fail("{}", checkpoint.reason);
             }
+            if (prospects.not_replayed.contains(checkpoint.number)) {
+                fail("the rank that was to be replayed has failed in that");
+            }
             if (checkpoint.is_on_nodes) {
                 require_prospect(*tiers, checkpoint, prospects);
             } else {

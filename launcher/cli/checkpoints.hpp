@@ -62,6 +62,7 @@ struct Prospects {
     std::uint64_t above = 0;                /* numbers up to this one are not wanted */
     std::set<std::uint64_t> not_on_nodes{}; /* those of which too much was lost */
     std::set<std::string> lost_nodes{};
+    std::set<std::uint64_t> not_replayed{}; /* those of which the replay has failed */
 };
 
 /*

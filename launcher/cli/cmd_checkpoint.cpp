@@ -7,6 +7,7 @@
 #include "cli/json_text.hpp"
 #include "cli/pmix_request.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/own_status.hpp"
 
 #include <fmt/core.h>
 
@@ -74,9 +75,7 @@ class CheckpointCommand : public Command
         }
         const bool is_number = !job_.empty() && job_.size() < 10 &&
                                job_.find_first_not_of("0123456789") == job_.npos;
-        int launcher = is_number
-                           ? std::stoi(job_)
-                           : find_job(directories_of(directory_), job_).status.launcher_pid;
+        const int launcher = is_number ? std::stoi(job_) : launcher_of_job();
         std::string name;
         {
             ProgressLine line;
@@ -87,6 +86,15 @@ class CheckpointCommand : public Command
         }
         fmt::print("{}\n", name);
         return exit_done;
+    }
+
+    int launcher_of_job() const
+    {
+        const control::Status status = find_job(directories_of(directory_), job_).status;
+        if (is_swapped_out(status)) {
+            stop_with(exit_refused, "job {} is swapped out", status.job);
+        }
+        return status.launcher_pid;
     }
 
     static std::string text(const control::Progress &progress, double seconds)

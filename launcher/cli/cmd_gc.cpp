@@ -3,14 +3,41 @@
  * cmd_gc.cpp - `ckpt gc`: remove old, damaged and unfinished checkpoints.
  */
 #include "cli/checkpoints.hpp"
+#include "common/host.hpp"
+#include "image/node_garbage.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace ckpt::cli
 {
 
 namespace
 {
+
+/* Where else something of it may be. */
+std::string elsewhere(const Checkpoint &checkpoint)
+{
+    std::set<std::string> hosts;
+    for (const Piece &piece : checkpoint.manifest->pieces) {
+        if (piece.host != host_name()) {
+            hosts.insert(piece.host);
+        }
+    }
+    return hosts.empty() ? ""
+                         : fmt::format("; ckpt gc on {} removes what is there, in {}",
+                                       fmt::join(hosts, ", "), checkpoint.directory.string());
+}
+
+bool is_in(const std::set<std::filesystem::path> &directories, const std::filesystem::path &one)
+{
+    return std::ranges::any_of(directories, [&](const std::filesystem::path &other) {
+        std::error_code error;
+        return one == other || std::filesystem::equivalent(one, other, error);
+    });
+}
 
 class GcCommand : public Command
 {
@@ -30,23 +57,58 @@ class GcCommand : public Command
     int run(const Words &) override
     {
         const Tiers tiers = require_tiers(directories_of(directory_));
+        std::set<std::filesystem::path> done;
+        for (const std::string &job : job_.empty() ? tiers.jobs() : Words{job_}) {
+            done.merge(collect_on_nodes(tiers, job));
+        }
         for (const Store &store : tiers.stores()) {
-            collect(store, tiers.directories().has_slow());
+            collect(store, tiers.directories().has_slow(), done);
         }
         return exit_done;
     }
 
   private:
-    void collect(const Store &store, bool says_where) const
+    /* But those in directories that have been looked at already. */
+    void collect(const Store &store, bool says_where,
+                 const std::set<std::filesystem::path> &done) const
     {
         for (const Checkpoint &checkpoint : store.garbage(keep_, job_)) {
+            if (is_in(done, checkpoint.directory)) {
+                continue;
+            }
             if (!dry_run_) {
                 store.remove(checkpoint);
             }
-            fmt::print("{} {} ({}){}\n", dry_run_ ? "would remove" : "removed",
-                       checkpoint.name(), state_name(checkpoint.state),
-                       says_where ? " in " + store.directory().string() : "");
+            say(checkpoint, says_where ? " in " + store.directory().string() : "");
         }
+    }
+
+    /* Directories of those that are noted: they have gone, or are needed. */
+    std::set<std::filesystem::path> collect_on_nodes(const Tiers &tiers,
+                                                     const std::string &job) const
+    {
+        NodeGarbage garbage = node_garbage(tiers, job, keep_);
+
+        for (const Checkpoint &checkpoint : garbage.noted) {
+            if (!dry_run_) {
+                remove_noted(tiers, checkpoint);
+            }
+            say(checkpoint, " on nodes" + elsewhere(checkpoint));
+            garbage.needed.insert(checkpoint.directory);
+        }
+        for (const Checkpoint &checkpoint : garbage.left) {
+            if (!dry_run_) {
+                remove_left(checkpoint);
+            }
+            say(checkpoint, ", left in " + checkpoint.directory.string());
+        }
+        return std::move(garbage.needed);
+    }
+
+    void say(const Checkpoint &checkpoint, const std::string &where) const
+    {
+        fmt::print("{} {} ({}){}\n", dry_run_ ? "would remove" : "removed", checkpoint.name(),
+                   state_name(checkpoint.state), where);
     }
 
     std::string job_;

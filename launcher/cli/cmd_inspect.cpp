@@ -10,6 +10,7 @@
 #include "common/durations.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace ckpt::cli
 {
@@ -79,6 +80,10 @@ std::string manifest_text(const Manifest &manifest)
         "times        {} to stop all, {} stopped, {} draining, {} capturing\n",
         format_seconds(timings.request_to_stop), format_seconds(timings.stop),
         format_seconds(timings.drain), format_seconds(timings.capture));
+    if (!manifest.replayed.empty()) {
+        text += fmt::format("replayed     rank {}, which had died\n",
+                            fmt::join(manifest.replayed, ", "));
+    }
     for (const Piece &piece : manifest.pieces) {
         text += fmt::format("file         {} ({}, {}): {} ranks{}\n", piece.file,
                             piece.host, format_bytes(piece.bytes),

@@ -12,6 +12,8 @@
 
 #include <fmt/core.h>
 
+#include <cstring>
+
 namespace ckpt::cli
 {
 
@@ -38,6 +40,8 @@ class RunCommand : public Command
                    "Wait before a second restart from one checkpoint; doubled each time")
             ->capture_default_str()
             ->type_name("TIME");
+        add_flag(app, "--no-fresh-start", no_fresh_start_,
+                 "Do not begin anew if a job is lost before its first checkpoint");
         add_option(app, "--spares", spares_, "Hold back the last N nodes of the command")
             ->type_name("N");
         add_option(app, "--min-nodes", min_nodes_, "Give up if fewer nodes are left")
@@ -46,6 +50,12 @@ class RunCommand : public Command
         add_option(app, "--swap-signal", swap_signals_,
                    "Signals on which the job is swapped out, until SIGCONT")
             ->type_name("SIGNAL,...");
+        add_option(app, "--migrate-signal", migrate_signals_,
+                   "Signals on which the job leaves nodes that --nodes-file does not list")
+            ->type_name("SIGNAL,...");
+        add_option(app, "--nodes-file", nodes_file_,
+                   "Lists the nodes that the job may use, one a line")
+            ->type_name("FILE");
         batch_.declare(app);
     }
 
@@ -85,14 +95,42 @@ class RunCommand : public Command
         } catch (const Error &problem) {
             stop_with(exit_usage, "--swap-signal: {}", problem.what());
         }
+        options.migrations = migrations(options.swaps);
+        if (!options.migrations.empty()) {
+            options.nodes_file = std::filesystem::absolute(nodes_file_);
+        }
         options.command = command;
         options.job = settings_.name();
         options.directories = settings_.directories();
         options.settings = settings_.environment();
+        limits_.fresh_start = !no_fresh_start_;
         options.restarts = limits_;
         options.spares = spares_;
         options.min_nodes = min_nodes_;
         return options;
+    }
+
+    /* A signal is for one thing. */
+    std::set<int> migrations(const std::set<int> &swaps) const
+    {
+        if (migrate_signals_.empty() != nodes_file_.empty()) {
+            stop_with(exit_usage, "--migrate-signal and --nodes-file belong together");
+        }
+        std::set<int> signals;
+        try {
+            signals = parse_signals(migrate_signals_);
+        } catch (const Error &problem) {
+            stop_with(exit_usage, "--migrate-signal: {}", problem.what());
+        }
+        for (const std::set<int> &other : {swaps, batch_.warning_signals()}) {
+            for (int signal : other) {
+                if (signals.contains(signal)) {
+                    stop_with(exit_usage, "--migrate-signal: {} has another meaning",
+                              sigabbrev_np(signal));
+                }
+            }
+        }
+        return signals;
     }
 
     static void look_at_program(const std::string &program)
@@ -126,9 +164,12 @@ class RunCommand : public Command
     BatchOptions batch_;
     RestartPolicy::Limits limits_;
     std::string back_off_ = "1s";
+    bool no_fresh_start_ = false;
     std::size_t spares_ = 0;
     std::size_t min_nodes_ = 1;
     std::string swap_signals_;
+    std::string migrate_signals_;
+    std::string nodes_file_;
 };
 
 } // namespace

@@ -6,6 +6,8 @@
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/status_view.hpp"
+#include "cli/own_status.hpp"
 #include "cli/watch.hpp"
 #include "common/durations.hpp"
 
@@ -55,7 +57,7 @@ nlohmann::json to_json(const RunningJob &job)
     if (job.status.refused.empty()) {
         json.erase("refused");
     }
-    json["running"] = true;
+    json["running"] = !is_swapped_out(job.status);
     return json;
 }
 
@@ -139,9 +141,25 @@ std::string to_text_refused(const control::Status &status)
     return text.empty() ? text : fmt::format("  refused:{}\n", text);
 }
 
+std::string to_text_swapped_out(const control::Status &status)
+{
+    std::string text = fmt::format("{}: swapped out since {}, {} of {}\n  {} on {}, directory {}\n",
+                                   status.job, day_and_time(status.started),
+                                   ranks_text(status), status.application,
+                                   launcher_text(status), status.host, status.directory);
+    if (status.last.number != 0) {
+        text += fmt::format("  newest checkpoint {} ({}), of {}\n", status.last.name,
+                            format_bytes(status.last.bytes), day_and_time(status.last_at));
+    }
+    return text + fmt::format("  ckpt resume {} brings it back\n", status.job);
+}
+
 std::string to_text(const RunningJob &job)
 {
     const control::Status &status = job.status;
+    if (is_swapped_out(status)) {
+        return to_text_swapped_out(status);
+    }
     std::string text = fmt::format(
         "{}: {}, {} of {}\n  {} on {}, directory {}\n",
         status.job, status.phase, ranks_text(status), status.application,

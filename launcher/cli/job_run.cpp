@@ -7,10 +7,16 @@
 #include "cli/gathering_process.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
+#include "cli/own_status.hpp"
 #include "cli/slurm_nodes.hpp"
+#include "cli/tune_file.hpp"
 #include "agent/member_table.hpp"
 #include "agent/supervisor_file.hpp"
+#include "common/durations.hpp"
 #include "common/host.hpp"
+#include "protocol/cut_choice.hpp"
+
+#include "ckpt/wire.h"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -18,6 +24,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include <unistd.h>
@@ -48,14 +55,14 @@ std::uint64_t newest_number(const TierDirectories &directories, const std::strin
     return newest ? newest->number : 0;
 }
 
-/* Also one that cannot be used. */
+/* Also one that cannot be used, other than those that are not wanted. */
 bool has_checkpoint_above(const TierDirectories &directories, const std::string &job,
-                          std::uint64_t number)
+                          std::uint64_t number, const std::set<std::uint64_t> &unwanted)
 {
     const auto tiers = Tiers::open(directories);
     const auto entries = tiers ? tiers->checkpoints(job) : std::vector<TierCheckpoint>();
     return std::any_of(entries.begin(), entries.end(), [&](const TierCheckpoint &entry) {
-        return entry.checkpoint.number > number;
+        return entry.checkpoint.number > number && !unwanted.contains(entry.checkpoint.number);
     });
 }
 
@@ -98,9 +105,34 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
     if (options_.spares > 0 && nodes.empty()) {
         fail("--spares: the command names no nodes (--host, --hostfile)");
     }
+    if (!options_.migrations.empty() && nodes.empty()) {
+        fail("--migrate-signal: the command names no nodes (--host, --hostfile)");
+    }
     nodes_ = NodePlan(std::move(nodes), options_.spares);
     spdlog::set_level(spdlog::level::off); /* the agents' connections are for their logs */
     tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
+    choose_recovery();
+}
+
+/* What is missing is said once; the job then runs as with the protocol auto. */
+void JobRun::choose_recovery()
+{
+    const auto protocol = options_.settings.find("CKPT_PROTOCOL");
+    if (protocol == options_.settings.end() || protocol->second != CutChoice::independent) {
+        return;
+    }
+    std::string why;
+    if (tolerates_ended_ranks_) {
+        why = "its options say that it deals with ranks that end";
+    } else if (launcher_of(options_.command.at(0)) != Launcher::open_mpi) {
+        why = "only Open MPI's mpirun goes on without it";
+    } else if (!LauncherChildren::can_watch()) {
+        why = "this kernel does not tell how it has ended (Linux 6.15)";
+    }
+    acts_for_launcher_ = why.empty();
+    if (!why.empty()) {
+        fmt::print(stderr, "ckpt: a rank that dies will not be replayed: {}\n", why);
+    }
 }
 
 /* ---- Command lines ------------------------------------------------------------ */
@@ -118,9 +150,13 @@ Environment JobRun::supervision()
     const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
 
     incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(now.count()));
-    return {{supervisor_variable, supervisor_file().string()},
-            {incarnation_variable, std::to_string(incarnation_)},
-            {command_variable, command_identity(options_.command)}};
+    Environment all = {{supervisor_variable, supervisor_file().string()},
+                       {incarnation_variable, std::to_string(incarnation_)},
+                       {command_variable, command_identity(options_.command)}};
+    if (acts_for_launcher_) {
+        all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
+    }
+    return all;
 }
 
 Invocation JobRun::first_start()
@@ -195,7 +231,7 @@ int JobRun::run()
     if (is_listening(socket, SOCK_STREAM)) {
         stop_with(exit_refused, "job {} is run by another ckpt run", options_.job);
     }
-    requests_.emplace(loop_, socket);
+    requests_.emplace(loop_, options_.directories, options_.job);
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
     if (batch_.resumes()) {
@@ -242,13 +278,19 @@ Ending JobRun::launch(const Invocation &invocation)
     options.host = host_name();
     options.incarnation = incarnation_;
     options.tolerates_ended_ranks = tolerates_ended_ranks_;
+    options.acts_for_launcher = acts_for_launcher_;
+    options.started_socket = started_socket(options_.directories, options_.job);
     options.warnings = batch_.warning_signals();
     options.swaps = options_.swaps;
     options.obstacle = [this](const std::string &from, const std::string &to) {
         return obstacle(from, to);
     };
+    options.migrations = options_.migrations;
+    options.nodes = [this](int signal) { return nodes_to_move_to(signal); };
     SupervisedLaunch launch(loop_, signals_, *requests_, std::move(options));
-    return launch.run(invocation);
+    Ending ending = launch.run(invocation);
+    remove_launch_file(invocation.tune_file);
+    return ending;
 }
 
 /* A program that never was a job has no use for it. */
@@ -278,7 +320,9 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
     if (!last.name) { /* it has ended meanwhile */
         return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
     }
-    if (last.purpose == LastCheckpoint::For::migration) {
+    if (!last.nodes.empty()) {
+        nodes_.use_only(last.nodes);
+    } else if (last.purpose == LastCheckpoint::For::migration) {
         nodes_.move(last.from, last.to);
     } else if (!wait_until_resumed()) {
         code = exit_resume;
@@ -298,7 +342,7 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
     }
     try {
         return newest_usable(options_.directories, options_.job,
-                             {before_, not_on_nodes_, lost_nodes_},
+                             {before_, not_on_nodes_, lost_nodes_, not_replayed_},
                              is_once_more ? Verification::full : Verification::quick);
     } catch (const Error &) {
         return std::nullopt; /* all have been named */
@@ -334,10 +378,31 @@ bool JobRun::has_enough_nodes() const
     return !nodes_.is_known() || nodes_.left() >= std::max<std::size_t>(options_.min_nodes, 1);
 }
 
-std::optional<Invocation> JobRun::after_failure(const Ending &ending)
+/* A rank that fails while it is replayed, perhaps before it is known which one it is, does
+ * something else than it did: it would do so again, and the failure is still the one because
+ * of which it was to be replayed. */
+Failure JobRun::cause_of(const Ending &ending)
 {
     Failure failure = ending.failure.value_or(Failure());
+
     failure.exit_code = ending.exit_code;
+    if (newest_number(options_.directories, options_.job) != last_ || !salvage_) {
+        salvage_.reset();
+    } else if (failure.kind == Failure::Kind::rank_ended && !failure.is_from_outside() &&
+               (failure.rank < 0 || failure.rank == salvage_->rank)) {
+        not_replayed_.insert(last_);
+        failure = *salvage_;
+        failure.salvaged = 0;
+    }
+    if (failure.salvaged != 0) {
+        salvage_ = failure;
+    }
+    return failure;
+}
+
+std::optional<Invocation> JobRun::after_failure(const Ending &ending)
+{
+    Failure failure = cause_of(ending);
     for (const std::string &host : ending.lost) {
         nodes_.lose(host);
         lost_nodes_.insert(host);
@@ -348,9 +413,9 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
                                               nodes_.all()));
         return std::nullopt;
     }
-    /* A program that was not to blame can begin anew. */
-    if (!checkpoint && (ending.lost.empty() ||
-                        has_checkpoint_above(options_.directories, options_.job, before_))) {
+    /* What it has done since the beginning is not done once more for damaged files. */
+    if (!checkpoint &&
+        has_checkpoint_above(options_.directories, options_.job, before_, not_replayed_)) {
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }
@@ -388,9 +453,9 @@ bool JobRun::rest(milliseconds time)
 
     loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
         while (auto info = signals_.next()) {
-            goes_on = goes_on && info->ssi_signo == SIGCONT;
-            is_warned_ = is_warned_ ||
-                         batch_.warning_signals().contains(static_cast<int>(info->ssi_signo));
+            const int signal = static_cast<int>(info->ssi_signo);
+            goes_on = goes_on && (signal == SIGCONT || take_nodes_between(signal));
+            is_warned_ = is_warned_ || batch_.warning_signals().contains(signal);
         }
     });
     while (goes_on && steady_clock::now() < until) {
@@ -403,6 +468,7 @@ bool JobRun::rest(milliseconds time)
 /* False if it is to end instead. Its nodes are free meanwhile. */
 bool JobRun::wait_until_resumed()
 {
+    const double since = static_cast<double>(now_nanoseconds()) * 1e-9;
     std::optional<bool> resumed;
 
     fmt::print(stderr, "ckpt: the job is swapped out; ckpt resume {} brings it back\n",
@@ -412,18 +478,23 @@ bool JobRun::wait_until_resumed()
             const int signal = static_cast<int>(info->ssi_signo);
             if (signal == SIGCONT) {
                 resumed = true;
-            } else if (!options_.swaps.contains(signal) && signal != SIGTSTP) {
+            } else if (!options_.swaps.contains(signal) && signal != SIGTSTP &&
+                       !take_nodes_between(signal)) {
                 resumed = false;
             }
         }
     });
     requests_->handle([&](std::uint64_t client, const control::Request &request) {
+        control::Reply reply;
         if (request.command == "resume") {
-            control::Reply reply;
             reply.event = "result";
             reply.result.job = options_.job;
             requests_->reply(client, reply);
             resumed = true;
+        } else if (request.command == "status") {
+            reply.event = "status";
+            reply.status = swapped_out_status(options_.directories, options_.job, since);
+            requests_->reply(client, reply);
         } else {
             requests_->reply_error(client, "the job is swapped out");
         }
@@ -447,6 +518,39 @@ std::string JobRun::obstacle(const std::string &from, const std::string &to) con
     } catch (const Error &problem) {
         return problem.what();
     }
+}
+
+/* Nothing if none has to, or if it cannot be done, which is told. */
+std::optional<Words> JobRun::nodes_to_move_to(int signal)
+{
+    try {
+        const Words names = read_node_names(options_.nodes_file);
+        NodePlan plan(nodes_);
+        if (plan.use_only(names) > 0) {
+            fmt::print(stderr, "ckpt: SIG{}: the job moves to nodes of {}\n",
+                       sigabbrev_np(signal), options_.nodes_file.string());
+            return names;
+        }
+        nodes_ = plan;
+        fmt::print(stderr, "ckpt: SIG{}: all ranks are on nodes of {}\n", sigabbrev_np(signal),
+                   options_.nodes_file.string());
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: SIG{}: the job stays where it is: {}\n", sigabbrev_np(signal),
+                   problem.what());
+    }
+    return std::nullopt;
+}
+
+/* While it is on no node. False if the signal is for something else. */
+bool JobRun::take_nodes_between(int signal)
+{
+    if (!options_.migrations.contains(signal)) {
+        return false;
+    }
+    if (const auto names = nodes_to_move_to(signal)) {
+        nodes_.use_only(*names);
+    }
+    return true;
 }
 
 } // namespace ckpt::cli

@@ -36,6 +36,8 @@ class JobRun
         std::size_t spares = 0;
         std::size_t min_nodes = 1;
         std::set<int> swaps; /* signals */
+        std::set<int> migrations;           /* signals, on which ... */
+        std::filesystem::path nodes_file{}; /* ... this is read */
     };
 
     /* Signals wait from now on. `batch` must live longer. Throws Error. */
@@ -59,10 +61,14 @@ class JobRun
     std::optional<Invocation> after_lost_pieces(int code);
     std::optional<Checkpoint> checkpoint_to_restart();
     std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
+    Failure cause_of(const Ending &ending);
     bool has_enough_nodes() const;
     bool rest(std::chrono::milliseconds time);
     bool wait_until_resumed();
+    void choose_recovery();
     std::string obstacle(const std::string &from, const std::string &to) const;
+    std::optional<Words> nodes_to_move_to(int signal);
+    bool take_nodes_between(int signal);
     void say_end(int code, const std::string &why) const;
     void forget_directory() const;
 
@@ -73,6 +79,7 @@ class JobRun
     std::optional<RunRequests> requests_; /* while run() runs */
     NodePlan nodes_;
     bool tolerates_ended_ranks_ = false;
+    bool acts_for_launcher_ = false; /* so that ranks that die can be replayed */
     bool is_warned_ = false; /* between two launches */
     RestartPolicy policy_;
     std::uint64_t incarnation_ = 0;
@@ -82,6 +89,8 @@ class JobRun
     std::optional<gather::Gathering> gathering_; /* of this launch, if that is on nodes */
     std::set<std::uint64_t> not_on_nodes_; /* checkpoints of which too much was lost */
     std::set<std::string> lost_nodes_;
+    std::optional<Failure> salvage_; /* since which the job has come to no other checkpoint */
+    std::set<std::uint64_t> not_replayed_; /* checkpoints of which the replay has failed */
 };
 
 } // namespace ckpt::cli

@@ -7,6 +7,7 @@
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
 #include "cli/run_requests.hpp"
+#include "cli/own_status.hpp"
 #include "common/fd.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
@@ -78,6 +79,18 @@ bool is_known(const std::vector<RunningJob> &jobs, const fs::path &socket)
         return status.coordinator &&
                run_socket({status.directory, status.slow_directory}, status.job) == socket;
     });
+}
+
+/* Whether it is what `ckpt run` says while an agent that has come already says that itself,
+ * perhaps without the name. */
+bool is_told_by_agent(const std::vector<RunningJob> &jobs, const control::Status &status)
+{
+    const TierDirectories own = {status.directory, status.slow_directory};
+    return status.phase == control::starting && status.agent_pid == 0 &&
+           std::ranges::any_of(jobs, [&](const RunningJob &job) {
+               return is_in(job.status, own) &&
+                      (job.status.job.empty() || job.status.job == status.job);
+           });
 }
 
 /* What the agent says about its job, or nothing if there is no agent. */
@@ -183,7 +196,7 @@ std::vector<RunningJob> running_jobs(const TierDirectories &directories)
     std::vector<RunningJob> jobs;
     for (const fs::path &socket : known_sockets(directories)) {
         auto status = is_known(jobs, socket) ? std::nullopt : ask_status(socket);
-        if (!status) {
+        if (!status || is_told_by_agent(jobs, *status)) {
             continue;
         }
         auto twin = std::find_if(
@@ -241,7 +254,7 @@ RunningJob find_started_job(const TierDirectories &directories, const std::strin
         const bool late = std::chrono::steady_clock::now() >= deadline;
         try {
             RunningJob job = find_job(directories, word);
-            if (late || job.status.phase != "starting") {
+            if (late || job.status.phase != control::starting) {
                 return job;
             }
         } catch (const NotYet &) {
@@ -260,7 +273,10 @@ bool is_alone(const control::Status &status)
 
 std::string launcher_text(const control::Status &status)
 {
-    return fmt::format("{} {}", is_alone(status) ? "process" : "mpirun",
+    return fmt::format("{} {}",
+                       is_swapped_out(status) ? "ckpt run"
+                       : is_alone(status)     ? "process"
+                                              : "mpirun",
                        status.launcher_pid);
 }
 

@@ -59,7 +59,8 @@ void wait_for_last_agent(const Tiers &tiers, const std::string &job,
 /* True for a program that was started without a launcher. */
 bool is_alone(const control::Status &status);
 
-/* "mpirun 4711", or "process 4711": who a user knows the job by. */
+/* "mpirun 4711", or "process 4711": who a user knows the job by; "ckpt run 4711" of one that
+ * is swapped out. */
 std::string launcher_text(const control::Status &status);
 
 } // namespace ckpt::cli

@@ -26,6 +26,7 @@ class LauncherProcess
      * that cannot be started ends with 127. */
     LauncherProcess(const Invocation &invocation, const sigset_t &mask);
 
+    pid_t pid() const { return pid_; }
     /* Readable when it has ended. */
     int descriptor() const { return process_.get(); }
     /* As a shell gives it, 128 + signal; nothing while it runs. */

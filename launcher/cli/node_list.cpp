@@ -119,6 +119,28 @@ NodeList nodes_of(const LaunchLine &line)
     return std::all_of(nodes.begin(), nodes.end(), is_plain) ? nodes : NodeList();
 }
 
+std::vector<std::string> read_node_names(const std::string &path)
+{
+    std::vector<std::string> names;
+    std::istringstream lines(read_text_file(path, "file of nodes"));
+
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        std::string name, more;
+        if (!(words >> name)) {
+            continue;
+        }
+        if (words >> more || !is_plain({name, 0}) || name.find_first_of(",:") != name.npos) {
+            fail("{}: '{}' is no name of a node", path, line);
+        }
+        names.push_back(name);
+    }
+    if (names.empty()) {
+        fail("{} names no node", path);
+    }
+    return names;
+}
+
 bool is_same_host(const std::string &one, const std::string &other)
 {
     const std::string &longer = one.size() > other.size() ? one : other;

@@ -27,6 +27,10 @@ using NodeList = std::vector<NodeSlots>;
  */
 NodeList nodes_of(const LaunchLine &line);
 
+/* Names in a file, one a line; '#' begins a comment. Throws Error for a file that cannot be read,
+ * names nothing, or has a line that is no name. */
+std::vector<std::string> read_node_names(const std::string &path);
+
 /* Names of one node: equal, but for a domain that only one of them has. */
 bool is_same_host(const std::string &one, const std::string &other);
 

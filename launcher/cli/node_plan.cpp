@@ -7,6 +7,7 @@
 #include "common/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ckpt::cli
@@ -61,6 +62,49 @@ void NodePlan::move(const std::string &from, const std::string &to)
     nodes_ = std::move(usable);
     spares_ = nodes_.size() - count;
     is_moved_ = true;
+}
+
+/* Of those hosts, in their order, that can be used. */
+NodeList NodePlan::known(const std::vector<std::string> &hosts) const
+{
+    NodeList all = nodes_, found;
+
+    for (const std::string &host : hosts) {
+        const auto node = find(all, host);
+        if (node == all.end()) {
+            fail("node {} is unknown: the command does not name it", host);
+        }
+        if (find(found, host) == found.end()) {
+            found.push_back(*node);
+        }
+    }
+    return without(found, lost_);
+}
+
+std::size_t NodePlan::use_only(const std::vector<std::string> &hosts)
+{
+    NodeList used = without(nodes_, lost_);
+    used.resize(std::min(used.size(), nodes_.size() - spares_));
+    NodeList listed = known(hosts), free;
+    std::ranges::copy_if(listed, std::back_inserter(free), [&](const NodeSlots &node) {
+        return find(used, node.host) == used.end();
+    });
+    std::size_t moved = 0;
+
+    for (NodeSlots &node : used) {
+        if (find(listed, node.host) != listed.end()) {
+            continue;
+        }
+        if (moved == free.size()) {
+            fail("no free node is listed for the ranks on {}", node.host);
+        }
+        node.host = free[moved++].host;
+    }
+    spares_ = free.size() - moved;
+    used.insert(used.end(), free.begin() + static_cast<std::ptrdiff_t>(moved), free.end());
+    nodes_ = std::move(used);
+    is_moved_ = true;
+    return moved;
 }
 
 NodeList NodePlan::now(int ranks) const

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ckpt::cli
 {
@@ -34,6 +35,11 @@ class NodePlan
     /* `to` takes the place of `from`, which becomes a spare; an empty `to` is the first spare.
      * Throws Error that names what is not there. */
     void move(const std::string &from, const std::string &to);
+    /* Only these of its nodes from now on, but for those that were lost: who is on another one
+     * moves to the first of them that is free, and what is left are spares. Returns how many
+     * nodes are left by their ranks. Throws Error that names what is unknown or has no place to
+     * go to; then all is as it was. */
+    std::size_t use_only(const std::vector<std::string> &hosts);
 
     /* Those that can be used, spares too. */
     std::size_t left() const { return without(nodes_, lost_).size(); }
@@ -43,6 +49,8 @@ class NodePlan
     NodeList now(int ranks) const;
 
   private:
+    NodeList known(const std::vector<std::string> &hosts) const;
+
     NodeList nodes_; /* those in use first */
     std::size_t spares_ = 0;
     std::set<std::string> lost_;

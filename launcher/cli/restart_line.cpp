@@ -5,6 +5,7 @@
 #include "cli/restart_line.hpp"
 
 #include "cli/other_launcher.hpp"
+#include "cli/tune_file.hpp"
 #include "gather/gathering.hpp"
 
 #include <algorithm>
@@ -24,12 +25,12 @@ namespace
  * on to the restarted job. */
 const std::set<std::string> not_inherited = {
     "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
-    "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL",
+    "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
     "CKPT_GATHER", "CKPT_LEVELS",
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
-    "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_PRINT",        "CKPT_RANK",
-    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
+    "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
+    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
 };
 
 bool is_inherited(const std::string &name)
@@ -79,6 +80,32 @@ bool is_mpi(Launcher launcher)
     return launcher == Launcher::open_mpi || launcher == Launcher::hydra;
 }
 
+/* Of the option's files those that are not ours, which may have gone and hold nothing that a
+ * restart does not set by itself. */
+std::string foreign_tune_files(const LaunchOption &option)
+{
+    std::string files;
+    for (const std::string &file : CLI::detail::split(option.values.at(0), ',')) {
+        if (!is_own_tune_file(file)) {
+            files += (files.empty() ? "" : ",") + file;
+        }
+    }
+    return files;
+}
+
+void drop_own_tune_files(LaunchLine &line)
+{
+    for (LaunchOption &option : line.options) {
+        if (option.name == "tune" && foreign_tune_files(option) != option.values.at(0)) {
+            const std::string files = foreign_tune_files(option);
+            option = {"tune", {files}, {"--tune", files}};
+        }
+    }
+    std::erase_if(line.options, [](const LaunchOption &option) {
+        return option.name == "tune" && option.values.at(0).empty();
+    });
+}
+
 LaunchLine recorded_line(const Launch &launch, const std::string &name)
 {
     LaunchLine line;
@@ -94,6 +121,7 @@ LaunchLine recorded_line(const Launch &launch, const std::string &name)
                   "give the options of the launcher after --", name,
                   shell_words(launch.launcher));
     }
+    drop_own_tune_files(line);
     return line;
 }
 

@@ -76,24 +76,23 @@ Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
     const Environment by_name = take_commas(settings);
     export_by_name(command, by_name);
     auto provide = [&](const std::string &list) {
-        return provide_tune_file(tune_file_text(
-                                     plugin_environment(libraries, list,
-                                                        settings)))
-            .string();
+        return provide_launch_file(tune_file_text(plugin_environment(libraries, list, settings)));
     };
     auto line = try_parse(command);
     if (!line) {
+        const std::filesystem::path file = provide(preload);
         Words words = command;
-        words.insert(words.begin() + 1, {"--tune", provide(preload)});
-        return {words, by_name, {}, false};
+        words.insert(words.begin() + 1, {"--tune", file.string()});
+        return {words, by_name, {}, false, file};
     }
-    std::string files = provide(take_preload(*line, preload));
+    const std::filesystem::path file = provide(take_preload(*line, preload));
+    std::string files = file.string();
     if (const LaunchOption *tune = line->find("tune")) {
         files = tune->values[0] + "," + files;
         line->remove("tune");
     }
     line->options.insert(line->options.begin(), tune_option(files));
-    return {join_launch_line(*line), by_name, {}, false};
+    return {join_launch_line(*line), by_name, {}, false, file};
 }
 
 Invocation with_genv(const Words &command,

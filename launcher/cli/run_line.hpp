@@ -16,11 +16,12 @@ struct Invocation {
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
     bool alone = false; /* a program: its process is told that it is the rank */
+    std::filesystem::path tune_file{}; /* remove_launch_file() when the launch has ended */
 };
 
 /*
  * Switches the plugin on in `command`:
- * mpirun: a tune file is added to its options (to the user's own, if any);
+ * mpirun: a tune file of this launch is added to its options (to the user's own, if any);
  * hydra:  -genv options are added;
  * srun:   --export gets the variables, --mpi=pmix is added if none is given;
  * other:  a program, alone: the variables are set for itself.

@@ -4,6 +4,7 @@
  */
 #include "cli/run_requests.hpp"
 
+#include "cli/own_status.hpp"
 #include "common/files.hpp"
 
 #include <sys/socket.h>
@@ -11,24 +12,44 @@
 namespace ckpt::cli
 {
 
-std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job)
+namespace
+{
+
+std::filesystem::path socket_of(const TierDirectories &directories, const std::string &job,
+                                const char *extension)
 {
     return control::run_directory() /
-           (control::namespace_hash((directories.lasting() / job).string()) + ".run");
+           (control::namespace_hash((directories.lasting() / job).string()) + extension);
 }
 
-RunRequests::RunRequests(EventLoop &loop, const std::filesystem::path &socket)
-    : server_(loop, refusals_,
+} // namespace
+
+std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job)
+{
+    return socket_of(directories, job, ".run");
+}
+
+std::filesystem::path started_socket(const TierDirectories &directories,
+                                     const std::string &job)
+{
+    return socket_of(directories, job, ".started");
+}
+
+RunRequests::RunRequests(EventLoop &loop, const TierDirectories &directories,
+                         const std::string &job)
+    : directories_(directories), job_(job),
+      server_(loop, refusals_,
               {[this](ClientId client, const control::Request &request) {
                    if (handler_) {
                        handler_(client, request);
                    } else {
-                       reply_error(client, "the job is just being started again");
+                       reply_starting(client, request);
                    }
                },
                [](ClientId) {}}),
-      listener_((make_private_directory(socket.parent_path()), loop), socket, SOCK_STREAM,
-                refusals_, [this](Fd connection) { server_.accept(std::move(connection)); })
+      listener_((make_private_directory(control::run_directory()), loop),
+                run_socket(directories, job), SOCK_STREAM, refusals_,
+                [this](Fd connection) { server_.accept(std::move(connection)); })
 {
 }
 
@@ -38,6 +59,20 @@ void RunRequests::reply_error(ClientId client, const std::string &text)
 
     reply.event = "error";
     reply.error = text;
+    server_.reply(client, reply);
+}
+
+void RunRequests::reply_starting(ClientId client, const control::Request &request)
+{
+    control::Reply reply;
+
+    if (request.command != "status") {
+        reply_error(client, std::string(control::still_starting) +
+                                ": no agent has told of all ranks");
+        return;
+    }
+    reply.event = "status";
+    reply.status = starting_status(directories_, job_);
     server_.reply(client, reply);
 }
 

@@ -19,6 +19,10 @@ namespace ckpt::cli
  * `resume` and `migrate`, and passes on what is for the agent that coordinates. */
 std::filesystem::path run_socket(const TierDirectories &directories, const std::string &job);
 
+/* Likewise, where processes of its launcher say that they are there. */
+std::filesystem::path started_socket(const TierDirectories &directories,
+                                     const std::string &job);
+
 class RunRequests
 {
   public:
@@ -26,14 +30,18 @@ class RunRequests
     using Handler = std::function<void(ClientId, const control::Request &)>;
 
     /* Throws Error. `loop` must live longer. */
-    RunRequests(EventLoop &loop, const std::filesystem::path &socket);
+    RunRequests(EventLoop &loop, const TierDirectories &directories, const std::string &job);
 
     /* Who gets them from now on. */
     void handle(Handler handler) { handler_ = std::move(handler); }
     void reply(ClientId client, const control::Reply &reply) { server_.reply(client, reply); }
     void reply_error(ClientId client, const std::string &text);
+    /* There is no agent that can answer it yet. */
+    void reply_starting(ClientId client, const control::Request &request);
 
   private:
+    const TierDirectories directories_;
+    const std::string job_;
     Refusals refusals_;
     Handler handler_;
     ControlServer server_;

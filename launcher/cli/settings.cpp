@@ -7,6 +7,7 @@
 #include "cli/checkpoints.hpp"
 #include "common/durations.hpp"
 #include "common/switch.hpp"
+#include "fabric/choice.hpp"
 #include "image/codec.hpp"
 #include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
@@ -50,6 +51,13 @@ void require_count(const std::string &text)
     }
 }
 
+void require_way_of_puts(const std::string &text)
+{
+    if (text != "staged" && text != "direct") {
+        fail("'{}' is none of staged, direct", text);
+    }
+}
+
 void require_above_zero(const std::string &time)
 {
     if (parse_duration(time).count() == 0) {
@@ -74,6 +82,10 @@ void JobSettings::declare(CLI::App &app)
                "File that says which nodes fail together: lines NODE... : DOMAIN, or Slurm's "
                "topology.conf")
         ->type_name("FILE");
+    add_option(app, "--fabric", fabric_,
+               "Network over which nodes read each other's pieces: auto, off (TCP), or a "
+               "provider of libfabric")
+        ->type_name("PROVIDER");
     add_option(app, "--interval", interval_,
                "Take a checkpoint every TIME: 90, 10m, 1.5h, or auto")
         ->type_name("TIME");
@@ -82,8 +94,12 @@ void JobSettings::declare(CLI::App &app)
         ->type_name("TIME");
     add_option(app, "--name", name_, "Name of the job")->type_name("NAME");
     add_option(app, "--protocol", protocol_,
-               "How the ranks agree on a checkpoint: sns, cl, ns or auto")
+               "How the ranks agree on a checkpoint: sns, cl, ns, auto or independent")
         ->type_name("PROTOCOL");
+    add_option(app, "--windows", windows_,
+               "When puts are in their target's memory (independent): staged, with the next "
+               "synchronisation, or direct, at once")
+        ->type_name("WHEN");
     add_option(
         app, "--stagger", stagger_,
         "Ranks saved one after the other: no, node, storage, job or auto")
@@ -148,6 +164,10 @@ Environment JobSettings::environment() const
     if (!domains_.empty()) {
         variables["CKPT_DOMAINS"] = fs::absolute(domains_);
     }
+    if (!fabric_.empty()) {
+        require_valid("--fabric", [&] { fabric::Choice::parse(fabric_); });
+        variables["CKPT_FABRIC"] = fabric_;
+    }
     if (!interval_.empty()) {
         require_valid("--interval", [&] { CheckpointInterval::parse(interval_); });
         variables["CKPT_INTERVAL"] = interval_;
@@ -164,6 +184,10 @@ Environment JobSettings::environment() const
         require_valid("--protocol",
                       [&] { CutChoice::protocol_from(protocol_); });
         variables["CKPT_PROTOCOL"] = protocol_;
+    }
+    if (!windows_.empty()) {
+        require_valid("--windows", [&] { require_way_of_puts(windows_); });
+        variables["CKPT_WINDOWS"] = windows_;
     }
     if (!stagger_.empty()) {
         require_valid("--stagger", [&] { CutChoice::stagger_from(stagger_); });

@@ -38,6 +38,7 @@ class JobSettings
     std::string directory_;
     std::string levels_;
     std::string domains_;
+    std::string fabric_;
     std::string interval_;
     std::string mtbf_;
     std::string pool_;
@@ -48,6 +49,7 @@ class JobSettings
     std::string incremental_;
     std::string name_;
     std::string protocol_;
+    std::string windows_;
     std::string stagger_;
     std::string sweep_dimensions_;
     std::string codec_;

@@ -5,9 +5,11 @@
 #include "cli/status_view.hpp"
 
 #include "cli/jobs.hpp"
+#include "cli/own_status.hpp"
 #include "common/durations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -60,12 +62,6 @@ std::string age(double since, double now)
 {
     const double seconds = std::max(0.0, now - since);
     return seconds < 1 ? "just now" : fmt::format("{} ago", format_seconds(seconds));
-}
-
-std::string day_and_time(double seconds)
-{
-    return format_time(static_cast<std::int64_t>(seconds) * 1'000'000'000).substr(0, 19) +
-           "Z";
 }
 
 void add_job(Lines &lines, const Status &status, double now)
@@ -168,12 +164,61 @@ void add_slow(Lines &lines, const Status &status)
     }
 }
 
+/* What ranks keep of themselves, and what it was good for. */
+void add_independent(Lines &lines, const Status &status, double now)
+{
+    for (const control::IndependentStatus &rank : status.independent) {
+        lines.add(&rank == &status.independent.front() ? "independent" : "",
+                  "rank {}: {} kept, interval {} (newest: {}), log {} ({} logged, {} trimmed)",
+                  rank.rank, rank.kept, rank.interval, rank.kept_interval,
+                  format_bytes(rank.log_bytes), format_bytes(rank.logged_bytes),
+                  format_bytes(rank.trimmed_bytes));
+    }
+    const control::Capped &capped = status.capped;
+    if (capped.taken != 0) {
+        lines.add("log cap", "{}/{}, {}: {} taken, as ranks {} were asked in vain", status.job,
+                  capped.number, age(capped.at, now), capped.taken,
+                  fmt::join(capped.ranks, ", "));
+    }
+    const control::Salvage &salvaged = status.salvaged;
+    if (salvaged.number != 0) {
+        lines.add("salvaged", "{}/{}, {}: rank {} was replayed", status.job, salvaged.number,
+                  age(salvaged.at, now), salvaged.rank);
+    }
+    if (!salvaged.error.empty()) {
+        lines.add("no replay", "{}", salvaged.error);
+    }
+}
+
+/* No more is known of it. */
+std::vector<std::string> swapped_out_view(const Status &status, double now)
+{
+    Lines lines;
+
+    add_job(lines, status, now);
+    if (status.last.number != 0) {
+        lines.add("last", "{} ({}), {}", status.last.name, format_bytes(status.last.bytes),
+                  age(status.last_at, now));
+    }
+    lines.add("next", "ckpt resume {} brings it back", status.job);
+    return lines.take();
+}
+
 } // namespace
+
+std::string day_and_time(double seconds)
+{
+    return format_time(static_cast<std::int64_t>(seconds) * 1'000'000'000).substr(0, 19) +
+           "Z";
+}
 
 std::vector<std::string> status_view(const Status &status, double now)
 {
     Lines lines;
 
+    if (is_swapped_out(status)) {
+        return swapped_out_view(status, now);
+    }
     add_job(lines, status, now);
     lines.add("checkpoints", "{} taken, {} failed; {} earlier launches have failed",
               status.committed, status.failed, status.failures);
@@ -181,6 +226,7 @@ std::vector<std::string> status_view(const Status &status, double now)
     add_progress(lines, status);
     add_next(lines, status);
     add_slow(lines, status);
+    add_independent(lines, status, now);
     if (!status.last_error.empty()) {
         lines.add("last error", "{}", status.last_error);
     }

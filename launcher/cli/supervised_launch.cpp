@@ -31,8 +31,15 @@ constexpr auto ask_again = std::chrono::milliseconds(50);
 constexpr auto last_answer = std::chrono::seconds(10);
 /* to tell how ranks have ended, */
 constexpr auto last_news = std::chrono::milliseconds(500);
-/* and to see those end that were killed. */
+/* and to see those end that were killed, or find that their nodes are lost. */
 constexpr auto last_ranks = std::chrono::seconds(5);
+
+/* By which mpirun goes on when a rank ends: of Open MPI 4.1, and of 5.0, which still ends the
+ * job when one ends with another code than 0. No options: those are recorded. */
+Environment recovery_variables()
+{
+    return {{"OMPI_MCA_orte_enable_recovery", "1"}, {"PRTE_MCA_state_base_recoverable", "1"}};
+}
 
 bool asks_for_end(int signal)
 {
@@ -52,6 +59,9 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
         supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_);
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
+    }
+    if (acts_for_launcher()) {
+        watch_.act_for_launcher();
     }
     loop_.watch(signals_.descriptor(), EPOLLIN, [this](std::uint32_t) { take_signals(); });
     requests_.handle([this](std::uint64_t client, const control::Request &request) {
@@ -80,16 +90,8 @@ void SupervisedLaunch::take_signals()
 void SupervisedLaunch::take(const signalfd_siginfo &info)
 {
     const int signal = static_cast<int>(info.ssi_signo);
-    const bool is_warning = options_.warnings.contains(signal);
 
-    if ((is_warning || options_.swaps.contains(signal)) && !ending_.last) {
-        fmt::print(stderr, "ckpt: SIG{}: the job is saved and ended\n",
-                   sigabbrev_np(signal));
-        LastCheckpoint last{};
-        last.purpose =
-            is_warning ? LastCheckpoint::For::warning : LastCheckpoint::For::swap;
-        last.signal = signal;
-        wish(std::move(last));
+    if (take_wish(signal)) {
         return;
     }
     ending_.by_user |= asks_for_end(signal);
@@ -100,6 +102,32 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
     if (signal == SIGTSTP) {
         std::raise(SIGSTOP); /* until SIGCONT, which is sent on like this one */
     }
+}
+
+/* True if that is what it is for. A warning may come twice: then it is passed on. */
+bool SupervisedLaunch::take_wish(int signal)
+{
+    const bool is_warning = options_.warnings.contains(signal);
+    LastCheckpoint last{};
+
+    last.signal = signal;
+    if (options_.migrations.contains(signal)) {
+        if (ending_.last || watch_.failure()) {
+            fmt::print(stderr, "ckpt: SIG{}: the job is ending already\n", sigabbrev_np(signal));
+        } else if (auto nodes = options_.nodes(signal)) {
+            last.purpose = LastCheckpoint::For::migration;
+            last.nodes = std::move(*nodes);
+            wish(std::move(last));
+        }
+        return true;
+    }
+    if ((!is_warning && !options_.swaps.contains(signal)) || ending_.last) {
+        return false;
+    }
+    fmt::print(stderr, "ckpt: SIG{}: the job is saved and ended\n", sigabbrev_np(signal));
+    last.purpose = is_warning ? LastCheckpoint::For::warning : LastCheckpoint::For::swap;
+    wish(std::move(last));
+    return true;
 }
 
 /* ---- The last checkpoint ------------------------------------------------------- */
@@ -146,11 +174,16 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
         supervisor_->request(
             request,
             [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
-            [this, client] { requests_.reply_error(client, "the agent has died"); });
+            [this, client, request] {
+                if (request.command == "status") {
+                    requests_.reply_starting(client, request); /* ranks start another one */
+                } else {
+                    requests_.reply_error(client, "the agent has died");
+                }
+            });
 
     if (!is_passed) {
-        requests_.reply_error(client, std::string(control::still_starting) +
-                                          ": no agent has told of all ranks");
+        requests_.reply_starting(client, request);
     }
 }
 
@@ -213,7 +246,7 @@ void SupervisedLaunch::given_up(const std::string &why)
         return;
     }
     fmt::print(stderr, "ckpt: the job was not saved: {}\n", why);
-    if (last.purpose == LastCheckpoint::For::swap) {
+    if (last.purpose != LastCheckpoint::For::warning) {
         ending_.last.reset(); /* it runs on */
     } else if (launcher_) {
         launcher_->signal(last.signal);
@@ -234,9 +267,10 @@ void SupervisedLaunch::step(Time now)
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
-        fmt::print(stderr, "ckpt: {}; what is left of the job is ended\n",
-                   watch_.failure()->text());
+        say_failure("; what is left of the job is ended");
         supervisor_->end_ranks(); /* from which the watch knows */
+        break;
+    case LaunchWatch::Step::terminate:
         launcher_->signal(SIGTERM);
         break;
     case LaunchWatch::Step::kill:
@@ -255,8 +289,22 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
     return next;
 }
 
+void SupervisedLaunch::say_failure(const char *more)
+{
+    has_said_failure_ = true;
+    fmt::print(stderr, "ckpt: {}{}{}\n", watch_.failure()->text(),
+               watch_.failure()->salvage_text(), more);
+}
+
+void SupervisedLaunch::child_failed(pid_t child, int status)
+{
+    watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
+                          steady_clock::now());
+}
+
 /* A launcher can end before the agents have told that the last checkpoint exists, or how ranks
- * have ended; and before all have ended, if it was killed. */
+ * have ended; before a node is known to be lost, that it has missed itself; and before all
+ * have ended, if it was killed. */
 void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
@@ -265,11 +313,19 @@ void SupervisedLaunch::await_agents()
            steady_clock::now() < now + last_answer) {
         loop_.turn(now + last_answer);
     }
+    while (supervisor_ && watch_.awaits_salvage() &&
+           steady_clock::now() < now + last_answer) {
+        loop_.turn(now + last_answer);
+    }
     while (supervisor_ && steady_clock::now() < now + last_news &&
            supervisor_->awaits_status()) {
         loop_.turn(now + last_news);
     }
-    while (supervisor_ && watch_.failure() && supervisor_->has_ranks() &&
+    if (acts_for_launcher() && supervisor_->has_ranks()) {
+        supervisor_->end_ranks(); /* Open MPI 5.0 may leave them behind (MPI_Abort) */
+    }
+    const bool is_bad = watch_.failure() || ending_.exit_code != 0;
+    while (supervisor_ && is_bad && supervisor_->has_ranks() &&
            steady_clock::now() < now + last_ranks) {
         loop_.turn(now + last_ranks);
     }
@@ -278,6 +334,9 @@ void SupervisedLaunch::await_agents()
 void SupervisedLaunch::conclude()
 {
     ending_.failure = watch_.failure();
+    if (ending_.failure && !ending_.failure->salvage_text().empty() && !has_said_failure_) {
+        say_failure("");
+    }
     ending_.lost = watch_.lost_nodes();
     if (ending_.exit_code != 0 && supervisor_) {
         ending_.is_silent = !ending_.lost.empty();
@@ -293,8 +352,9 @@ void SupervisedLaunch::conclude()
         !options_.tolerates_ended_ranks) {
         ending_.exit_code = ckpt::exit_code_of(*ending_.failure->status);
     }
-    const bool was_ended = ending_.failure && !(ending_.last && ending_.last->name) &&
-                           ending_.failure->kind != Failure::Kind::rank_ended;
+    const bool was_ended =
+        ending_.failure && !(ending_.last && ending_.last->name) &&
+        (acts_for_launcher() || ending_.failure->kind != Failure::Kind::rank_ended);
     if (was_ended && ending_.exit_code == 0) {
         ending_.exit_code = exit_failed;
     }
@@ -302,7 +362,17 @@ void SupervisedLaunch::conclude()
 
 Ending SupervisedLaunch::run(const Invocation &invocation)
 {
-    launcher_.emplace(invocation, signals_.mask_before());
+    Invocation command = invocation;
+    if (acts_for_launcher()) {
+        command.environment.merge(recovery_variables());
+        children_.emplace(loop_, options_.started_socket, [this](pid_t child, int status) {
+            child_failed(child, status);
+        });
+    }
+    launcher_.emplace(command, signals_.mask_before());
+    if (children_) {
+        children_->belong_to(launcher_->pid());
+    }
     loop_.watch(launcher_->descriptor(), EPOLLIN, [this](std::uint32_t) {
         if (auto code = launcher_->exit_code()) {
             ending_.exit_code = *code;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cli/launch_process.hpp"
+#include "cli/launcher_children.hpp"
 #include "cli/run_requests.hpp"
 #include "cli/signal_descriptor.hpp"
 #include "supervise/supervisor.hpp"
@@ -16,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ckpt::cli
 {
@@ -25,7 +27,8 @@ struct LastCheckpoint {
     enum class For { warning, swap, migration } purpose;
     int signal = 0;                     /* that has asked for it, or ... */
     std::uint64_t client = 0;           /* the command that has; 0: none */
-    std::string from, to;               /* nodes, for a migration */
+    std::string from, to;               /* nodes, for a migration, or ... */
+    std::vector<std::string> nodes;     /* those that it may be on */
     std::optional<std::string> name;    /* when it exists */
 };
 
@@ -47,10 +50,16 @@ class SupervisedLaunch
         std::string host;           /* name of this node */
         std::uint64_t incarnation = 0;
         bool tolerates_ended_ranks = false;
+        /* The launcher is to go on when a rank ends, if we can do what it does then. */
+        bool acts_for_launcher = false;
+        std::filesystem::path started_socket; /* where its processes then say that they are there */
         std::set<int> warnings; /* signals that announce the end */
         std::set<int> swaps;    /* signals that want the job swapped out */
         /* Why the job cannot migrate so; empty: it can. */
         std::function<std::string(const std::string &from, const std::string &to)> obstacle;
+        std::set<int> migrations; /* signals that want the job on other nodes */
+        /* For such a signal: the nodes that it may be on, if ranks have to move for that. */
+        std::function<std::optional<std::vector<std::string>>(int signal)> nodes;
     };
 
     /* All must live longer. Throws Error. */
@@ -64,8 +73,10 @@ class SupervisedLaunch
   private:
     using Time = EventLoop::Time;
 
+    bool acts_for_launcher() const { return options_.acts_for_launcher && supervisor_; }
     void take_signals();
     void take(const signalfd_siginfo &info);
+    bool take_wish(int signal);
     void take(std::uint64_t client, const control::Request &request);
     void pass_on(std::uint64_t client, const control::Request &request);
     void wish(LastCheckpoint last);
@@ -74,6 +85,8 @@ class SupervisedLaunch
     void given_up(const std::string &why);
     void step(Time now);
     Time next_step() const;
+    void say_failure(const char *more);
+    void child_failed(pid_t child, int status);
     void await_agents();
     void conclude();
 
@@ -84,8 +97,10 @@ class SupervisedLaunch
     LaunchWatch watch_;
     std::optional<Supervisor> supervisor_;
     std::optional<LauncherProcess> launcher_;
+    std::optional<LauncherChildren> children_; /* if we act for it */
     Ending ending_;
     bool has_ended_ = false;
+    bool has_said_failure_ = false;
     bool is_asked_ = false;        /* an agent, for the last checkpoint */
     std::optional<Time> ask_until_; /* a job that is just starting */
 };

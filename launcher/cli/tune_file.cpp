@@ -6,8 +6,13 @@
 
 #include "agent/control.hpp"
 #include "common/files.hpp"
+#include "common/host.hpp"
+#include "common/processes.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
+#include <regex>
 
 #include <unistd.h>
 
@@ -48,11 +53,76 @@ fs::path cache_directory()
                         : fs::path(home) / ".cache" / "ckpt";
 }
 
+constexpr const char *kept_prefix = "tune-";
+constexpr const char *launch_prefix = "launch-";
+constexpr auto starting_time = std::chrono::hours(24);
+constexpr auto longest_launch = std::chrono::hours(24 * 30);
+
+/* Whose a file of a launch is, by its name: HOST, and what process_identity() says. */
+struct Owner {
+    std::string host;
+    std::string identity;
+};
+
+std::optional<Owner> owner_of(const fs::path &path)
+{
+    static const std::regex pattern(std::string(launch_prefix) +
+                                    "(.+)-([0-9]{10}-[0-9]{20})-[0-9a-f]{16}"
+                                    "(\\.[0-9]+(\\.tmp)?)?"); /* or half written */
+    const std::string name = path.filename();
+    std::smatch parts;
+    if (!std::regex_match(name, parts, pattern)) {
+        return std::nullopt;
+    }
+    return Owner{parts[1], parts[2]};
+}
+
+bool is_there(const Owner &owner)
+{
+    return process_identity(std::stoll(owner.identity)) == owner.identity;
+}
+
+bool may_be_needed(const Owner &owner, std::chrono::nanoseconds age)
+{
+    if (owner.host != host_name()) {
+        return age < longest_launch;
+    }
+    return is_there(owner) || age < starting_time;
+}
+
+/* Several may do so at once: what has gone is gone. */
+void remove_old_launch_files(const fs::path &directory)
+{
+    std::error_code error;
+    for (const auto &entry : fs::directory_iterator(directory, error)) {
+        const auto owner = owner_of(entry.path());
+        const auto written = owner ? entry.last_write_time(error) : fs::file_time_type();
+        if (owner && !error &&
+            !may_be_needed(*owner, fs::file_time_type::clock::now() - written)) {
+            fs::remove(entry.path(), error);
+        }
+    }
+}
+
 bool has_text(const fs::path &path, const std::string &text)
 {
     std::error_code error;
     return fs::is_regular_file(path, error) &&
            read_text_file(path, "tune file") == text;
+}
+
+fs::path write_tune_file(const std::string &prefix, const std::string &text)
+{
+    fs::path directory = cache_directory();
+    make_private_directory(directory);
+    fs::path path = directory / (prefix + control::namespace_hash(text));
+    if (!has_text(path, text)) {
+        /* Many jobs may want it at once: each renames a file of its own. */
+        fs::path own = path.string() + fmt::format(".{}", getpid());
+        write_text_file_atomically(own, text, "tune file");
+        fs::rename(own, path);
+    }
+    return path;
 }
 
 } // namespace
@@ -84,20 +154,36 @@ std::string tune_file_text(const Environment &environment)
 
 fs::path provide_tune_file(const std::string &text)
 {
-    fs::path installed = CKPT_TUNE_FILE;
+    const fs::path installed = CKPT_TUNE_FILE;
+    return has_text(installed, text) ? installed : write_tune_file(kept_prefix, text);
+}
+
+fs::path provide_launch_file(const std::string &text)
+{
+    const fs::path installed = CKPT_TUNE_FILE;
     if (has_text(installed, text)) {
         return installed;
     }
-    fs::path directory = cache_directory();
-    make_private_directory(directory);
-    fs::path path = directory / ("tune-" + control::namespace_hash(text));
-    if (!has_text(path, text)) {
-        /* Many jobs may want it at once: each renames a file of its own. */
-        fs::path own = path.string() + fmt::format(".{}", getpid());
-        write_text_file_atomically(own, text, "tune file");
-        fs::rename(own, path);
+    remove_old_launch_files(cache_directory());
+    return write_tune_file(
+        fmt::format("{}{}-{}-", launch_prefix, host_name(), process_identity(getpid())), text);
+}
+
+void remove_launch_file(const fs::path &path)
+{
+    const auto owner = owner_of(path);
+    std::error_code error;
+    if (owner && owner->host == host_name() && owner->identity == process_identity(getpid())) {
+        fs::remove(path, error); /* or the next one does */
     }
-    return path;
+}
+
+bool is_own_tune_file(const fs::path &path)
+{
+    static const std::regex kept(std::string(kept_prefix) + "[0-9a-f]{16}");
+    const std::string name = path.filename();
+    return path == fs::path(CKPT_TUNE_FILE) || owner_of(path) ||
+           std::regex_match(name, kept);
 }
 
 } // namespace ckpt::cli

@@ -26,8 +26,23 @@ std::string tune_file_text(const Environment &environment);
 /*
  * Path of a tune file for these settings, whose text is `text`: the installed
  * one if it says the same, else one in the user's cache directory that is
- * written now. The name comes from the text, so that it never changes.
+ * written now. The name comes from the text, so that it never changes; the file
+ * stays, as the user may call it by its name. Throws Error.
  */
 std::filesystem::path provide_tune_file(const std::string &text);
+
+/*
+ * The same for one launch by this process, which removes it with remove_launch_file() when
+ * that has ended. Files of processes that were killed before they could are removed
+ * now: a day later, as their launcher may be just starting; those of other hosts, which cannot be
+ * asked, after 30 days. Throws Error.
+ */
+std::filesystem::path provide_launch_file(const std::string &text);
+
+/* Only one of this process: others, and none, are left alone. */
+void remove_launch_file(const std::filesystem::path &path);
+
+/* Its name is one that we give, or that of the installed one. */
+bool is_own_tune_file(const std::filesystem::path &path);
 
 } // namespace ckpt::cli

@@ -6,6 +6,7 @@
 #include "common/fault.hpp"
 
 #include "common/error.hpp"
+#include "common/host.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -39,7 +40,16 @@ constexpr std::string_view known_faults[] = {
     "agent-during-flush",      /* the agent dies, a piece copied but not yet on the disk */
     "agent-before-slow-manifest", /* the agent dies, all pieces copied */
     "agent-during-redundancy", /* the agent dies before it writes what protects others */
+    "fabric-open",             /* there is no endpoint of a fabric */
+    "fabric-lend",             /* memory cannot be lent */
+    "fabric-read",             /* memory of another node cannot be read */
+    "fabric-still",            /* from now on a node does not do what others want */
     "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
+    "agent-at-kept",           /* the agent dies when it has an independent checkpoint */
+    "agent-at-salvage",        /* the agent dies when a ghost is in the place of a rank */
+    "agent-at-ghost-save",     /* the agent dies when all but a ghost have described themselves */
+    "rank-tells-seldom",       /* of ten independent checkpoints nine are not told to others,
+                                  by which they would trim their logs (the plugin looks) */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
@@ -59,13 +69,18 @@ constexpr std::string_view known_faults[] = {
 struct Fault {
     std::string_view name;
     long count = 1;
+    std::string_view host; /* empty: all of them */
     bool is_known = false;
 };
 
-/* Reads NAME[:COUNT]. */
+/* Reads NAME[:COUNT][@HOST]. */
 Fault parse_fault(std::string_view text)
 {
     Fault fault;
+    if (std::size_t at = text.find('@'); at != std::string_view::npos) {
+        fault.host = text.substr(at + 1);
+        text = text.substr(0, at);
+    }
     std::size_t colon = text.find(':');
     fault.name = text.substr(0, colon);
     bool is_count = true;
@@ -99,7 +114,8 @@ bool fault_strikes(std::string_view name) noexcept
         reached = 0;
     }
     Fault fault = parse_fault(setting);
-    return fault.is_known && fault.name == name && ++reached == fault.count;
+    return fault.is_known && fault.name == name &&
+           (fault.host.empty() || fault.host == host_name()) && ++reached == fault.count;
 }
 
 void fault_kill(std::string_view name) noexcept

@@ -2,10 +2,10 @@
 /*
  * fault.hpp - places where a test can make something go wrong.
  *
- * CKPT_FAULT=NAME[:COUNT] chooses one place; it strikes at the COUNT-th time
- * it is reached (default: the first), once. What happens there is up to the
- * place: an error is reported as if the kernel had given it, or the process
- * kills itself. The list of names is in fault.cpp.
+ * CKPT_FAULT=NAME[:COUNT][@HOST] chooses one place; it strikes at the COUNT-th
+ * time a process (of that host) reaches it (default: the first), once. What
+ * happens there is up to the place: an error is reported as if the kernel had
+ * given it, or the process kills itself. The list of names is in fault.cpp.
  */
 #pragma once
 

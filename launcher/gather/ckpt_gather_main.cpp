@@ -47,9 +47,11 @@ ckpt::SupervisorFile find_command()
 
 void gather(const fs::path &directory, int rank)
 {
-    const char *given = std::getenv("CKPT_HOST");
-    ckpt::gather::NodeGatherer gatherer(directory, given != nullptr ? given : ckpt::host_name(),
-                                        rank, find_command());
+    const char *host = std::getenv("CKPT_HOST");
+    const char *fabric = std::getenv("CKPT_FABRIC");
+    ckpt::gather::NodeGatherer gatherer(
+        directory, host != nullptr ? host : ckpt::host_name(), rank, find_command(),
+        ckpt::fabric::Choice::parse(fabric != nullptr ? fabric : "auto"));
     gatherer.run();
 }
 

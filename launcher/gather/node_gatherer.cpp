@@ -43,9 +43,9 @@ json files_in(const fs::path &directory)
 } // namespace
 
 NodeGatherer::NodeGatherer(fs::path directory, std::string host, int rank,
-                           const SupervisorFile &command)
+                           const SupervisorFile &command, fabric::Choice fabric)
     : directory_(std::move(directory)), host_(std::move(host)), rank_(rank),
-      key_(command.address.key)
+      key_(command.address.key), fabric_(std::move(fabric))
 {
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
@@ -106,7 +106,8 @@ void NodeGatherer::lead()
     try {
         make_private_directory(directory_);
         server_ = std::make_unique<redundancy::BlockServer>(
-            gathers_as(host_), key_, directory_.parent_path().parent_path(), refusals_);
+            gathers_as(host_), key_, directory_.parent_path().parent_path(), refusals_,
+            fabric_.choice());
         command_->send({{"type", "holds"},
                         {"place", server_->address().place()},
                         {"files", files_in(directory_)}});
@@ -134,18 +135,18 @@ void NodeGatherer::gather(const json &frame)
 }
 
 /* The manifest comes last, as ever. */
-void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest) const
+void NodeGatherer::do_tasks(const Tasks &tasks, const std::string &manifest)
 {
     using Unreachable = GroupMembers::Unreachable;
 
     for (const Fetch &fetch : tasks.fetch) {
         const GroupMembers from(directory_, {fetch.place}, key_, gathers_as(host_),
-                                Unreachable::is_an_error);
+                                Unreachable::is_an_error, fabric_);
         redundancy::fetch_piece(fetch.piece, directory_, *from.sources()[0]);
     }
     for (const Rebuild &rebuild : tasks.rebuild) {
         const GroupMembers members(directory_, rebuild.places, key_, gathers_as(host_),
-                                   Unreachable::is_lost);
+                                   Unreachable::is_lost, fabric_);
         redundancy::rebuild_piece(rebuild.group, rebuild.lost, directory_, members.sources(),
                                   cancelled_);
     }

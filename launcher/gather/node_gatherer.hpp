@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/block_server.hpp"
+#include "agent/fabric_use.hpp"
 #include "agent/peer_connection.hpp"
 #include "agent/refusals.hpp"
 #include "agent/supervisor_file.hpp"
@@ -28,9 +29,9 @@ class NodeGatherer
 {
   public:
     /* directory: of the checkpoint on this node, DIR/JOB/NUMBER. command: where the command
-     * that gathers is to be found. */
+     * that gathers is to be found. fabric: over which nodes read from each other. */
     NodeGatherer(std::filesystem::path directory, std::string host, int rank,
-                 const SupervisorFile &command);
+                 const SupervisorFile &command, fabric::Choice fabric);
     ~NodeGatherer();
 
     /* Returns when the directory has what the ranks of this node need. Throws Error. */
@@ -40,13 +41,14 @@ class NodeGatherer
     void said(const nlohmann::json &frame);
     void lead();
     void gather(const nlohmann::json &frame);
-    void do_tasks(const Tasks &tasks, const std::string &manifest) const;
+    void do_tasks(const Tasks &tasks, const std::string &manifest);
     void over(const std::string &failure);
 
     const std::filesystem::path directory_;
     const std::string host_;
     const int rank_;
     const MessageKey key_;
+    FabricUse fabric_;
     EventLoop loop_;
     Refusals refusals_;
     std::unique_ptr<redundancy::BlockServer> server_; /* if this does the node's work */

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cstdio>
@@ -44,6 +45,13 @@ std::vector<ckpt_range> mapped_ranges(pid_t pid)
 FrozenCopy::FrozenCopy(pid_t pid, Fd connection)
     : pid_(pid), connection_(std::move(connection))
 {
+}
+
+bool FrozenCopy::is_alive() const noexcept
+{
+    pollfd ended = {connection_.get(), POLLRDHUP, 0};
+
+    return ::poll(&ended, 1, 0) == 0;
 }
 
 void FrozenCopy::release(const ckpt_range &range) const noexcept

@@ -24,6 +24,8 @@ class FrozenCopy
     FrozenCopy(pid_t pid, Fd connection);
 
     pid_t pid() const { return pid_; }
+    /* It has not ended, so pid() is no other process. Thread-safe. */
+    bool is_alive() const noexcept;
 
     /* The pages of [start, end) will not be read any more. Never waits: what is not
      * given back costs time and memory, no more. Thread-safe. */

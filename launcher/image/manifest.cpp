@@ -149,6 +149,16 @@ void require_every_rank_once(const Manifest &manifest, const std::string &name)
     }
 }
 
+void require_known_ranks(const Manifest &manifest, const std::string &name)
+{
+    for (int rank : manifest.replayed) {
+        if (rank < 0 || rank >= manifest.rank_count) {
+            fail("{}: rank {} was replayed, but there are {} ranks", name, rank,
+                 manifest.rank_count);
+        }
+    }
+}
+
 } // namespace
 
 const Piece &Manifest::piece_of(int rank) const
@@ -189,6 +199,9 @@ std::string Manifest::text() const
                  {"launch", launch_json(launch)},
                  {"seconds", timings_json(timings)},
                  {"cost", Json(nlohmann::json(cost))}};
+    if (!replayed.empty()) {
+        json["replayed"] = replayed;
+    }
     for (const Piece &piece : pieces) {
         json["pieces"].push_back(piece_json(piece));
     }
@@ -220,6 +233,7 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     fields.get("codec", manifest.codec);
     fields.get_if_there("snapshot", manifest.snapshot);
     fields.get_if_there("standing", manifest.standing);
+    fields.get_if_there("replayed", manifest.replayed);
     try {
         manifest.created = parse_time(created);
     } catch (const Error &error) {
@@ -232,6 +246,7 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     manifest.timings = parse_timings(fields.object("seconds"));
     fields.get_if_there("cost", manifest.cost);
     require_every_rank_once(manifest, name);
+    require_known_ranks(manifest, name);
     return manifest;
 }
 

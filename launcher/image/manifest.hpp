@@ -70,6 +70,8 @@ struct Manifest {
     std::string codec;
     std::string snapshot = "stop"; /* method that was asked for */
     int standing = 0;              /* ranks that were saved with stop instead */
+    std::vector<int> replayed; /* ranks that had died: saved as their last independent
+                                  checkpoints have them, and they have yet to catch up */
     std::string software; /* our own version */
 
     /* The piece that holds a rank; every rank has one after load(). */

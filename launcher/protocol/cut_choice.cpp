@@ -34,8 +34,8 @@ std::optional<Protocol> CutChoice::protocol_from(std::string_view word)
     if (found != protocol_names.end()) {
         return found->second;
     }
-    if (word != "auto") {
-        fail("{} is none of auto, sns, cl and ns", word);
+    if (word != "auto" && word != independent) {
+        fail("{} is none of auto, sns, cl, ns and independent", word);
     }
     return std::nullopt;
 }

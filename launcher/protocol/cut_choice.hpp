@@ -19,7 +19,11 @@ namespace ckpt
 class CutChoice
 {
   public:
-    /* What the user says: nothing for "auto". Throw Error for other words. */
+    /* The word with which ranks take checkpoints of themselves in between. */
+    static constexpr std::string_view independent = "independent";
+
+    /* What the user says: nothing for "auto" and "independent". Throw Error for other
+     * words. */
     static std::optional<Protocol> protocol_from(std::string_view word);
     static std::optional<Stagger> stagger_from(std::string_view word);
 

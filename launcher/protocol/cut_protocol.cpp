@@ -137,6 +137,19 @@ std::string CutProtocol::obstacle() const
     return {};
 }
 
+/* Ranks may be of two colours, and the ghost cannot be cut. */
+std::string CutProtocol::ghost_obstacle() const
+{
+    const bool any_open =
+        std::any_of(ranks_.begin(), ranks_.end(), [](const Rank &rank) {
+            return rank.watch.cut().may_be_open() || rank.watch.cut().in_doubt;
+        });
+
+    return any_open || unsettled_ || settling_ || is_moving()
+               ? "a checkpoint was under way for which ranks do not stand still"
+               : "";
+}
+
 const char *CutProtocol::state_name(int rank) const
 {
     const Rank &r = ranks_.at(rank);
@@ -284,7 +297,8 @@ std::optional<CutProtocol::Time> CutProtocol::deadline() const
         (is_moving() && !reason_.empty())) {
         return {}; /* what is whole is not given up for being late */
     }
-    return requested_at_ + options_.timeout;
+    const bool is_short = plan_.replayed >= 0 && phase_ < Phase::open;
+    return requested_at_ + (is_short ? plan_.agree_within : options_.timeout);
 }
 
 void CutProtocol::tick(Time now)
@@ -292,7 +306,7 @@ void CutProtocol::tick(Time now)
     if (deadline() && now >= *deadline()) {
         failed(fmt::format("not done after {:.0f} s: {} of {} ranks were "
                            "through with phase {}",
-                           seconds(options_.timeout), ranks_done(),
+                           seconds(*deadline() - requested_at_), ranks_done(),
                            rank_count(), phase_name(phase_)),
                now);
     } else if (phase_ == Phase::align) {

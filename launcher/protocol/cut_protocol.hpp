@@ -48,6 +48,10 @@ struct CutPlan {
      * been saved. Empty: all at once. With Sync-and-Stop all are cut at once,
      * and whoever does Capture has them take turns. */
     Lanes lanes;
+    /* A ghost stands for this rank, which has died (protocol/ghost.hpp); -1: for none. */
+    int replayed = -1;
+    /* Of such a checkpoint, until all have described themselves. */
+    std::chrono::steady_clock::duration agree_within{};
 };
 
 /* The rank pages, as far as the coordinator must read them. For a rank of
@@ -124,6 +128,8 @@ class CutProtocol
 
     /* Why no checkpoint can be requested now; empty if one can. */
     std::string obstacle() const;
+    /* Why no ghost can take the place of a rank that has just gone; empty if one can. */
+    std::string ghost_obstacle() const;
     /* A further request may share the checkpoint under way: no rank has been
      * told to stop. */
     bool may_join() const { return phase_ == Phase::align; }

@@ -22,6 +22,8 @@
  */
 #include "protocol/cut_protocol.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -187,6 +189,13 @@ void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
         rank.snapshot = message.arg[0];
         rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
         rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
+        if (rank.leads_out && plan_.replayed >= 0) { /* what came back by it is not replayed */
+            give_up(fmt::format("a rank has a connection of its own to another process, "
+                                "perhaps to rank {}",
+                                plan_.replayed),
+                    now);
+            return;
+        }
         rank.answered = true;
         hold(rank, now);
         proceed(now);

@@ -15,6 +15,10 @@
 #include "restart/place.hpp"
 #include "restart/process.hpp"
 
+extern "C" {
+#include "task/started.h"
+}
+
 #include <sys/personality.h>
 #include <unistd.h>
 
@@ -140,6 +144,7 @@ int main(int argc, char **argv)
                            "Started by 'ckpt restart', once for each rank.\n");
         return 2;
     }
+    ckpt_tell_started();
     Place place;
     try {
         place = ckpt::restart::place_in_launch();

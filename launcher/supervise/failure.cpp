@@ -17,16 +17,26 @@ namespace ckpt
 namespace
 {
 
-std::string end_of(const std::optional<int> &status)
+constexpr int signal_code = 128; /* of a shell, for a process that a signal has killed */
+
+/* By the kernel for want of memory, by a batch system, for memory that has broken: a program
+ * does not bring them about by a mistake of its own, as a rule. */
+bool is_sent(int signal)
 {
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGBUS;
+}
+
+std::string end_of(const std::optional<int> &status, bool is_finished)
+{
+    const char *when = is_finished ? "" : " before MPI_Finalize";
     if (!status) {
-        return "has ended before MPI_Finalize";
+        return fmt::format("has ended{}", when);
     }
     if (WIFSIGNALED(*status)) {
         return fmt::format("was killed by signal {} ({})", WTERMSIG(*status),
                            strsignal(WTERMSIG(*status)));
     }
-    return fmt::format("has ended with code {} before MPI_Finalize", WEXITSTATUS(*status));
+    return fmt::format("has ended with code {}{}", WEXITSTATUS(*status), when);
 }
 
 } // namespace
@@ -35,7 +45,10 @@ std::string Failure::text() const
 {
     switch (kind) {
     case Kind::rank_ended:
-        return fmt::format("rank {} on {} {}", rank, host, end_of(status));
+        if (rank < 0) {
+            return fmt::format("a process that was no rank yet {}", end_of(status, true));
+        }
+        return fmt::format("rank {} on {} {}", rank, host, end_of(status, is_finished));
     case Kind::rank_stopped:
         return fmt::format("rank {} on {} was stopped by a signal, and others wait for it",
                            rank, host);
@@ -49,12 +62,22 @@ std::string Failure::text() const
     return fmt::format("the job ended with code {}", exit_code);
 }
 
+std::string Failure::salvage_text() const
+{
+    if (salvaged != 0) {
+        return fmt::format("; it is replayed, the others are saved as number {}", salvaged);
+    }
+    return why_not_salvaged.empty()
+               ? std::string()
+               : fmt::format("; it is not replayed: {}", why_not_salvaged);
+}
+
 std::string Failure::place() const
 {
     switch (kind) {
     case Kind::rank_ended:
     case Kind::rank_stopped:
-        return fmt::format("rank {}", rank);
+        return rank < 0 ? "" : fmt::format("rank {}", rank);
     case Kind::node_lost:
         return fmt::format("node {}", host);
     case Kind::cut_off:
@@ -62,19 +85,30 @@ std::string Failure::place() const
     case Kind::launcher_ended:
         break;
     }
-    return "";
+    return "the launcher";
 }
 
 bool Failure::is_from_outside() const
 {
-    return kind == Kind::node_lost || kind == Kind::cut_off || kind == Kind::rank_stopped ||
-           (kind == Kind::rank_ended && status && WIFSIGNALED(*status) &&
-            (WTERMSIG(*status) == SIGKILL || WTERMSIG(*status) == SIGTERM));
+    switch (kind) {
+    case Kind::node_lost:
+    case Kind::cut_off:
+    case Kind::rank_stopped:
+        return true;
+    case Kind::rank_ended:
+    case Kind::launcher_ended:
+        break;
+    }
+    if (status) {
+        return WIFSIGNALED(*status) && is_sent(WTERMSIG(*status));
+    }
+    /* Launchers end so, too, if a rank was killed. */
+    return exit_code > signal_code && is_sent(exit_code - signal_code);
 }
 
 int exit_code_of(int status)
 {
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? signal_code + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 } // namespace ckpt

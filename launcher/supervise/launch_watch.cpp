@@ -15,7 +15,7 @@ void LaunchWatch::fail(Failure failure, Time end_at)
     if (!failure_) {
         failure_ = std::move(failure);
     }
-    if (kill_at_ == Time::max()) {
+    if (!is_ending()) {
         end_at_ = std::min(end_at_, end_at);
     }
 }
@@ -26,11 +26,26 @@ void LaunchWatch::rank_here(int rank, const std::string &host)
 
     known.host = host;
     known.has_ended = false; /* it may have executed another program */
+    known.is_salvaging = false;
+    known.why_not_salvaged.clear();
 }
 
 void LaunchWatch::rank_finished(int rank)
 {
     ranks_[rank].is_finished = true;
+}
+
+Failure LaunchWatch::end_of(int rank) const
+{
+    const Rank &known = ranks_.at(rank);
+    Failure failure;
+
+    failure.kind = Failure::Kind::rank_ended;
+    failure.rank = rank;
+    failure.host = known.host;
+    failure.is_finished = known.is_finished;
+    failure.why_not_salvaged = known.why_not_salvaged;
+    return failure;
 }
 
 void LaunchWatch::rank_ended(int rank, Time now)
@@ -42,25 +57,87 @@ void LaunchWatch::rank_ended(int rank, Time now)
     if (known.is_finished || tolerant_) {
         return;
     }
-    Failure failure;
-    failure.kind = Failure::Kind::rank_ended;
-    failure.rank = rank;
-    failure.host = known.host;
-    fail(std::move(failure), now + limits_.own_end);
+    fail(end_of(rank), known.is_salvaging ? Time::max() : now + time_to_end());
 }
 
-void LaunchWatch::rank_status(int rank, int status)
+void LaunchWatch::rank_status(int rank, int status, Time now)
 {
+    if (acts_ && !tolerant_ && status != 0 && ranks_[rank].is_finished) {
+        fail(end_of(rank), now);
+    }
     if (!failure_ || failure_->kind != Failure::Kind::rank_ended ||
         failure_->rank != rank || failure_->status) {
         return;
     }
-    if (status == 0 && kill_at_ == Time::max()) {
+    if (status == 0 && !acts_ && !is_ending()) {
         failure_.reset(); /* it may do without MPI_Finalize; the launcher knows */
         end_at_ = Time::max();
         return;
     }
     failure_->status = status;
+}
+
+void LaunchWatch::process_failed(int rank, int status, Time now)
+{
+    if (rank >= 0) {
+        rank_ended(rank, now);
+        rank_status(rank, status, now);
+        return;
+    }
+    Failure failure;
+    failure.kind = Failure::Kind::rank_ended;
+    failure.status = status;
+    fail(std::move(failure), now + time_to_end());
+}
+
+/* ---- Salvages ------------------------------------------------------------------ */
+
+void LaunchWatch::rank_salvaging(int rank)
+{
+    ranks_[rank].is_salvaging = !tolerant_;
+    if (failure_ && failure_->rank == rank && !tolerant_) {
+        end_at_ = Time::max(); /* until it is known what has come of that */
+    }
+}
+
+/* The agent has ended the others. */
+void LaunchWatch::rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval,
+                                Time now)
+{
+    ranks_[rank].is_salvaging = false;
+    fail(end_of(rank), now);
+    if (failure_->kind == Failure::Kind::rank_ended && failure_->rank == rank) {
+        failure_->salvaged = number;
+        failure_->interval = interval;
+    }
+}
+
+void LaunchWatch::rank_not_salvaged(int rank, const std::string &why, Time now)
+{
+    Rank &known = ranks_[rank];
+
+    known.is_salvaging = false;
+    known.why_not_salvaged = why;
+    if (failure_ && failure_->rank == rank && failure_->salvaged == 0) {
+        failure_->why_not_salvaged = why;
+        fail(*failure_, now + time_to_end());
+    }
+}
+
+void LaunchWatch::agent_lost(const std::string &host, Time now)
+{
+    for (auto &[rank, known] : ranks_) {
+        if (known.host == host && known.is_salvaging) {
+            rank_not_salvaged(rank, "the agent has died", now);
+            fail(end_of(rank), now + time_to_end()); /* it may not have told of the end */
+        }
+    }
+}
+
+bool LaunchWatch::awaits_salvage() const
+{
+    return std::any_of(ranks_.begin(), ranks_.end(),
+                       [](const auto &entry) { return entry.second.is_salvaging; });
 }
 
 void LaunchWatch::rank_stopped(int rank, Time now)
@@ -130,8 +207,13 @@ LaunchWatch::Step LaunchWatch::step(Time now)
     look_at_stopped(now);
     if (now >= end_at_) {
         end_at_ = Time::max();
-        kill_at_ = now + limits_.last_words;
+        terminate_at_ = acts_ ? now + limits_.all_ended : now;
         return Step::end;
+    }
+    if (now >= terminate_at_) {
+        terminate_at_ = Time::max();
+        kill_at_ = now + limits_.last_words;
+        return Step::terminate;
     }
     if (now >= kill_at_) {
         kill_at_ = now + limits_.last_words; /* as often as it takes */
@@ -142,7 +224,7 @@ LaunchWatch::Step LaunchWatch::step(Time now)
 
 LaunchWatch::Time LaunchWatch::next_step() const
 {
-    Time next = std::min(end_at_, kill_at_);
+    Time next = std::min({end_at_, terminate_at_, kill_at_});
 
     if (failure_ || all_are_stopped()) {
         return next;

@@ -10,6 +10,7 @@
 #include "supervise/failure.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +28,11 @@ class LaunchWatch
     struct Limits {
         /* A launcher of which a rank has died ends by itself within this. */
         Duration own_end = std::chrono::seconds(5);
+        /* Of one that goes on without it: until it is known how the rank has ended. */
+        Duration news = std::chrono::milliseconds(500);
+        /* Of one that goes on: it ends by itself when it has seen all ranks end. With SIGTERM
+         * it takes a second or two. */
+        Duration all_ended = std::chrono::seconds(1);
         /* From SIGTERM to SIGKILL. */
         Duration last_words = std::chrono::seconds(3);
         /* A rank that stands still for so long, while others run, does not go on. */
@@ -35,8 +41,9 @@ class LaunchWatch
 
     enum class Step {
         none,
-        end,  /* all ranks, and SIGTERM to the launcher */
-        kill, /* SIGKILL to the launcher */
+        end,       /* all ranks */
+        terminate, /* SIGTERM to the launcher */
+        kill,      /* SIGKILL to the launcher */
     };
 
     explicit LaunchWatch(Limits limits) : limits_(limits) {}
@@ -45,13 +52,29 @@ class LaunchWatch
     /* The program, or its user, deals with ranks that end: they are no failure. */
     void tolerate_ended_ranks() { tolerant_ = true; }
 
+    /* The launcher goes on when a rank ends, so that the rank can be replayed: whatever it
+     * would have ended for is a failure here. */
+    void act_for_launcher() { acts_ = true; }
+
     void rank_here(int rank, const std::string &host);
     /* The rank has called MPI_Finalize. */
     void rank_finished(int rank);
     /* Its process has ended. */
     void rank_ended(int rank, Time now);
     /* How; this may come later, or never. */
-    void rank_status(int rank, int status);
+    void rank_status(int rank, int status, Time now);
+    /* A process of the launcher has ended badly, as is seen beside it; of this rank, or -1: it
+     * was none yet. What agents tell may come later; or never, if they have died, too. */
+    void process_failed(int rank, int status, Time now);
+    /* The rank is gone, and the agent tries to save the others; it has, in this checkpoint; or
+     * why it has not. */
+    void rank_salvaging(int rank);
+    void rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval, Time now);
+    void rank_not_salvaged(int rank, const std::string &why, Time now);
+    /* The agent of these ranks has gone. */
+    void agent_lost(const std::string &host, Time now);
+    /* An agent has yet to tell what becomes of that. */
+    bool awaits_salvage() const;
     /* By a signal; and it goes on. */
     void rank_stopped(int rank, Time now);
     void rank_continued(int rank);
@@ -72,19 +95,26 @@ class LaunchWatch
         std::string host;
         bool is_finished = false;
         bool has_ended = false;
+        bool is_salvaging = false;
+        std::string why_not_salvaged;
         std::optional<Time> stopped_since;
     };
 
     void fail(Failure failure, Time end_at);
+    Failure end_of(int rank) const;
+    Duration time_to_end() const { return acts_ ? limits_.news : limits_.own_end; }
     void look_at_stopped(Time now);
     bool all_are_stopped() const;
+    bool is_ending() const { return terminate_at_ != Time::max() || kill_at_ != Time::max(); }
 
     Limits limits_;
     bool tolerant_ = false;
+    bool acts_ = false;
     std::map<int, Rank> ranks_;
     std::set<std::string> lost_nodes_;
     std::optional<Failure> failure_;
     Time end_at_ = Time::max();
+    Time terminate_at_ = Time::max();
     Time kill_at_ = Time::max();
 };
 

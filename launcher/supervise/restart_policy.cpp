@@ -5,9 +5,22 @@
 #include "supervise/restart_policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ckpt
 {
+
+/* A program that is to blame would only fail once more; and what it does outside may be
+ * something that must not be done twice. Empty: none. */
+std::string RestartPolicy::obstacle_to_fresh_start(const Failure &failure) const
+{
+    if (!failure.is_from_outside()) {
+        return "there is no checkpoint to restart from";
+    }
+    return limits_.fresh_start ? ""
+                               : "there is no checkpoint to restart from, and it must not begin "
+                                 "anew";
+}
 
 /* Without a new checkpoint since the restart before. */
 bool RestartPolicy::repeats(const Failure &failure)
@@ -19,14 +32,32 @@ bool RestartPolicy::repeats(const Failure &failure)
     return std::max(own_, here) > limits_.tries;
 }
 
+/* Whether the job has got further since the last restart. Each salvage makes a checkpoint: that
+ * is no progress of a rank that fails again where it did. */
+bool RestartPolicy::gets_on(const Failure &failure, std::uint64_t checkpoint)
+{
+    if (failure.salvaged == 0 || failure.salvaged != checkpoint) {
+        return checkpoint != last_;
+    }
+    const auto [entry, is_first] = reached_.try_emplace(failure.place(), failure.interval);
+    const bool is_further = is_first || failure.interval > entry->second;
+    entry->second = std::max(entry->second, failure.interval);
+    return is_further;
+}
+
 RestartPolicy::Decision RestartPolicy::after(const Failure &failure,
                                              std::uint64_t checkpoint)
 {
-    if (checkpoint != last_) {
-        last_ = checkpoint;
+    if (checkpoint == 0) {
+        if (std::string obstacle = obstacle_to_fresh_start(failure); !obstacle.empty()) {
+            return {false, {}, std::move(obstacle)};
+        }
+    }
+    if (gets_on(failure, checkpoint)) {
         from_last_ = own_ = 0;
         places_.clear();
     }
+    last_ = checkpoint;
     if (repeats(failure)) {
         return {false, {}, "it fails again and again without a new checkpoint"};
     }
@@ -34,7 +65,7 @@ RestartPolicy::Decision RestartPolicy::after(const Failure &failure,
         return {false, {}, "no restart is left"};
     }
     Decision decision{true, {}, {}};
-    if (from_last_ > 0) {
+    if (from_last_ > 0 && failure.salvaged == 0) { /* nothing is done again but for one rank */
         const int doublings = std::min(from_last_ - 1, 30);
         decision.delay =
             std::min<Duration>(limits_.longest, limits_.back_off * (1LL << doublings));

@@ -27,6 +27,8 @@ class RestartPolicy
         /* Before a second restart from one checkpoint; doubled each time. */
         Duration back_off = std::chrono::seconds(1);
         Duration longest = std::chrono::seconds(60);
+        /* Without a checkpoint, from the beginning, if the failure came from outside. */
+        bool fresh_start = true;
     };
 
     struct Decision {
@@ -46,7 +48,9 @@ class RestartPolicy
     const Limits &limits() const { return limits_; }
 
   private:
+    std::string obstacle_to_fresh_start(const Failure &failure) const;
     bool repeats(const Failure &failure);
+    bool gets_on(const Failure &failure, std::uint64_t checkpoint);
 
     Limits limits_;
     int restarts_ = 0;
@@ -54,6 +58,8 @@ class RestartPolicy
     int from_last_ = 0;               /* so often */
     int own_ = 0; /* failures since, of the program itself ... */
     std::map<std::string, int> places_; /* and in one place */
+    std::map<std::string, std::uint64_t> reached_; /* by place: intervals, when the rank there
+                                                      was salvaged last */
 };
 
 } // namespace ckpt

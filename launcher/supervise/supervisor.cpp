@@ -68,6 +68,7 @@ void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
     agent.stream.reset();
+    watch_.agent_lost(agent.host, steady_clock::now());
     if (std::exchange(agent.coordinates, false)) {
         for (const auto &[number, asked] : std::exchange(asked_, {})) {
             asked.gone();
@@ -121,6 +122,7 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
     if (type == "here") {
         agent.ranks.insert(rank);
         rank_count_ = frame.at("count");
+        ranks_of_processes_[frame.at("pid")] = rank;
         watch_.rank_here(rank, agent.host);
         begin_membership();
     } else if (type == "finished") {
@@ -130,7 +132,13 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
         agent.ranks.erase(rank);
         watch_.rank_ended(rank, now);
     } else if (type == "status") {
-        watch_.rank_status(rank, frame.at("status"));
+        watch_.rank_status(rank, frame.at("status"), now);
+    } else if (type == "salvaging") {
+        watch_.rank_salvaging(rank);
+    } else if (type == "salvaged") {
+        watch_.rank_salvaged(rank, frame.at("number"), frame.at("interval"), now);
+    } else if (type == "lost") {
+        watch_.rank_not_salvaged(rank, frame.at("why"), now);
     } else if (type == "stopped") {
         watch_.rank_stopped(rank, now);
     } else if (type == "continued") {
@@ -294,6 +302,12 @@ bool Supervisor::request(const control::Request &request, Answer answer,
     return true;
 }
 
+std::optional<int> Supervisor::rank_of(pid_t process) const
+{
+    auto found = ranks_of_processes_.find(process);
+    return found == ranks_of_processes_.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool Supervisor::awaits_status() const
 {
     const bool may_tell = std::any_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
@@ -307,8 +321,9 @@ bool Supervisor::awaits_status() const
 
 bool Supervisor::has_ranks() const
 {
-    return std::any_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
-        return agent.is_connected && !agent.ranks.empty();
+    return std::any_of(agents_.begin(), agents_.end(), [this](const Agent &agent) {
+        return agent.is_connected && !agent.ranks.empty() &&
+               !watch_.lost_nodes().contains(agent.host);
     });
 }
 

@@ -11,9 +11,12 @@
 #include "membership/membership_service.hpp"
 #include "supervise/launch_watch.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <map>
 #include <memory>
@@ -49,7 +52,9 @@ class Supervisor
     bool awaits_answer() const { return !asked_.empty(); }
     /* A rank has ended, and how may still be told. */
     bool awaits_status() const;
-    /* There are ranks, of agents that are connected. */
+    /* The rank that a process of this node is, as far as agents have told. */
+    std::optional<int> rank_of(pid_t process) const;
+    /* There are ranks, of agents that are connected, on nodes that are not lost. */
     bool has_ranks() const;
     /* Nodes of which the agent has gone without having told so, and none has come since. */
     std::set<std::string> vanished() const;
@@ -93,6 +98,7 @@ class Supervisor
     std::list<Agent> agents_;
     bool is_ending_ = false;
     int rank_count_ = 0;
+    std::map<pid_t, int> ranks_of_processes_;
     std::string host_;
     membership::UdpSocket socket_;
     membership::Table table_; /* without members: there is no membership yet */

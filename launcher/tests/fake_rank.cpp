@@ -10,6 +10,12 @@
  * looks at its connection only when the signal comes or it holds. A line on
  * stdin makes it call MPI_Finalize; the end of stdin ends it. On stdout:
  * "address TEXT", "captured", "resumed TEXT", "agent lost".
+ *
+ * With FAKE_PAGE, a file, it enters no collectives and shares the file as the page of ranks
+ * with independent checkpoints. Then these lines are orders, too: "keep" to take one, which
+ * is answered by "kept STEPS PID"; "begin" and "end", of a call that cannot be replayed;
+ * "lose" a log; "want", to be asked for a checkpoint of itself; "replay" and "present", to be
+ * replayed. Each is followed by "obeyed ORDER".
  */
 #include "config.h"
 #include "agent/control.hpp"
@@ -17,6 +23,7 @@
 #include "tests/descriptor_message.hpp"
 #include "tests/fake_rank.hpp"
 
+#include "ckpt/independent.h"
 #include "ckpt/wire.h"
 
 extern "C" {
@@ -83,6 +90,10 @@ class FakeRank
     void watch(const ckpt_message &order);
     void answer(ckpt_message_type type, std::array<std::uint64_t, 2> arguments,
                 int descriptor);
+    void share_page(const char *file);
+    void keep();
+    void order(const std::string &line);
+    void describe();
     void step();
     bool read_stdin();
 
@@ -96,6 +107,10 @@ class FakeRank
     int page_fd_ = -1;
     ckpt_rank_page *page_ = nullptr;
     ckpt_peer *peers_ = nullptr;
+    ckpt_independent_page *independent_ = nullptr;
+    int independent_fd_ = -1;
+    std::uint64_t agent_ = 0; /* its pid */
+    std::uint64_t steps_ = 0;
     std::span<std::byte> memory_;
     Description description_;
     std::optional<std::uint64_t> snapshot_;
@@ -132,8 +147,27 @@ FakeRank::FakeRank(char *argv[])
     peers_[(rank_ + 1) % count_].sent = fake_messages(rank_);
     int before = (rank_ + count_ - 1) % count_;
     peers_[before].received = fake_messages(before) - 1;
+    if (const char *file = std::getenv("FAKE_PAGE")) {
+        peers_[before].received = fake_messages(before);
+        share_page(file);
+    }
     memory_ = description_.map(std::strtoul(argv[6], nullptr, 10) * mebibyte);
     fill_random(memory_, static_cast<std::uint64_t>(rank_));
+}
+
+/* The first rank of the job makes it. */
+void FakeRank::share_page(const char *file)
+{
+    const std::size_t size = CKPT_INDEPENDENT_SIZE(static_cast<std::size_t>(count_));
+
+    independent_fd_ = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    require(independent_fd_ >= 0 && ftruncate(independent_fd_, static_cast<off_t>(size)) == 0,
+            file);
+    independent_ = static_cast<ckpt_independent_page *>(
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, independent_fd_, 0));
+    independent_->magic = CKPT_INDEPENDENT_MAGIC;
+    independent_->version = CKPT_INDEPENDENT_VERSION;
+    independent_->rank_count = static_cast<std::uint32_t>(count_);
 }
 
 /* ---- The agent -------------------------------------------------------------- */
@@ -214,11 +248,20 @@ bool FakeRank::hello()
         std::exit(2);
     }
     prctl(PR_SET_PTRACER, message.arg[1]);
+    agent_ = message.arg[1];
     std::printf("address %s\n", message.text);
     if (coordinator_.empty()) {
         coordinator_ = message.text;
     }
     send(CKPT_MSG_JOIN, 0, false, coordinator_);
+    if (independent_ != nullptr) {
+        message = {};
+        message.magic = CKPT_WIRE_MAGIC;
+        message.version = CKPT_WIRE_VERSION;
+        message.type = CKPT_MSG_SHARED;
+        message.arg[0] = CKPT_SHARED_PAGE;
+        (void)send_with_descriptor(socket_, message, independent_fd_);
+    }
     return true;
 }
 
@@ -233,6 +276,9 @@ void FakeRank::send(std::uint32_t type, std::uint64_t place, bool holds,
     message.epoch = epoch_;
     message.arg[0] = place;
     message.arg[3] = holds ? 1 : 0;
+    if (type == CKPT_MSG_REPORT && independent_ != nullptr) {
+        message.arg[5] = CKPT_NEEDS_WINDOWS;
+    }
     std::strncpy(message.text, text.c_str(), sizeof message.text - 1);
     (void)!::send(socket_, &message, sizeof message, MSG_NOSIGNAL);
     holds_ = holds;
@@ -326,13 +372,13 @@ void FakeRank::note_state()
 {
     int before = (rank_ + count_ - 1) % count_;
     FakeRankState state = {static_cast<std::uint64_t>(rank_),
-                           page_->clock[0].left, peers_[before].received};
+                           page_->clock[0].left, peers_[before].received, steps_};
 
     std::memcpy(memory_.data(), &state, sizeof state);
     std::memcpy(&memory_.back() + 1 - sizeof state, &state, sizeof state);
 }
 
-void FakeRank::save()
+void FakeRank::describe()
 {
     note_state();
     if (!snapshot_) {
@@ -340,6 +386,11 @@ void FakeRank::save()
         description_.snapshot.rank_count = count_;
         snapshot_ = description_.finish();
     }
+}
+
+void FakeRank::save()
+{
+    describe();
     send(CKPT_MSG_READY, *snapshot_, true);
 }
 
@@ -352,6 +403,55 @@ void FakeRank::freeze(const ckpt_message &order)
                                   &failure) == 0,
             failure.text);
     answer(CKPT_MSG_FROZEN, {static_cast<std::uint64_t>(copy.pid), 0}, copy.connection);
+}
+
+void FakeRank::keep()
+{
+    ckpt_failure failure = {""};
+    ckpt_frozen_copy copy = {0, -1};
+    ckpt_independent_rank &own = independent_->rank[rank_];
+    ckpt_message message{};
+
+    describe();
+    own.kept++;
+    own.kept_interval = own.interval;
+    own.kept_uncovered = own.uncovered;
+    own.kept_wanted = own.wanted;
+    require(ckpt_frozen_copy_make(&copy, static_cast<int>(agent_), &failure) == 0,
+            failure.text);
+    message.magic = CKPT_WIRE_MAGIC;
+    message.version = CKPT_WIRE_VERSION;
+    message.type = CKPT_MSG_KEPT;
+    message.arg[0] = static_cast<std::uint64_t>(copy.pid);
+    message.arg[1] = *snapshot_;
+    message.arg[2] = own.kept;
+    message.arg[3] = own.interval;
+    require(send_with_descriptor(socket_, message, copy.connection), "KEPT");
+    close(copy.connection);
+    std::printf("kept %lu %d\n", static_cast<unsigned long>(steps_), copy.pid);
+}
+
+void FakeRank::order(const std::string &line)
+{
+    ckpt_independent_rank *own = independent_ == nullptr ? nullptr : &independent_->rank[rank_];
+
+    if (own == nullptr || line == "finalize") {
+        send(CKPT_MSG_GOODBYE);
+    } else if (line == "keep") {
+        keep();
+    } else if (line == "begin") {
+        own->uncovered++;
+    } else if (line == "end") {
+        own->uncovered_done++;
+    } else if (line == "lose") {
+        own->lost = 1;
+    } else if (line == "want") {
+        own->wanted++;
+    } else if (line == "replay" || line == "present") {
+        own->replaying = line == "replay" ? 1 : 0;
+    } else {
+        std::exit(2);
+    }
 }
 
 void FakeRank::watch(const ckpt_message &order)
@@ -384,6 +484,12 @@ void FakeRank::step()
 {
     ckpt_clock &clock = page_->clock[0];
 
+    if (independent_ != nullptr && !holds_) {
+        steps_++;
+        independent_->rank[rank_].interval = steps_;
+        note_state();
+        return;
+    }
     for (int i = 0; i <= rank_ && !holds_; i++) {
         if (armed_ && clock.left >= clock.target) {
             send(CKPT_MSG_REPORT, CKPT_PLACE_GATE, true);
@@ -405,7 +511,9 @@ bool FakeRank::read_stdin()
     ssize_t size = read(STDIN_FILENO, bytes, sizeof bytes);
 
     if (size > 0) {
-        send(CKPT_MSG_GOODBYE);
+        const std::string line(bytes, static_cast<std::size_t>(size) - 1); /* one at a time */
+        order(line);
+        std::printf("obeyed %s\n", line.c_str());
     }
     return size > 0;
 }

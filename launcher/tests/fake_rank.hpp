@@ -15,6 +15,7 @@ struct FakeRankState {
     std::uint64_t rank;
     std::uint64_t collectives; /* left */
     std::uint64_t received;    /* messages from the rank before it */
+    std::uint64_t steps;       /* that it has made, without communication */
 };
 
 /* What rank `rank` has sent to the next one, and that one less, not yet

@@ -7,7 +7,9 @@
 
 #include "cli/launch_process.hpp"
 #include "common/files.hpp"
+#include "common/host.hpp"
 #include "image/node_file_writer.hpp"
+#include "image/node_record.hpp"
 #include "tests/cli_fixture.hpp"
 #include "tests/logged_messages.hpp"
 
@@ -67,6 +69,7 @@ TEST_F(Options, AreChecked)
         {"tune", "--codec", "gzip"},
         {"tune", "--name", "a/b"},
         {"tune", "--timeout", "-1"},
+        {"tune", "--windows", "open"},
         {"run"},
         {"run", "--"},
         {"run", "mpirun"},
@@ -189,6 +192,30 @@ TEST_F(Checkpoints, TwoDirectoriesAreOne)
                           store_.directory().string(), slow.directory().string()));
     EXPECT_EQ(ckpt_says({"list", "--dir", scratch_ / "slow"}).exit_code, exit_done);
     EXPECT_EQ(ckpt_says({"list", "--dir", scratch_ / "slow,"}).exit_code, exit_usage);
+}
+
+/* Also if their directories are given, as incomplete ones they would go then. */
+TEST_F(Checkpoints, GarbageOnNodes)
+{
+    const Store memory = Store::create(scratch_ / "memory");
+    for (std::uint64_t number : {1, 2}) {
+        Manifest noted = manifest("a", number);
+        noted.pieces = {{"node-a.h5", host_name(), 5, 0, {0}}, {"node-b.h5", "n2", 5, 0, {1}}};
+        std::ofstream(memory.begin_checkpoint("a", number) / "node-a.h5") << "piece";
+        NodeRecord{noted, memory.directory_of("a", number), {{"scheme", "partner"}}}.write(
+            store_.directory() / "a");
+    }
+    const std::string says =
+        fmt::format("a/1 (committed) on nodes; ckpt gc on n2 removes what is there, in {}\n",
+                    memory.directory_of("a", 1).string());
+    const std::string both = memory.directory().string() + "," + store_.directory().string();
+    EXPECT_EQ(ckpt_says({"gc", "--dir", both, "--dry-run", "--keep", "1"}).out,
+              "would remove " + says);
+    EXPECT_TRUE(fs::exists(memory.directory_of("a", 1)));
+    EXPECT_EQ(ckpt_says({"gc", "--keep", "1"}).out, "removed " + says);
+    EXPECT_EQ(ckpt_says({"gc", "--dir", both, "--keep", "1"}).out, "");
+    EXPECT_FALSE(fs::exists(memory.directory_of("a", 1)));
+    EXPECT_TRUE(fs::exists(memory.directory_of("a", 2) / "node-a.h5"));
 }
 
 /* A committed checkpoint of a real (child) process, as rank 0 of 1. */
@@ -380,9 +407,25 @@ TEST_F(Run, PassesTheExitCodeOn)
     EXPECT_NE(outcome.err.find("no checkpoint to restart from"),
               std::string::npos);
     write_launcher("kill -KILL $$");
-    EXPECT_EQ(run().exit_code, 137);
+    outcome = run({"--no-fresh-start"});
+    EXPECT_EQ(outcome.exit_code, 137);
+    EXPECT_NE(outcome.err.find("must not begin anew"), std::string::npos) << outcome.err;
     EXPECT_EQ(calls().size(), 3u);
-    EXPECT_NE(calls()[0].find("--tune "), std::string::npos);
+    EXPECT_NE(calls()[0].find("--tune " + (scratch_ / "cache/ckpt/launch-")),
+              std::string::npos);
+    EXPECT_TRUE(fs::is_empty(scratch_ / "cache/ckpt"));
+}
+
+TEST_F(Run, BeginsAnewIfItWasKilledBeforeItsFirstCheckpoint)
+{
+    write_launcher("[ $n = 1 ] && kill -KILL $$\nexit 0");
+    const Outcome outcome = run();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    ASSERT_EQ(calls().size(), 2u);
+    EXPECT_NE(outcome.err.find("code 137; restart 1 of at most 10, from the beginning"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_NE(calls()[1].find("--tune "), std::string::npos);
 }
 
 TEST_F(Run, SaysThatTheLauncherIsNotThere)

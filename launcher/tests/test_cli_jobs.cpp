@@ -8,6 +8,9 @@
 #include "cli/agent_client.hpp"
 #include "cli/diagnosis.hpp"
 #include "cli/jobs.hpp"
+#include "cli/run_requests.hpp"
+#include "cli/own_status.hpp"
+#include "common/host.hpp"
 #include "tests/cli_fixture.hpp"
 #include "tests/fake_agent.hpp"
 
@@ -135,6 +138,71 @@ TEST_F(Jobs, SayWhatTheyHaveRefused)
     EXPECT_FALSE(json[0].contains("refused"));
     json = nlohmann::json::parse(ckpt_says({"status", "--json", "two"}).out);
     EXPECT_EQ(json[0]["refused"], (nlohmann::json{{"forged", 2}, {"other_user", 1}}));
+}
+
+/* As its `ckpt run` tells it. */
+TEST_F(Jobs, ThatAreSwappedOutSaySo)
+{
+    const TierDirectories directories = {store_.directory(), {}};
+    commit("one", 3);
+    store_.write_job_state({"one", "failed", "h", 1, 1, "", 0});
+    const auto answer = [&](const std::string &job) {
+        return [=](const control::Request &request) {
+            return request.command == "status"
+                       ? FakeAgent::status_line(swapped_out_status(directories, job, 86400))
+                       : FakeAgent::error_line("the job is swapped out");
+        };
+    };
+    FakeAgent one(run_socket(directories, "one"), answer("one"));
+    FakeAgent two(run_socket(directories, "two"), answer("two"));
+    Outcome outcome = ckpt_says({"status", "one"});
+    EXPECT_EQ(outcome.exit_code, exit_done) << outcome.err;
+    EXPECT_EQ(outcome.out,
+              fmt::format("one: swapped out since 1970-01-02T00:00:00Z, 2 ranks of ./app\n"
+                          "  ckpt run {} on {}, directory {}\n"
+                          "  newest checkpoint one/3 (5 B), of 1970-01-01T00:00:03Z\n"
+                          "  ckpt resume one brings it back\n",
+                          getpid(), host_name(), store_.directory().string()));
+    const auto json = nlohmann::json::parse(ckpt_says({"status", "--json"}).out);
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json[0]["running"], false);
+    EXPECT_EQ(json[0]["phase"], "swapped out");
+    EXPECT_NE(ckpt_says({"status", "--prometheus", "one"})
+                  .out.find(R"(state="swapped_out"} 1)"),
+              std::string::npos);
+    outcome = ckpt_says({"checkpoint", "one"});
+    EXPECT_EQ(outcome.exit_code, exit_refused);
+    EXPECT_EQ(outcome.err, "ckpt: job one: the job is swapped out\n");
+    EXPECT_EQ(ckpt_says({"checkpoint", "--pmix", "one"}).err, "ckpt: job one is swapped out\n");
+}
+
+/* As its `ckpt run` tells it, until an agent, which may be on another node, has all ranks. */
+TEST_F(Jobs, ThatAreStartingAreWaitedFor)
+{
+    const TierDirectories directories = {store_.directory(), {}};
+    int asked = 0;
+    control::Status running = status("one", 100);
+    running.coordinator = true;
+    FakeAgent one(run_socket(directories, "one"), [&](const control::Request &request) {
+        return request.command != "status" ? result_line("one")
+               : ++asked < 3 ? FakeAgent::status_line(starting_status(directories, "one"))
+                             : FakeAgent::status_line(running);
+    });
+    EXPECT_EQ(ckpt_says({"checkpoint", "one"}).out, "one/1\n");
+    EXPECT_EQ(asked, 3);
+}
+
+TEST_F(Jobs, ThatAreStartingAreOneWithTheirAgent)
+{
+    const TierDirectories directories = {store_.directory(), {}};
+    control::Status member = status("", 100); /* it knows no name yet */
+    member.host = "a";
+    member.phase = control::starting;
+    auto agent_of_one = agent(member);
+    FakeAgent one(run_socket(directories, "one"), [&](const control::Request &) {
+        return FakeAgent::status_line(starting_status(directories, "one"));
+    });
+    EXPECT_EQ(nlohmann::json::parse(ckpt_says({"status", "--json"}).out).size(), 1u);
 }
 
 TEST_F(Jobs, AreReachedThroughTheirCoordinator)

@@ -10,6 +10,8 @@
 #include "cli/restart_line.hpp"
 #include "cli/tune_file.hpp"
 #include "common/files.hpp"
+#include "common/host.hpp"
+#include "common/processes.hpp"
 #include "tests/cli_fixture.hpp"
 
 #include <sstream>
@@ -216,6 +218,68 @@ TEST_F(TuneFile, IsWrittenOnceForOneText)
     EXPECT_EQ(std::distance(fs::directory_iterator(one.parent_path()), {}), 2);
 }
 
+/* Ages a file by so much. */
+void age(const fs::path &path, std::chrono::hours hours)
+{
+    fs::last_write_time(path, fs::file_time_type::clock::now() - hours);
+}
+
+/* A file of a launch whose owner has another identity, and is so old. */
+fs::path file_of(const fs::path &like, const std::string &host, const std::string &identity,
+                 std::chrono::hours hours)
+{
+    const fs::path path =
+        like.parent_path() / fmt::format("launch-{}-{}-0123456789abcdef", host, identity);
+    std::ofstream(path) << "-x A=1\n";
+    age(path, hours);
+    return path;
+}
+
+TEST_F(TuneFile, OfALaunchGoesWithIt)
+{
+    const fs::path kept = provide_tune_file("-x A=1\n");
+    const fs::path launch = provide_launch_file("-x A=1\n");
+    EXPECT_NE(kept, launch);
+    EXPECT_EQ(read_text_file(launch, "tune file"), "-x A=1\n");
+    const fs::path foreign =
+        file_of(launch, host_name(), process_identity(getppid()), std::chrono::hours(0));
+    for (const fs::path &path : {launch, kept, foreign, fs::path()}) {
+        EXPECT_EQ(is_own_tune_file(path), !path.empty());
+        remove_launch_file(path);
+    }
+    EXPECT_FALSE(fs::exists(launch));
+    EXPECT_TRUE(fs::exists(kept));
+    EXPECT_TRUE(fs::exists(foreign)) << "another process has made it";
+}
+
+TEST_F(TuneFile, OfALaunchThatWasKilledGoesWithALaterOne)
+{
+    using std::chrono::hours;
+    const fs::path own = provide_launch_file("-x A=1\n");
+    const std::string here = host_name(), dead = "0000000001-99999999999999999999";
+    const std::string living = process_identity(getppid());
+    const fs::path kept = provide_tune_file("-x A=2\n");
+    const std::vector<fs::path> stay = {own, kept, file_of(own, here, living, hours(1000)),
+                                        file_of(own, here, dead, hours(23)),
+                                        file_of(own, "n-2", dead, hours(719))};
+    const fs::path half = own.parent_path() / ("launch-" + here + "-" + dead +
+                                               "-0123456789abcdef.7.tmp");
+    std::ofstream(half) << "-x";
+    age(half, hours(25));
+    const std::vector<fs::path> go = {
+        file_of(own, here, "0000000001-88888888888888888888", hours(25)),
+        file_of(own, "n-3", dead, hours(721)), half};
+    age(own, hours(1000));
+    age(kept, hours(1000));
+    const fs::path next = provide_launch_file("-x A=3\n");
+    for (const fs::path &path : stay) {
+        EXPECT_TRUE(fs::exists(path)) << path;
+    }
+    for (const fs::path &path : go) {
+        EXPECT_FALSE(fs::exists(path)) << path;
+    }
+}
+
 class RunLine : public CliTest
 {
   protected:
@@ -391,6 +455,13 @@ TEST_F(RestartLine, TakesOverRecordedOptions)
     EXPECT_EQ(command("mpirun ./app"), "mpirun -np 2 PROGRAM");
     EXPECT_EQ(command("/opt/mpirun --tune ckpt -n 2 --host a:2 ./app"),
               "/opt/mpirun --tune ckpt --host a:2 -np 2 PROGRAM");
+    const std::string kept = "/c/ckpt/tune-0123456789abcdef";
+    const std::string launch =
+        "/c/ckpt/launch-n-1-0000000001-00000000000000000002-0123456789abcdef";
+    EXPECT_EQ(command("mpirun --tune " + launch + " --host a:2 ./app"),
+              "mpirun --host a:2 -np 2 PROGRAM");
+    EXPECT_EQ(command("mpirun --tune a," + kept + ",b," + launch + " ./app"),
+              "mpirun --tune a,b -np 2 PROGRAM");
     EXPECT_EQ(command("mpirun -npernode 2 --mca a b ./app"),
               "mpirun -npernode 2 --mca a b -np 2 PROGRAM");
     EXPECT_EQ(command("mpirun -np 2 ./wrapper.sh ./app"),

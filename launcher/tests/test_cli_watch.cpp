@@ -63,6 +63,20 @@ std::string view(const control::Status &status, double now)
     return fmt::format("{}\n", fmt::join(status_view(status, now), "\n"));
 }
 
+TEST(StatusView, ShowsThatAJobIsSwappedOut)
+{
+    control::Status status = busy_job();
+    status.phase = control::swapped_out;
+    status.nodes.clear();
+    EXPECT_EQ(view(status, began + 7200),
+              "job         melt: swapped out, since 2025-11-24T16:00:00Z (2 h 0 min)\n"
+              "program     8 ranks of ./lmp, ckpt run 4711 on n1\n"
+              "settings    protocol sns, snapshot cll, codec zstd\n"
+              "directory   /fast\n"
+              "last        melt/2 (95.4 MiB), 1 h 0 min ago\n"
+              "next        ckpt resume melt brings it back\n");
+}
+
 TEST(StatusView, ShowsACheckpointUnderWay)
 {
     EXPECT_EQ(
@@ -118,6 +132,28 @@ TEST(StatusView, ShowsWhatIsKnownOfAJobInTrouble)
         "copied to   /slow: melt/1, melt/2 is on its way\n"
         "            not copied: no space left\n"
         "last error  rank 3: has a socket\n");
+}
+
+TEST(StatusView, ShowsIndependentCheckpoints)
+{
+    control::Status status = busy_job();
+    status.independent = {{0, 3, 40, 38, 1024, 9216, 8192}, {1, 4, 41, 39, 0, 0, 0}};
+    status.capped = {3, 1, began + 3300, {0, 2}};
+    status.salvaged = {2, 1, began + 3600, "rank 1 has no independent checkpoint"};
+    const std::string text = view(status, began + 3900);
+    EXPECT_NE(text.find("independent rank 0: 3 kept, interval 40 (newest: 38), log 1.0 KiB "
+                        "(9.0 KiB logged, 8.0 KiB trimmed)\n"
+                        "            rank 1: 4 kept, interval 41 (newest: 39), log "),
+              text.npos)
+        << text;
+    EXPECT_NE(text.find("log cap     melt/1, 10 min 0 s ago: 3 taken, as ranks 0, 2 were asked "
+                        "in vain\n"),
+              text.npos)
+        << text;
+    EXPECT_NE(text.find("salvaged    melt/2, 5 min 0 s ago: rank 1 was replayed\n"
+                        "no replay   rank 1 has no independent checkpoint\n"),
+              text.npos)
+        << text;
 }
 
 TEST(StatusView, ShowsAJobOfWhichLittleIsKnown)

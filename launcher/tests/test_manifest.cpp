@@ -203,3 +203,15 @@ TEST(Manifest, WriterThatDiesLeavesTheOldOne)
     sample().write(scratch.path());
     EXPECT_EQ(scratch.names(), std::vector<std::string>{"manifest.json"});
 }
+
+TEST(Manifest, TellsWhoWasReplayed)
+{
+    Manifest manifest = sample();
+    EXPECT_EQ(manifest.text().find("replayed"), std::string::npos);
+    EXPECT_TRUE(Manifest::parse(manifest.text(), "m.json").replayed.empty());
+    manifest.replayed = {1};
+    EXPECT_EQ(Manifest::parse(manifest.text(), "m.json").replayed, std::vector<int>{1});
+    EXPECT_EQ(error_with([](Json &json) { json["replayed"] = {3}; }),
+              "m.json: rank 3 was replayed, but there are 3 ranks");
+    EXPECT_NE(error_with([](Json &json) { json["replayed"] = "1"; }), "");
+}

@@ -154,6 +154,31 @@ TEST(Metrics, TellAllThatIsKnown)
     EXPECT_EQ(said.value(R"(ckpt_job_state{job="melt",host="n1",state="ended"})"), 0);
 }
 
+TEST(Metrics, TellOfIndependentCheckpointsOfEachRank)
+{
+    control::Status status = full_status();
+    status.independent = {{0, 3, 40, 38, 1000, 9000, 8000, 7000, 90, 60, 50},
+                          {1, 4, 41, 39, 0, 0, 0}};
+    status.salvaged = {7, 1, 1764000050, {}};
+    status.capped = {2, 6, 1764000040, {1}};
+    const Exposition said(metrics_text({status}, 1));
+    const std::string of_rank = R"({job="melt",host="n1",rank="0"})";
+    EXPECT_EQ(said.value("ckpt_independent_checkpoints_total" + of_rank), 3);
+    EXPECT_EQ(said.value("ckpt_independent_interval" + of_rank), 40);
+    EXPECT_EQ(said.value("ckpt_independent_kept_interval" + of_rank), 38);
+    EXPECT_EQ(said.value("ckpt_independent_log_bytes" + of_rank), 1000);
+    EXPECT_EQ(said.value("ckpt_independent_logged_bytes_total" + of_rank), 9000);
+    EXPECT_EQ(said.value("ckpt_independent_trimmed_bytes_total" + of_rank), 8000);
+    EXPECT_EQ(said.value("ckpt_independent_payload_bytes_total" + of_rank), 7000);
+    EXPECT_EQ(said.value("ckpt_independent_control_bytes_total" + of_rank), 90);
+    EXPECT_EQ(said.value("ckpt_independent_logging_nanoseconds_total" + of_rank), 60);
+    EXPECT_EQ(said.value("ckpt_independent_keeping_nanoseconds_total" + of_rank), 50);
+    EXPECT_EQ(said.value(R"(ckpt_independent_interval{job="melt",host="n1",rank="1"})"), 41);
+    EXPECT_EQ(said.value(R"(ckpt_log_cap_checkpoints_total{job="melt",host="n1"})"), 2);
+    EXPECT_EQ(said.value(R"(ckpt_last_salvage_time_seconds{job="melt",host="n1"})"),
+              1764000050);
+}
+
 TEST(Metrics, LeaveOutWhatIsNotKnown)
 {
     control::Status status;
@@ -165,7 +190,8 @@ TEST(Metrics, LeaveOutWhatIsNotKnown)
     EXPECT_EQ(said.value("ckpt_checkpoints_committed_total" + of_job), 0);
     for (const char *name : {"ckpt_last_checkpoint_bytes", "ckpt_interval_seconds",
                              "ckpt_next_checkpoint_seconds", "ckpt_mtbf_seconds",
-                             "ckpt_slow_checkpoint_number", "ckpt_job_start_time_seconds"}) {
+                             "ckpt_slow_checkpoint_number", "ckpt_job_start_time_seconds",
+                             "ckpt_last_salvage_time_seconds"}) {
         EXPECT_FALSE(said.has(name + of_job)) << name;
     }
     EXPECT_EQ(metrics_text({}, 1), "");

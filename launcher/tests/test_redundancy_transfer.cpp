@@ -12,7 +12,7 @@
 #include "agent/remote_source.hpp"
 #include "redundancy/parity_file.hpp"
 #include "tests/mutations.hpp"
-#include "tests/piece_group.hpp"
+#include "tests/served_piece.hpp"
 #include "tests/tcp_relay.hpp"
 
 #include <gtest/gtest.h>
@@ -49,11 +49,10 @@ using std::chrono::steady_clock;
 const std::string directory = test::group_job + "/" + test::group_number;
 const PeerIdentity server_identity = {"launch", "n0", 1}, caller_identity = {"launch", "n1", 1};
 
-/* A server and what it serves: a file of some blocks. */
-class Transfer : public testing::Test
+class Transfer : public test::ServedPiece
 {
   protected:
-    Transfer() : nodes_(1, {3 * block_bytes + 1234, 1})
+    Transfer()
     {
         spdlog::set_level(spdlog::level::off);
         serve();
@@ -68,22 +67,6 @@ class Transfer : public testing::Test
     {
         return RemoteSource(server_->address(), caller_identity, directory, patience);
     }
-    const std::string &file() const { return nodes_.group.members[0].file; }
-    const std::string &content() const { return nodes_.content(0); }
-
-    std::string read(BlockSource &source, std::uint64_t offset, std::size_t bytes)
-    {
-        std::string into(bytes, 'x');
-        source.read(file(), offset, std::as_writable_bytes(std::span(into)));
-        return into;
-    }
-    /* The same of the file, with zeros beyond its end. */
-    std::string expected(std::uint64_t offset, std::size_t bytes) const
-    {
-        std::string part = offset < content().size() ? content().substr(offset, bytes) : "";
-        part.resize(bytes, '\0');
-        return part;
-    }
 
     void await(const std::function<bool()> &condition)
     {
@@ -93,10 +76,6 @@ class Transfer : public testing::Test
         }
         EXPECT_TRUE(condition());
     }
-
-    PieceGroup nodes_;
-    Refusals refusals_;
-    std::optional<BlockServer> server_;
 };
 
 /* ---- Tags -------------------------------------------------------------------------- */
@@ -177,18 +156,9 @@ TEST_F(Transfer, AnnouncedRangesAreReadInPartsOfAnySize)
 {
     for (std::size_t part : {std::size_t{1000}, block_bytes, block_bytes + 1, slice_bytes}) {
         RemoteSource remote = source();
-        const std::uint64_t ranges[][2] = {
+        const Range ranges[] = {
             {0, content().size()}, {77, block_bytes}, {block_bytes, 4 * block_bytes}, {5, 0}};
-        for (const auto &[offset, bytes] : ranges) {
-            remote.announce(file(), offset, bytes);
-        }
-        for (const auto &[offset, bytes] : ranges) {
-            for (std::uint64_t at = 0; at < bytes; at += part) {
-                const std::size_t size = std::min<std::uint64_t>(part, bytes - at);
-                ASSERT_TRUE(read(remote, offset + at, size) == expected(offset + at, size))
-                    << part << ": " << size << " at " << offset + at;
-            }
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_announced(remote, ranges, part));
         EXPECT_EQ(remote.size(file()), content().size());
     }
 }
@@ -372,7 +342,7 @@ class Caller
 
 json request(const std::string &path, std::uint64_t bytes = 0)
 {
-    return BlockRequest{path, 0, bytes};
+    return BlockRequest{path, 0, bytes, ""};
 }
 
 TEST_F(Transfer, WhoWantsSomethingElseIsRefused)

@@ -51,13 +51,15 @@ TEST_F(Watch, LeavesAJobAlone)
 TEST_F(Watch, GivesTheLauncherTimeToEndByItself)
 {
     watch_.rank_ended(1, begin_);
-    watch_.rank_status(1, SIGSEGV);
+    watch_.rank_status(1, SIGSEGV, begin_);
     EXPECT_EQ("rank 1 on n2 was killed by signal 11 (Segmentation fault)",
               watch_.failure()->text());
     EXPECT_FALSE(watch_.failure()->is_from_outside());
     EXPECT_EQ(Step::none, watch_.step(after(milliseconds(4999))));
     EXPECT_EQ(after(seconds(5)), watch_.next_step());
     EXPECT_EQ(Step::end, watch_.step(after(seconds(5))));
+    EXPECT_EQ(after(seconds(5)), watch_.next_step());
+    EXPECT_EQ(Step::terminate, watch_.step(after(seconds(5))));
     EXPECT_EQ(Step::none, watch_.step(after(milliseconds(7999))));
     EXPECT_EQ(Step::kill, watch_.step(after(seconds(8))));
     EXPECT_EQ(Step::kill, watch_.step(after(seconds(11))));
@@ -68,8 +70,8 @@ TEST_F(Watch, TellsOfTheFirstRankThatEnds)
 {
     watch_.rank_ended(1, begin_);
     watch_.rank_ended(0, begin_);
-    watch_.rank_status(0, SIGTERM);
-    watch_.rank_status(1, 3 << 8);
+    watch_.rank_status(0, SIGTERM, begin_);
+    watch_.rank_status(1, 3 << 8, begin_);
     EXPECT_EQ("rank 1 on n2 has ended with code 3 before MPI_Finalize",
               watch_.failure()->text());
 }
@@ -77,7 +79,7 @@ TEST_F(Watch, TellsOfTheFirstRankThatEnds)
 TEST_F(Watch, ARankMayEndWellWithoutFinalize)
 {
     watch_.rank_ended(1, begin_);
-    watch_.rank_status(1, 0);
+    watch_.rank_status(1, 0, begin_);
     EXPECT_FALSE(watch_.failure().has_value());
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
 }
@@ -86,7 +88,7 @@ TEST_F(Watch, ToleratesWhatTheUserDealsWith)
 {
     watch_.tolerate_ended_ranks();
     watch_.rank_ended(1, begin_);
-    watch_.rank_status(1, SIGKILL);
+    watch_.rank_status(1, SIGKILL, begin_);
     EXPECT_FALSE(watch_.failure().has_value());
 }
 
@@ -98,6 +100,7 @@ TEST_F(Watch, EndsAJobThatHasLostANodeAtOnce)
     EXPECT_EQ(1u, watch_.lost_nodes().count("n2"));
     watch_.rank_ended(0, begin_); /* which follows from it */
     EXPECT_EQ("node n2 was lost", watch_.failure()->text());
+    EXPECT_EQ(Step::terminate, watch_.step(begin_));
     EXPECT_EQ(Step::kill, watch_.step(after(seconds(3))));
 }
 
@@ -134,6 +137,110 @@ TEST_F(Watch, AJobThatIsSuspended)
     watch_.rank_stopped(1, begin_);
     EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+}
+
+/* ---- Ranks that are replayed ----------------------------------------------------- */
+
+TEST_F(Watch, ActsForALauncherThatGoesOn)
+{
+    watch_.act_for_launcher();
+    watch_.rank_ended(1, begin_);
+    EXPECT_EQ(after(milliseconds(500)), watch_.next_step());
+    watch_.rank_status(1, 0, begin_); /* which no launcher takes for a good end */
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
+    EXPECT_EQ("rank 1 on n2 has ended with code 0 before MPI_Finalize",
+              watch_.failure()->text());
+}
+
+TEST_F(Watch, LetsTheLauncherSeeAllRanksEnd)
+{
+    watch_.act_for_launcher();
+    watch_.rank_ended(1, begin_);
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
+    watch_.rank_ended(0, after(milliseconds(530)));
+    EXPECT_EQ(Step::none, watch_.step(after(milliseconds(1499))));
+    EXPECT_EQ(Step::terminate, watch_.step(after(milliseconds(1500))));
+    EXPECT_EQ(after(milliseconds(4500)), watch_.next_step());
+}
+
+TEST_F(Watch, ActsOnACodeAfterFinalize)
+{
+    watch_.act_for_launcher();
+    watch_.rank_finished(1);
+    watch_.rank_ended(1, begin_);
+    EXPECT_FALSE(watch_.failure().has_value());
+    watch_.rank_status(1, 4 << 8, begin_);
+    EXPECT_EQ("rank 1 on n2 has ended with code 4", watch_.failure()->text());
+    EXPECT_EQ(Step::end, watch_.step(begin_));
+}
+
+TEST_F(Watch, WaitsForASalvage)
+{
+    watch_.act_for_launcher();
+    watch_.rank_salvaging(1);
+    watch_.rank_ended(1, begin_);
+    watch_.rank_status(1, SIGKILL, begin_);
+    EXPECT_TRUE(watch_.awaits_salvage());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(3600))));
+    watch_.rank_salvaged(1, 7, 20, after(seconds(3600)));
+    EXPECT_FALSE(watch_.awaits_salvage());
+    EXPECT_EQ(Step::end, watch_.step(after(seconds(3600))));
+    EXPECT_EQ(7u, watch_.failure()->salvaged);
+    EXPECT_EQ(20u, watch_.failure()->interval);
+    EXPECT_EQ("; it is replayed, the others are saved as number 7",
+              watch_.failure()->salvage_text());
+}
+
+TEST_F(Watch, SaysWhyARankIsNotReplayed)
+{
+    watch_.act_for_launcher();
+    watch_.rank_ended(1, begin_); /* the process is seen before the agent tells */
+    watch_.rank_salvaging(1);
+    EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
+    watch_.rank_not_salvaged(1, "it has no copy", after(seconds(2)));
+    EXPECT_EQ("; it is not replayed: it has no copy", watch_.failure()->salvage_text());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(2))));
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(2500))));
+}
+
+TEST_F(Watch, WaitsNoLongerForAnAgentThatHasDied)
+{
+    watch_.act_for_launcher();
+    watch_.rank_salvaging(1);
+    watch_.agent_lost("n1", begin_);
+    EXPECT_TRUE(watch_.awaits_salvage());
+    watch_.agent_lost("n2", begin_);
+    EXPECT_FALSE(watch_.awaits_salvage());
+    EXPECT_EQ("; it is not replayed: the agent has died", watch_.failure()->salvage_text());
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
+}
+
+TEST_F(Watch, AnotherRankThatDiesMeanwhile)
+{
+    watch_.act_for_launcher();
+    watch_.rank_salvaging(1);
+    watch_.rank_ended(1, begin_);
+    watch_.rank_ended(0, begin_);
+    EXPECT_EQ(1, watch_.failure()->rank);
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
+}
+
+TEST_F(Watch, AProcessThatFailsBeforeItIsARank)
+{
+    watch_.act_for_launcher();
+    watch_.process_failed(-1, 3 << 8, begin_);
+    EXPECT_EQ("a process that was no rank yet has ended with code 3",
+              watch_.failure()->text());
+    EXPECT_EQ("", watch_.failure()->place());
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
+}
+
+TEST_F(Watch, AProcessThatNoAgentTellsOf)
+{
+    watch_.act_for_launcher();
+    watch_.process_failed(1, SIGKILL, begin_);
+    EXPECT_EQ("rank 1 on n2 was killed by signal 9 (Killed)", watch_.failure()->text());
+    EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
 }
 
 /* ---- Restarts ----------------------------------------------------------------- */
@@ -181,6 +288,96 @@ TEST(Restarts, NodesThatAreLostAreNotTheProgramsFault)
         EXPECT_TRUE(policy.after(lost("n" + std::to_string(node)), 1).restart);
     }
     EXPECT_FALSE(policy.after(lost("n11"), 1).restart);
+}
+
+Failure salvaged(std::uint64_t number, std::uint64_t interval)
+{
+    Failure failure = crash(1);
+    failure.salvaged = number;
+    failure.interval = interval;
+    return failure;
+}
+
+TEST(Restarts, ASalvageIsProgressIfTheRankGetsFurther)
+{
+    RestartPolicy policy({});
+    for (std::uint64_t number = 1; number <= 5; number++) {
+        const auto decision = policy.after(salvaged(number, 10 * number), number);
+        EXPECT_TRUE(decision.restart);
+        EXPECT_EQ(0, decision.delay.count());
+    }
+    EXPECT_TRUE(policy.after(salvaged(6, 50), 6).restart);
+    EXPECT_FALSE(policy.after(salvaged(7, 50), 7).restart) << "it fails where it did before";
+}
+
+TEST(Restarts, ASalvageThatCannotBeUsedIsNone)
+{
+    RestartPolicy policy({});
+    EXPECT_TRUE(policy.after(salvaged(5, 10), 3).restart);
+    EXPECT_TRUE(policy.after(salvaged(6, 20), 3).restart);
+    EXPECT_FALSE(policy.after(salvaged(7, 30), 3).restart);
+}
+
+Failure ended_by(int signal)
+{
+    Failure failure = crash(1);
+    failure.status = signal;
+    return failure;
+}
+
+Failure launcher_ended(int code)
+{
+    Failure failure;
+    failure.exit_code = code;
+    return failure;
+}
+
+TEST(Restarts, WithoutACheckpointOnlyAfterFailuresFromOutside)
+{
+    std::vector<Failure> own = {launcher_ended(1), launcher_ended(128 + SIGSEGV),
+                                launcher_ended(SIGKILL), crash(1)};
+    for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGPIPE}) {
+        own.push_back(ended_by(signal));
+    }
+    own.push_back(ended_by(0));
+    own.back().status = (128 + SIGKILL) << 8; /* a code of the program's choice */
+    for (const Failure &failure : own) {
+        RestartPolicy policy({});
+        const auto decision = policy.after(failure, 0);
+        EXPECT_FALSE(decision.restart) << failure.text();
+        EXPECT_EQ("there is no checkpoint to restart from", decision.why_not);
+        EXPECT_TRUE(policy.after(failure, 1).restart) << failure.text();
+    }
+    std::vector<Failure> outside = {lost("n1"), launcher_ended(128 + SIGKILL)};
+    for (int signal : {SIGKILL, SIGTERM, SIGBUS}) {
+        outside.push_back(ended_by(signal));
+    }
+    for (const Failure &failure : outside) {
+        EXPECT_TRUE(RestartPolicy({}).after(failure, 0).restart) << failure.text();
+    }
+}
+
+TEST(Restarts, FromTheBeginningHaveTheSameLimits)
+{
+    RestartPolicy policy({});
+    EXPECT_EQ(0, policy.after(ended_by(SIGKILL), 0).delay.count());
+    EXPECT_EQ(seconds(1), policy.after(ended_by(SIGKILL), 0).delay);
+    EXPECT_NE(std::string::npos,
+              policy.after(ended_by(SIGKILL), 0).why_not.find("again and again"));
+    RestartPolicy launcher({});
+    EXPECT_TRUE(launcher.after(launcher_ended(137), 0).restart);
+    EXPECT_TRUE(launcher.after(launcher_ended(137), 0).restart);
+    EXPECT_FALSE(launcher.after(launcher_ended(137), 0).restart);
+}
+
+TEST(Restarts, FromTheBeginningCanBeForbidden)
+{
+    RestartPolicy::Limits limits;
+    limits.fresh_start = false;
+    RestartPolicy policy(limits);
+    EXPECT_EQ("there is no checkpoint to restart from, and it must not begin anew",
+              policy.after(lost("n1"), 0).why_not);
+    EXPECT_TRUE(policy.after(lost("n1"), 1).restart);
 }
 
 TEST(Restarts, WaitLongerEachTime)
@@ -290,6 +487,60 @@ TEST(Nodes, MoveAndBack)
     EXPECT_EQ("c:2 a:2 ", text(plan.now(4)));
     EXPECT_THROW(plan.move("x", "b"), Error);
     EXPECT_THROW(plan.move("a", "c"), Error);
+}
+
+TEST(Nodes, OnlyThoseThatAreListed)
+{
+    NodePlan plan({{"a", 2}, {"b", 1}, {"c", 0}, {"d", 0}, {"e", 0}}, 3);
+    EXPECT_EQ(1u, plan.use_only({"d", "b.example.org", "c", "d"}));
+    EXPECT_EQ("d:2 b:1 ", text(plan.now(3)));
+    plan.lose("b");
+    EXPECT_EQ("d:2 c:0 ", text(plan.now(3))) << "c has become a spare";
+    EXPECT_EQ(0u, plan.use_only({"d", "c"}));
+    EXPECT_EQ("d:2 c:0 ", text(plan.now(3)));
+    plan.lose("c");
+    EXPECT_EQ("d:3 ", text(plan.now(3))) << "a and e may not be used any more";
+}
+
+TEST(Nodes, MayAllBeOthers)
+{
+    NodePlan plan({{"a", 2}, {"b", 1}, {"c", 0}, {"d", 0}}, 2);
+    EXPECT_EQ(2u, plan.use_only({"c", "d"}));
+    EXPECT_EQ("c:2 d:1 ", text(plan.now(3)));
+}
+
+TEST(Nodes, WithNoPlaceToGoToNothingChanges)
+{
+    NodePlan plan({{"a", 1}, {"b", 1}, {"c", 1}}, 1);
+    const auto reason = [&](const std::vector<std::string> &hosts) -> std::string {
+        try {
+            plan.use_only(hosts);
+        } catch (const Error &error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ("no free node is listed for the ranks on b", reason({"a"}));
+    EXPECT_EQ("node x is unknown: the command does not name it", reason({"a", "x"}));
+    plan.lose("c");
+    EXPECT_EQ("no free node is listed for the ranks on b", reason({"a", "c"})) << "it was lost";
+    EXPECT_EQ("a:1 b:1 ", text(plan.now(2)));
+}
+
+TEST(Nodes, NamesInAFile)
+{
+    const std::string path = testing::TempDir() + "ckpt-nodes";
+    const auto read = [&](const std::string &content) {
+        std::ofstream(path) << content;
+        return read_node_names(path);
+    };
+    EXPECT_EQ((std::vector<std::string>{"n1", "n2.example.org"}),
+              read("# mine\n n1\n\nn2.example.org # and this\n"));
+    for (const char *wrong : {"", "# n1\n", "n1 n2\n", "n1\nn2:2\n", "n[1-2]\n", "n1,n2\n"}) {
+        EXPECT_THROW(read(wrong), Error) << wrong;
+    }
+    std::remove(path.c_str());
+    EXPECT_THROW(read_node_names(path), Error);
 }
 
 TEST(Nodes, WithoutASpareNothingMoves)

@@ -3,6 +3,9 @@
  * test_tiers.cpp - two directories of checkpoints as one.
  */
 #include "config.h"
+#include "common/host.hpp"
+#include "image/node_garbage.hpp"
+#include "image/node_record.hpp"
 #include "image/tiers.hpp"
 
 #include "tests/child_process.hpp"
@@ -140,4 +143,138 @@ TEST_F(TiersTest, WhatIsNotNeededGoes)
     ASSERT_EQ(left.size(), 2u);
     EXPECT_EQ(left[0].number, 3u);
     EXPECT_EQ(left[1].number, 5u);
+}
+
+namespace
+{
+
+/* Checkpoints on this node and on one that is called n2. */
+class OnNodes : public TiersTest
+{
+  protected:
+    /* A record, and the piece that this node has. */
+    void note(std::uint64_t number, bool is_protected, bool is_here = true,
+              const std::string &other = "n2") const
+    {
+        Manifest manifest;
+        manifest.job = "job";
+        manifest.number = number;
+        manifest.created = static_cast<std::int64_t>(number);
+        manifest.rank_count = 2;
+        manifest.pieces = {{"node-a.h5", host_name(), 5, 0, {0}},
+                           {"node-b.h5", other, 5, 0, {1}}};
+        if (is_here) {
+            std::ofstream(memory.begin_checkpoint("job", number) / "node-a.h5") << "piece";
+        }
+        NodeRecord{manifest, memory.directory_of("job", number),
+                   is_protected ? nlohmann::json{{"scheme", "partner"}} : nlohmann::json()}
+            .write(slow.directory() / "job");
+    }
+
+    /* The directory that all nodes see is enough to know. */
+    Tiers lasting() const { return *Tiers::open({slow.directory(), {}}); }
+
+    static std::vector<std::uint64_t> numbers(const std::vector<Checkpoint> &checkpoints)
+    {
+        std::vector<std::uint64_t> found;
+        for (const Checkpoint &checkpoint : checkpoints) {
+            found.push_back(checkpoint.number);
+        }
+        return found;
+    }
+
+    Store memory = Store::create(scratch / "memory");
+};
+
+using Numbers = std::vector<std::uint64_t>;
+
+} // namespace
+
+TEST_F(OnNodes, WhatIsOlderThanTheSureOnesIsGarbage)
+{
+    for (std::uint64_t number : {1, 2, 3}) {
+        note(number, true);
+    }
+    note(4, false); /* nobody knows whether n2 has its piece */
+    EXPECT_EQ(numbers(node_garbage(lasting(), "job", 1).noted), (Numbers{2, 1}));
+    EXPECT_EQ(numbers(node_garbage(lasting(), "job", 2).noted), (Numbers{1}));
+    EXPECT_EQ(numbers(node_garbage(lasting(), "job", 3).noted), (Numbers{}));
+    EXPECT_EQ(node_garbage(lasting(), "job", 1).needed,
+              (std::set<fs::path>{memory.directory_of("job", 3), memory.directory_of("job", 4)}));
+}
+
+TEST_F(OnNodes, TheNewestThatMayBeOfUseStays)
+{
+    note(1, false);
+    note(2, false);
+    EXPECT_TRUE(node_garbage(lasting(), "job", 1).noted.empty()) << "none is sure";
+    note(3, true, false);
+    EXPECT_TRUE(node_garbage(lasting(), "job", 1).noted.empty()) << "this node has lost it";
+    commit(slow, 4);
+    EXPECT_EQ(numbers(node_garbage(lasting(), "job", 1).noted), (Numbers{3, 2, 1}));
+    EXPECT_TRUE(node_garbage(lasting(), "job", 2).noted.empty());
+}
+
+TEST_F(OnNodes, OneThatIsAllHereNeedsNoProtection)
+{
+    note(1, false);
+    note(2, false);
+    Manifest manifest = NodeRecord::load(slow.directory() / "job", 2).manifest;
+    std::ofstream(memory.directory_of("job", 2) / "node-b.h5") << "piece";
+    manifest.write(memory.directory_of("job", 2));
+    EXPECT_EQ(numbers(node_garbage(lasting(), "job", 1).noted), (Numbers{1}));
+}
+
+TEST_F(OnNodes, ARecordGoesBeforeWhatIsHere)
+{
+    note(1, true);
+    note(2, true);
+    const auto garbage = node_garbage(lasting(), "job", 1);
+    ASSERT_EQ(garbage.noted.size(), 1u);
+    remove_noted(lasting(), garbage.noted[0]);
+    EXPECT_EQ(NodeRecord::numbers(slow.directory() / "job"), (Numbers{2}));
+    EXPECT_FALSE(fs::exists(memory.directory_of("job", 1)));
+    EXPECT_TRUE(fs::exists(memory.directory_of("job", 2) / "node-a.h5"));
+}
+
+/* As on a node where gc was not called yet. */
+TEST_F(OnNodes, WhatIsLeftBehindIsFoundByTheRecordsThatStay)
+{
+    for (std::uint64_t number : {1, 2, 3}) {
+        note(number, number == 2);
+    }
+    NodeRecord::remove(slow.directory() / "job", 1);
+    fs::create_directory(memory.directory_of("job", 4)); /* one that is being written */
+    const auto garbage = node_garbage(lasting(), "job", 1);
+    EXPECT_TRUE(garbage.noted.empty());
+    ASSERT_EQ(numbers(garbage.left), (Numbers{1}));
+    remove_left(garbage.left[0]);
+    EXPECT_FALSE(fs::exists(memory.directory_of("job", 1)));
+    EXPECT_TRUE(fs::exists(memory.directory_of("job", 4)));
+}
+
+TEST_F(OnNodes, ARecordThatIsDamagedIsLeftAlone)
+{
+    note(1, true);
+    note(2, true);
+    note(3, true);
+    std::ofstream(slow.directory() / "job/nodes/1.json") << "{";
+    const auto garbage = node_garbage(lasting(), "job", 1);
+    EXPECT_EQ(numbers(garbage.noted), (Numbers{2}));
+    EXPECT_TRUE(garbage.left.empty());
+}
+
+TEST_F(OnNodes, ARecordOfAnotherPlaceIsNotFollowed)
+{
+    note(1, true);
+    note(2, true);
+    NodeRecord record = NodeRecord::load(slow.directory() / "job", 1);
+    record.directory = scratch / "precious";
+    fs::create_directory(record.directory);
+    record.write(slow.directory() / "job");
+    for (const Checkpoint &checkpoint : node_garbage(lasting(), "job", 1).noted) {
+        remove_noted(lasting(), checkpoint);
+    }
+    EXPECT_TRUE(fs::exists(scratch / "precious"));
+    EXPECT_EQ(NodeRecord::numbers(slow.directory() / "job"), (Numbers{2}));
 }

@@ -13,6 +13,7 @@
 #include "runtime/init.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
+#include "sys/unix_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 static int link_fd = -1;
@@ -181,22 +181,9 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
 
 static int try_connect(const char *path)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    long fd, result;
+    const int fd = ckpt_unix_connect(path, SOCK_SEQPACKET);
 
-    ckpt_text_copy(address.sun_path, sizeof(address.sun_path), path);
-    fd = ckpt_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return (int)fd;
-    }
-    do {
-        result = ckpt_syscall3(SYS_connect, fd, (long)&address, sizeof(address));
-    } while (result == -EINTR);
-    if (result < 0) {
-        ckpt_sys_close((int)fd);
-        return (int)result;
-    }
-    return ckpt_descriptor_raise((int)fd);
+    return fd < 0 ? fd : ckpt_descriptor_raise(fd);
 }
 
 int ckpt_agent_connect(struct ckpt_failure *failure)

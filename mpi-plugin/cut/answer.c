@@ -21,6 +21,8 @@
 #include "cut/withhold.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "independent/page.h"
+#include "independent/replay.h"
 #include "sys/syscall.h"
 #include "task/frozen_copy.h"
 #include "task/threads.h"
@@ -72,6 +74,12 @@ static int savable(struct ckpt_failure *failure)
     if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* and nobody can tell when that is over */
         (void)ckpt_fail(failure, -EBUSY,
                         "an earlier checkpoint lost its agent in the middle");
+        return 0;
+    }
+    if (ckpt_replaying) {
+        (void)ckpt_fail(failure, -EBUSY,
+                        "rank %d is being replayed: ask again in a moment",
+                        (int)ckpt_rank_page()->rank);
         return 0;
     }
     if (handle == NULL) {
@@ -165,7 +173,9 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
         return error;
     }
     message.arg[0] = (uint64_t)(uintptr_t)snapshot;
-    message.arg[1] = ckpt_live(CKPT_WIN) != NULL ? CKPT_READY_SHARED : 0;
+    message.arg[1] = ckpt_live(CKPT_WIN) != NULL || ckpt_independent != NULL
+                         ? CKPT_READY_SHARED
+                         : 0;
     message.arg[1] |= ckpt_files_lead_out() ? CKPT_READY_LEADS_OUT : 0;
     message.arg[2] = ckpt_epoch_open ? ckpt_epoch_channels_used() : 0;
     (void)ckpt_agent_send(&message, -1);

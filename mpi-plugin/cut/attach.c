@@ -13,6 +13,7 @@
 #include "cut/report.h"
 #include "cut/resume.h"
 #include "handles/communicator.h"
+#include "independent/page.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -35,10 +36,26 @@ int ckpt_checkpoint_signal(void)
 }
 
 static int attached_thread;
+static int agent;
+
+int ckpt_agent_pid(void)
+{
+    return agent;
+}
 
 int ckpt_attached_thread(void)
 {
     return attached_thread;
+}
+
+/* What the agent has to see of independent checkpoints. */
+static void share_page(void)
+{
+    struct ckpt_message message = {.type = CKPT_MSG_SHARED, .arg = {CKPT_SHARED_PAGE}};
+
+    if (ckpt_independent_descriptor() >= 0) {
+        (void)ckpt_agent_send(&message, ckpt_independent_descriptor());
+    }
 }
 
 /* Introduces this rank; the agent's own address goes to `address`. */
@@ -71,6 +88,8 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     if (page->committed < message.arg[0]) { /* restarted from that one */
         page->committed = message.arg[0];
     }
+    agent = (int)message.arg[1];
+    share_page();
     /* Let the agent read our memory where ptrace is restricted (Yama). */
     (void)ckpt_sys_prctl(PR_SET_PTRACER, (long)message.arg[1], 0, 0, 0);
     ckpt_text_copy(address, size, message.text);

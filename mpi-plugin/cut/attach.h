@@ -19,6 +19,9 @@
  */
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure);
 
+/* The agent's process. Context: any. */
+int ckpt_agent_pid(void);
+
 /* The kernel's id of the thread that the agent's signals go to. Context: any. */
 int ckpt_attached_thread(void);
 

@@ -14,6 +14,8 @@
 #define CKPT_COLLECTIVE_H
 
 #include "handles/communicator.h"
+#include "independent/page.h"
+#include "independent/replay.h"
 #include "runtime/crossing.h"
 #include "task/threads.h"
 
@@ -81,7 +83,9 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     ckpt_collective.communicator = communicator;
     ckpt_collective.redo = redo;
     ckpt_begin();
+    ckpt_replay_look(); /* others may want to see in windows what this rank has stored */
     ckpt_state = CKPT_STATE_COLLECTIVE;
+    ckpt_uncovered_begin();
     communicator->clock->entered++; /* from here on: inside */
     ckpt_let_others();
 }
@@ -90,6 +94,7 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
 static inline __attribute__((always_inline)) void
 ckpt_clock_leave(struct ckpt_clock *clock)
 {
+    ckpt_uncovered_end();
     clock->left++;
     __asm__ volatile("" ::: "memory"); /* the agent reads both */
     clock->settled = clock->left;
@@ -142,6 +147,7 @@ ckpt_clock_leave(struct ckpt_clock *clock)
         ckpt_begin();                                                          \
         upper_ = ckpt_enter();                                                 \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
+        ckpt_uncovered_begin();                                                \
         (comm)->clock->entered++;                                              \
         ckpt_clock_leave((comm)->clock);                                       \
         ckpt_leave(upper_);                                                    \

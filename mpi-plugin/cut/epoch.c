@@ -14,6 +14,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
+#include "independent/page.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
@@ -51,7 +52,9 @@ uint64_t ckpt_epoch_needs(void)
     uint64_t needs = 0;
 
     needs |= ckpt_channels_all() ? 0 : CKPT_NEEDS_CHANNELS;
-    needs |= ckpt_live(CKPT_WIN) == NULL ? 0 : CKPT_NEEDS_WINDOWS;
+    needs |= ckpt_live(CKPT_WIN) == NULL && ckpt_independent == NULL
+                 ? 0
+                 : CKPT_NEEDS_WINDOWS;
     needs |= ckpt_live(CKPT_FILE) == NULL ? 0 : CKPT_NEEDS_FILES;
     needs |= ckpt_multiple ? CKPT_NEEDS_THREADS : 0;
     for (; handle != NULL; handle = ckpt_live_next(handle)) {

@@ -75,6 +75,7 @@ static int begin(struct ckpt_nonblocking *call,
     code = call->begin(own, lower);
     ckpt_leave(upper);
     if (code == MPI_SUCCESS) {
+        ckpt_uncovered_message();
         clock->entered++;
         call->number = ++clock->left;
     }

@@ -20,6 +20,9 @@
 #include "cut/system_v.h"
 #include "files/files.h"
 #include "handles/kinds.h"
+#include "independent/capture.h"
+#include "independent/keep.h"
+#include "independent/page.h"
 #include "memory/advice.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -143,6 +146,13 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0 && !ckpt_alone()) {
         error = ckpt_recipes_rebuild(failure);
     }
+    if (error == 0 && ckpt_independent_restarted() != MPI_SUCCESS) {
+        error = ckpt_fail(failure, -ENOMEM,
+                          "no memory that the ranks share for independent "
+                          "checkpoints");
+    }
+    ckpt_keep_restarted();
+    ckpt_capture_restarted();
     if (error == 0) {
         error = ckpt_service_reopen(failure);
     }

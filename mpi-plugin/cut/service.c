@@ -21,6 +21,8 @@
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
 #include "cut/withhold.h"
+#include "independent/capture.h"
+#include "independent/page.h"
 #include "runtime/callback.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -318,10 +320,17 @@ void ckpt_service_forget(void)
     ckpt_pending = ckpt_multiple;
 }
 
+int ckpt_service_is_free(void)
+{
+    return ckpt_checkpoint.open && !ckpt_checkpoint.armed && !ckpt_epoch_open &&
+           ckpt_agent_connected();
+}
+
 /* Descriptors of ours among the application's. */
 int ckpt_service_owns_descriptor(int fd)
 {
     return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||
            fd == ckpt_log_file_descriptor() ||
+           fd == ckpt_independent_descriptor() || ckpt_capture_owns_descriptor(fd) ||
            ckpt_lower.owns_descriptor(fd);
 }

@@ -26,6 +26,10 @@ int ckpt_service_reopen(struct ckpt_failure *failure);
  * Context: normal, outside of calls. */
 void ckpt_service_progress(void);
 
+/* 1 if this rank takes part in checkpoints, and none is under way. Context:
+ * normal. */
+int ckpt_service_is_free(void);
+
 /* 1 for descriptors that belong to the lower half or to us. Context: any. */
 int ckpt_service_owns_descriptor(int fd);
 

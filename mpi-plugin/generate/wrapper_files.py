@@ -65,6 +65,8 @@ _INCLUDES = """
 #include "handles/file.h"
 #include "handles/request.h"
 #include "handles/window.h"
+#include "independent/entry.h"
+#include "independent/sync.h"
 #include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 

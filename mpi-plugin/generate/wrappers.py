@@ -208,10 +208,15 @@ class EarlyWrapper(Wrapper):
 
 class RemoteWrapper(Wrapper):
     """Access to the memory of another rank: within an epoch. Outside of one the
-    lower half still tells what is wrong with the arguments."""
+    lower half still tells what is wrong with the arguments, as it does for windows
+    with independent checkpoints, which are our own business."""
 
     def _finish(self):
         self.declarations.append("int outside;")
+        names = [argument.name for argument in self.function.arguments]
+        own = [Call(f"code = ckpt_independent_{self.name}(", names),
+               If("code != CKPT_ACCESS_WRONG", [f'CKPT_RETURN(win, code, "{self.mpi_name}");'])]
+        self.prepared.append(If("ckpt_window_is_independent(win)", own))
         items = ["win", "&target_rank", "&target_disp"]
         # Behind ckpt_begin: no restart may come between this and the call.
         self.prepared.append(Call("outside = ckpt_window_access(", items))
@@ -253,7 +258,16 @@ class CollectiveWrapper(Wrapper):
         self.type_counts = []
         super().__init__(function)
         refusal = self._refuse("NULL", "MPI_ERR_COMM")
-        self.checks[:0] = [If("!ckpt_communicator_valid(comm)", [refusal]), *self._split()]
+        valid = If("!ckpt_communicator_valid(comm)", [refusal])
+        self.checks[:0] = [valid, *self._independent(), *self._split()]
+
+    def _independent(self):
+        """Barriers of all are part of what can be replayed (independent/sync.h)."""
+        if self.name != "Barrier":
+            return []
+        own = ["ckpt_begin();", "code = ckpt_sync_barrier();",
+               f'CKPT_RETURN(comm, code, "{self.mpi_name}");']
+        return [If("ckpt_independent != NULL && comm == MPI_COMM_WORLD", own)]
 
     def _split(self):
         """Where threads are in MPI at once: the nonblocking form, and a wait."""

@@ -10,6 +10,7 @@
  */
 #include "base/arena.h"
 #include "handles/attribute.h"
+#include "handles/datatype_contents.h"
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
@@ -44,73 +45,18 @@ static int words_add(struct words *words, int64_t value)
     return 0;
 }
 
-/* Sizes of the arguments of one constructor, and the arguments. */
-struct contents {
-    int integer_count, address_count, type_count, combiner;
-    int *integers;
-    MPI_Aint *addresses;
-    MPI_Datatype *types;
-    size_t size;
-};
-
-static int contents_read(MPI_Datatype lower, struct contents *contents)
-{
-    char *memory;
-    int code;
-
-    CKPT_CALL(code, Type_get_envelope, lower, &contents->integer_count,
-              &contents->address_count, &contents->type_count,
-              &contents->combiner);
-    contents->size = 0;
-    if (code != MPI_SUCCESS || contents->combiner == MPI_COMBINER_NAMED) {
-        return code;
-    }
-    contents->size =
-        (size_t)contents->address_count * sizeof(MPI_Aint) +
-        (size_t)contents->type_count * sizeof(MPI_Datatype) +
-        (size_t)contents->integer_count * sizeof(int) + 16;
-    memory = ckpt_memory_alloc(contents->size);
-    if (memory == NULL) {
-        return MPI_ERR_NO_MEM;
-    }
-    contents->addresses = (MPI_Aint *)memory;
-    contents->types =
-        (MPI_Datatype *)(contents->addresses + contents->address_count);
-    contents->integers = (int *)(contents->types + contents->type_count);
-    CKPT_CALL(code, Type_get_contents, lower, contents->integer_count,
-              contents->address_count, contents->type_count, contents->integers,
-              contents->addresses, contents->types);
-    return code;
-}
-
-static int describe(MPI_Datatype lower, struct words *words);
-
-/* Inner types that are not named were made for us: they are freed again. */
-static int describe_inner(MPI_Datatype lower, struct words *words)
-{
-    MPI_Datatype predefined = ckpt_predefined_find(lower);
-    int error, code;
-
-    error = describe(lower, words);
-    if (predefined == NULL) {
-        CKPT_CALL(code, Type_free, &lower);
-        (void)code;
-    }
-    return error;
-}
-
 static int describe(MPI_Datatype lower, struct words *words)
 {
     MPI_Datatype predefined = ckpt_predefined_find(lower);
-    struct contents contents;
+    struct ckpt_contents contents;
     int error = 0, i;
 
     if (predefined != NULL) {
         error = words_add(words, MPI_COMBINER_NAMED);
         return error != 0 ? error : words_add(words, (int64_t)(intptr_t)predefined);
     }
-    if (contents_read(lower, &contents) != MPI_SUCCESS ||
-        contents.combiner == MPI_COMBINER_NAMED) {
+    if (ckpt_contents_read(lower, &contents) != MPI_SUCCESS ||
+        contents.size == 0) {
         return -EINVAL;
     }
     error |= words_add(words, contents.combiner);
@@ -124,9 +70,9 @@ static int describe(MPI_Datatype lower, struct words *words)
         error |= words_add(words, contents.addresses[i]);
     }
     for (i = 0; i < contents.type_count; i++) {
-        error |= describe_inner(contents.types[i], words);
+        error |= describe(contents.types[i], words);
     }
-    ckpt_memory_free(contents.addresses, contents.size);
+    ckpt_contents_free(&contents);
     return error;
 }
 
@@ -146,7 +92,7 @@ int ckpt_datatype_record(MPI_Datatype datatype)
 
 /* Calls the constructor `combiner`; integers and addresses as the standard's
  * table for MPI_Type_get_contents orders them. */
-static int construct(const struct contents *c, MPI_Datatype *made)
+static int construct(const struct ckpt_contents *c, MPI_Datatype *made)
 {
     const int *n = c->integers;
     const MPI_Aint *a = c->addresses;
@@ -212,7 +158,7 @@ static int construct(const struct contents *c, MPI_Datatype *made)
 /* Makes the type that `*word` describes and moves `*word` past it. */
 static int make(const int64_t **word, MPI_Datatype *made)
 {
-    struct contents c = {0};
+    struct ckpt_contents c = {0};
     const int64_t *w = *word;
     int code = MPI_SUCCESS, ignored, i;
 

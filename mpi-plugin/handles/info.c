@@ -111,7 +111,7 @@ int ckpt_info_set_pairs(MPI_Info lower, const char *pairs)
     return code;
 }
 
-int ckpt_info_is_true(const char *pairs, const char *wanted)
+const char *ckpt_info_value(const char *pairs, const char *wanted)
 {
     const char *key = pairs;
 
@@ -119,11 +119,18 @@ int ckpt_info_is_true(const char *pairs, const char *wanted)
         const char *value = key + strlen(key) + 1;
 
         if (strcmp(key, wanted) == 0) {
-            return strcmp(value, "true") == 0;
+            return value;
         }
         key = value + strlen(value) + 1;
     }
-    return 0;
+    return NULL;
+}
+
+int ckpt_info_is_true(const char *pairs, const char *wanted)
+{
+    const char *value = ckpt_info_value(pairs, wanted);
+
+    return value != NULL && strcmp(value, "true") == 0;
 }
 
 int ckpt_info_merge(char **pairs, size_t *size, MPI_Info info)

@@ -30,4 +30,7 @@ int ckpt_info_merge(char **pairs, size_t *size, MPI_Info info);
 /* Whether a key has the value "true". Context: any. */
 int ckpt_info_is_true(const char *pairs, const char *wanted);
 
+/* The value of a key, in the pairs; NULL: there is none. Context: normal. */
+const char *ckpt_info_value(const char *pairs, const char *wanted);
+
 #endif

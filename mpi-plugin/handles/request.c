@@ -15,6 +15,7 @@
 #include "cut/withhold.h"
 #include "handles/channels.h"
 #include "handles/kinds.h"
+#include "independent/page.h"
 #include "runtime/crossing.h"
 
 #include <sched.h>
@@ -140,6 +141,7 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
 {
     MPI_Comm comm = request->communicator;
 
+    ckpt_uncovered_message();
     request->handle.lower = NULL;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
         code == MPI_SUCCESS && ckpt_nonblocking_goes_on(request)) {

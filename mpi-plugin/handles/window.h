@@ -19,6 +19,7 @@
 #include "handles/handles.h"
 
 struct ckpt_shared; /* handles/window_shared.h */
+struct ckpt_independent_window; /* independent/window.h */
 
 /* Memory attached to a dynamic window. */
 struct ckpt_attached {
@@ -77,6 +78,7 @@ struct ompi_win_t {
     int lenient; /* the library lets operations pass outside of epochs */
     size_t room; /* bytes at `base` that are ours to unmap; 0: none */
     struct ckpt_shared *shared; /* memory that all map, or NULL */
+    struct ckpt_independent_window *independent; /* or NULL: as all others */
     struct ckpt_attached *attached;
 
     /* The epochs of the application. */
@@ -141,6 +143,13 @@ int ckpt_windows_regions(struct ckpt_region *regions, int capacity);
 /* Makes all windows again, in the order that all members know. Context:
  * quiesced. Returns an MPI error code. */
 int ckpt_windows_rebuild(void);
+
+/* Nothing of it goes through the lower half: independent/window.h. */
+static inline int ckpt_window_is_independent(MPI_Win win)
+{
+    return __builtin_expect(ckpt_window_valid(win) && win->independent != NULL,
+                            0);
+}
 
 /* Whether the application may access a rank's memory now. */
 int ckpt_window_may_access(MPI_Win win, int rank);

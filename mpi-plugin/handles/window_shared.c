@@ -19,14 +19,15 @@ static uint64_t whole_pages(uint64_t size)
     return (size + PAGE - 1) & ~(PAGE - 1);
 }
 
-struct ckpt_shared *ckpt_shared_new(int count, int apart)
+struct ckpt_shared *ckpt_shared_new(int count, int aligned, int one)
 {
     struct ckpt_shared *shared =
         calloc(1, sizeof(*shared) + (size_t)count * sizeof(*shared->segment));
 
     if (shared != NULL) {
         shared->count = count;
-        shared->apart = apart;
+        shared->aligned = aligned;
+        shared->apart = aligned && !one;
     }
     return shared;
 }
@@ -65,7 +66,7 @@ static void lay_out(struct ckpt_shared *shared)
     for (int i = 0; i < shared->count; i++) {
         shared->segment[i].offset = end;
         end += shared->segment[i].size;
-        if (shared->apart) {
+        if (shared->aligned) {
             end = whole_pages(end);
         }
     }
@@ -263,7 +264,7 @@ void *ckpt_shared_base(MPI_Win win, int rank)
     const struct ckpt_shared *shared = win->shared;
     const struct ckpt_segment *segment = &shared->segment[rank];
 
-    if (segment->size == 0 && shared->apart && shared->count > 1) {
+    if (segment->size == 0 && shared->aligned && shared->count > 1) {
         return NULL; /* as in Open MPI; programs tell by it */
     }
     return shared->start + segment->offset;

@@ -29,15 +29,16 @@ struct ckpt_segment {
 struct ckpt_shared {
     char *start;   /* our mapping, NULL before there is one */
     uint64_t span; /* bytes, whole pages */
-    int apart;     /* segments begin at pages of their own */
+    int aligned;   /* segments begin at pages of their own */
+    int apart;     /* and each is an allocation of its rank below */
     int mapped;    /* the lower window is made of these pages */
     int count;
     struct ckpt_segment segment[]; /* [count], by rank */
 };
 
-/* Segments may lie apart if the application wants that or cannot know. NULL:
- * out of memory. Context: normal. */
-struct ckpt_shared *ckpt_shared_new(int count, int apart);
+/* Segments may lie apart if the application wants that or cannot know; one: in a
+ * single allocation nevertheless. NULL: out of memory. Context: normal. */
+struct ckpt_shared *ckpt_shared_new(int count, int aligned, int one);
 
 /* Whether all members of a lower communicator can share memory; collective.
  * Runs with the lower thread pointer. Returns an MPI error code. */

@@ -19,6 +19,7 @@
 #include "handles/channels.h"
 #include "handles/communicator.h"
 #include "handles/early_info.h"
+#include "independent/page.h"
 #include "memory/regions.h"
 #include "runtime/foreign.h"
 #include "runtime/leaked_descriptors.h"
@@ -179,6 +180,9 @@ static void start(int required)
     if (code == MPI_SUCCESS) {
         code = ckpt_synchronous_open();
     }
+    if (code == MPI_SUCCESS) {
+        code = ckpt_independent_open(rank, size);
+    }
     ckpt_end();
     if (code != MPI_SUCCESS) {
         (void)ckpt_fail(&failure, -EIO, "the MPI library fails, code %d", code);
@@ -315,6 +319,7 @@ int PMPI_Abort(MPI_Comm comm, int code)
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Abort");
     }
     ckpt_begin();
+    ckpt_uncovered_begin(); /* it is not to be replayed after that */
     CKPT_CALL(result, Abort,
               CKPT_LOWER(ckpt_communicator_valid(comm) ? comm : MPI_COMM_WORLD),
               code);

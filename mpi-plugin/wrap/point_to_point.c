@@ -15,6 +15,7 @@
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
+#include "independent/page.h"
 #include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
@@ -24,6 +25,7 @@
 
 static inline void count_sent(MPI_Comm comm, int peer, int tag)
 {
+    ckpt_uncovered_message();
     if (LIKELY((unsigned)peer < (unsigned)comm->peers)) {
         comm->sent[peer]++;
     }
@@ -37,6 +39,7 @@ static inline void count_sent(MPI_Comm comm, int peer, int tag)
 
 static inline void count_received(MPI_Comm comm, const MPI_Status *status)
 {
+    ckpt_uncovered_message();
     if (LIKELY((unsigned)status->MPI_SOURCE < (unsigned)comm->peers &&
                !status->_cancelled)) {
         comm->received[status->MPI_SOURCE]++;

@@ -9,6 +9,8 @@
 #include "handles/info.h"
 #include "handles/kinds.h"
 #include "handles/window_shared.h"
+#include "independent/page.h"
+#include "independent/window.h"
 #include "wrap/window_wrapper.h"
 
 #include <stdlib.h>
@@ -97,8 +99,9 @@ static int prepare(MPI_Win win, MPI_Info info, MPI_Comm comm)
         return MPI_SUCCESS;
     }
     win->shared = ckpt_shared_new(
-        comm->size, allocates || ckpt_info_is_true(win->infos,
-                                                   "alloc_shared_noncontig"));
+        comm->size,
+        allocates || ckpt_info_is_true(win->infos, "alloc_shared_noncontig"),
+        !allocates && ckpt_independent != NULL);
     if (win->shared == NULL) {
         return MPI_ERR_NO_MEM;
     }
@@ -126,6 +129,7 @@ static int take_memory(MPI_Win win)
     ckpt_leave(upper);
     if (code == MPI_SUCCESS) {
         win->base = ckpt_shared_base(win, win->comm->rank);
+        code = ckpt_independent_adopt(win);
     }
     return code;
 }

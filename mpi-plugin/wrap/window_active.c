@@ -9,6 +9,7 @@
  * the application.
  */
 #include "cut/collective.h"
+#include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <stdlib.h>
@@ -37,6 +38,12 @@ int PMPI_Win_fence(int assert, MPI_Win win)
 
     CKPT_REQUIRE_WINDOW(win, check_fence(win, assert), "MPI_Win_fence");
     ckpt_begin();
+    if (win->independent != NULL) {
+        code = ckpt_sync_fence(win);
+        win->fence =
+            assert & MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
+        CKPT_RETURN(win, code, "MPI_Win_fence");
+    }
     code = ckpt_window_flush(win);
     ckpt_end();
     if (code != MPI_SUCCESS) {
@@ -158,7 +165,11 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 
     CKPT_REQUIRE_WINDOW(win, check_post(group, assert, win), "MPI_Win_post");
     code = find_partners(group, win, &win->exposure);
-    if (code == MPI_SUCCESS) {
+    if (code == MPI_SUCCESS && win->independent != NULL) {
+        ckpt_begin();
+        code = ckpt_sync_post(win, &win->exposure);
+        ckpt_end();
+    } else if (code == MPI_SUCCESS) {
         code = tell_all(&win->exposure, TAG_POSTED, win->comm);
     }
     return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_post");
@@ -189,6 +200,12 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     code = find_partners(group, win, &win->access);
     if (code == MPI_SUCCESS) {
         win->fence = CKPT_FENCE_NONE;
+    }
+    if (code == MPI_SUCCESS && win->independent != NULL) {
+        ckpt_begin();
+        code = ckpt_sync_start(win, &win->access);
+        ckpt_end();
+    } else if (code == MPI_SUCCESS) {
         code = hear_all(&win->access, TAG_POSTED, win->comm);
     }
     return code == MPI_SUCCESS ? code : ckpt_error(win, code, "MPI_Win_start");
@@ -203,9 +220,13 @@ int PMPI_Win_complete(MPI_Win win)
         win, win->access.ranks == NULL ? MPI_ERR_RMA_SYNC : MPI_SUCCESS,
         "MPI_Win_complete");
     ckpt_begin();
-    code = ckpt_window_flush(win);
+    if (win->independent != NULL) {
+        code = ckpt_sync_complete(win, &win->access);
+    } else {
+        code = ckpt_window_flush(win);
+    }
     ckpt_end();
-    if (code == MPI_SUCCESS) {
+    if (code == MPI_SUCCESS && win->independent == NULL) {
         code = tell_all(&win->access, TAG_COMPLETE, win->comm);
     }
     end_epoch(&win->access);
@@ -236,7 +257,13 @@ int PMPI_Win_wait(MPI_Win win)
     int code;
 
     CKPT_REQUIRE_WINDOW(win, check_exposed(win), "MPI_Win_wait");
-    code = hear_all(&win->exposure, TAG_COMPLETE, win->comm);
+    if (win->independent != NULL) {
+        ckpt_begin();
+        code = ckpt_sync_wait(win, &win->exposure);
+        ckpt_end();
+    } else {
+        code = hear_all(&win->exposure, TAG_COMPLETE, win->comm);
+    }
     if (code == MPI_SUCCESS) {
         code = end_exposure(win);
     }
@@ -251,6 +278,14 @@ int PMPI_Win_test(MPI_Win win, int *flag)
 
     CKPT_REQUIRE_WINDOW(win, check_exposed(win), "MPI_Win_test");
     origins = &win->exposure;
+    if (win->independent != NULL) {
+        ckpt_begin();
+        code = ckpt_sync_test(win, origins, flag);
+        if (*flag) {
+            end_epoch(origins);
+        }
+        CKPT_RETURN(win, code, "MPI_Win_test");
+    }
     while (origins->heard < origins->count && there && code == MPI_SUCCESS) {
         const int origin = origins->ranks[origins->heard];
 

@@ -11,6 +11,8 @@
  */
 #include "cut/message_log.h"
 #include "handles/request.h"
+#include "independent/delivery.h"
+#include "independent/sync.h"
 #include "wrap/window_wrapper.h"
 
 #include <sched.h>
@@ -154,12 +156,15 @@ int PMPI_Win_lock(int type, int rank, int assert, MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, check_lock(type, rank, assert, win),
                         "MPI_Win_lock");
     ckpt_begin();
-    if ((assert & MPI_MODE_NOCHECK) == 0 && type == MPI_LOCK_EXCLUSIVE) {
-        lock = CKPT_LOCK_EXCLUSIVE;
-        code = take(win, rank, try_exclusive);
-    } else if ((assert & MPI_MODE_NOCHECK) == 0) {
-        lock = CKPT_LOCK_SHARED;
-        code = take(win, rank, try_shared);
+    if ((assert & MPI_MODE_NOCHECK) == 0) {
+        lock = type == MPI_LOCK_EXCLUSIVE ? CKPT_LOCK_EXCLUSIVE
+                                          : CKPT_LOCK_SHARED;
+    }
+    if (win->independent != NULL) {
+        code = ckpt_sync_lock(win, rank, lock);
+    } else if (lock != CKPT_LOCK_UNCHECKED) {
+        code = take(win, rank,
+                    lock == CKPT_LOCK_EXCLUSIVE ? try_exclusive : try_shared);
     }
     if (code == MPI_SUCCESS) {
         win->locked[rank] = (uint8_t)lock;
@@ -217,11 +222,15 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, check_unlock(win, rank), "MPI_Win_unlock");
     ckpt_begin();
     CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
-    if (code == MPI_SUCCESS) {
-        code = flush_rank(win, rank);
-    }
-    if (code == MPI_SUCCESS) {
-        code = give_back(win, rank);
+    if (win->independent != NULL) {
+        code = ckpt_sync_unlock(win, rank);
+    } else {
+        if (code == MPI_SUCCESS) {
+            code = flush_rank(win, rank);
+        }
+        if (code == MPI_SUCCESS) {
+            code = give_back(win, rank);
+        }
     }
     win->locked[rank] = CKPT_LOCK_NONE;
     win->locked_count--;
@@ -246,16 +255,19 @@ static int check_lock_all(int assert, MPI_Win win)
 
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
+    enum ckpt_lock lock;
     int code = MPI_SUCCESS;
 
     CKPT_REQUIRE_WINDOW(win, check_lock_all(assert, win), "MPI_Win_lock_all");
     ckpt_begin();
-    if ((assert & MPI_MODE_NOCHECK) == 0) {
+    lock = assert & MPI_MODE_NOCHECK ? CKPT_LOCK_UNCHECKED : CKPT_LOCK_SHARED;
+    if (win->independent != NULL) {
+        code = ckpt_sync_lock_all(win, lock);
+    } else if (lock == CKPT_LOCK_SHARED) {
         code = take(win, 0, try_all);
     }
     if (code == MPI_SUCCESS) {
-        win->locked_all = assert & MPI_MODE_NOCHECK ? CKPT_LOCK_UNCHECKED
-                                                    : CKPT_LOCK_SHARED;
+        win->locked_all = lock;
         win->fence = CKPT_FENCE_NONE;
         CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
     }
@@ -273,11 +285,15 @@ int PMPI_Win_unlock_all(MPI_Win win)
         "MPI_Win_unlock_all");
     ckpt_begin();
     CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
-    if (code == MPI_SUCCESS) {
-        code = ckpt_window_flush(win);
-    }
-    if (code == MPI_SUCCESS && win->locked_all == CKPT_LOCK_SHARED) {
-        code = subtract(win, 0, CKPT_LOCK_WORD_ALL, EVERYWHERE);
+    if (win->independent != NULL) {
+        code = ckpt_sync_unlock_all(win);
+    } else {
+        if (code == MPI_SUCCESS) {
+            code = ckpt_window_flush(win);
+        }
+        if (code == MPI_SUCCESS && win->locked_all == CKPT_LOCK_SHARED) {
+            code = subtract(win, 0, CKPT_LOCK_WORD_ALL, EVERYWHERE);
+        }
     }
     win->locked_all = CKPT_LOCK_NONE;
     CKPT_RETURN(win, code, "MPI_Win_unlock_all");
@@ -324,7 +340,8 @@ static int flush_one(int rank, MPI_Win win, const char *name)
 
     CKPT_REQUIRE_WINDOW(win, check_flush(win, rank), name);
     ckpt_begin();
-    code = flush_rank(win, rank);
+    code = win->independent != NULL ? ckpt_deliver(win, rank)
+                                    : flush_rank(win, rank);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
     }
@@ -338,7 +355,8 @@ static int flush_all(MPI_Win win, const char *name)
 
     CKPT_REQUIRE_WINDOW(win, check_passive(win), name);
     ckpt_begin();
-    code = ckpt_window_flush(win);
+    code = win->independent != NULL ? ckpt_deliver_all(win)
+                                    : ckpt_window_flush(win);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
     }
@@ -365,6 +383,9 @@ int PMPI_Win_sync(MPI_Win win)
     CKPT_REQUIRE_WINDOW(win, MPI_SUCCESS, "MPI_Win_sync");
     ckpt_begin();
     CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    if (win->independent != NULL) {
+        code = ckpt_sync_memory();
+    }
     poll_in_vain();
     CKPT_RETURN(win, code, "MPI_Win_sync");
 }

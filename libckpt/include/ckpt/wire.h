@@ -57,6 +57,11 @@
  *   HELD     ---->          with a signal, to all ranks: the request waits
  *            <----  ALLOWED it can be saved; REQUEST follows when all can
  *
+ * Between checkpoints, with CKPT_PROTOCOL=independent (docs/protocol.md, section 12):
+ *
+ *            <----  SHARED  brings a memory file that outlives the rank
+ *            <----  KEPT    a copy of the process stands still, in case that it dies
+ *
  * A rank answers REQUEST or SAVE with REFUSED and a reason when it cannot be
  * saved. RESUME may come at any time after REQUEST and ends the checkpoint. RUN
  * may come whenever the rank holds, also after DRAINED or READY: the ranks have
@@ -70,11 +75,15 @@
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 10u
+#define CKPT_WIRE_VERSION 11u
 
 /* The name of a launch begins so if its only rank was started without a launcher,
  * and is not of MPI from the start. */
 #define CKPT_LAUNCH_ALONE "program-"
+
+/* Of the environment: a Unix stream socket of `ckpt run`. Each process of the launcher
+ * connects to it when it begins, and goes on when the connection is closed. */
+#define CKPT_STARTED_VARIABLE "CKPT_STARTED"
 
 enum ckpt_message_type {
     /* rank to agent */
@@ -121,6 +130,14 @@ enum ckpt_message_type {
                               points that it has reached */
     CKPT_MSG_STUCK = 15, /* a rank that has refused for now waits, perhaps for one that
                             stays at a safe point; arg[0] as in ALLOWED */
+    CKPT_MSG_KEPT = 16,  /* the rank has made a copy of its process, which describes itself;
+                            its message counters are in the rank page, as for STOPPED.
+                            arg[0]: pid of the copy, arg[1]: address of its struct
+                            ckpt_snapshot in it, arg[2]: number of the copy, from 1,
+                            arg[3]: its `interval` (ckpt/independent.h). Carries the
+                            connection to it. The one before is let go; no answer */
+    CKPT_MSG_SHARED = 17, /* carries a memory file of the node that is to outlive the
+                             ranks, arg[0]: enum ckpt_shared_kind; text: its name */
 
     /* agent to rank */
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
@@ -150,6 +167,13 @@ enum ckpt_message_type {
                              CKPT_ANSWER_TO_ALL; text: why there is no checkpoint, or
                              "" */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
+};
+
+/* What SHARED brings. */
+enum ckpt_shared_kind {
+    CKPT_SHARED_PAGE = 0,   /* struct ckpt_independent_page */
+    CKPT_SHARED_WINDOW = 1, /* memory of a window */
+    CKPT_SHARED_LOG = 2,    /* a log of accesses */
 };
 
 /* Where a rank is while a checkpoint is being agreed on. */

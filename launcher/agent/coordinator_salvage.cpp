@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coordinator_salvage.cpp - one rank has died, and a ghost is in its place: the job is saved
+ * as it is, and ends, to be restarted from that.
+ */
+#include "agent/coordinator.hpp"
+
+#include "common/durations.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::steady_clock;
+
+} // namespace
+
+/* Behind rank_gone(), by which a checkpoint that was under way was given up; its files may
+ * still be being removed. */
+void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
+{
+    const std::string obstacle = machine_.ghost_obstacle();
+
+    if (!obstacle.empty()) {
+        node.salvage_over(0, obstacle);
+        return;
+    }
+    ghost_ = rank;
+    where_[rank] = &node;
+    machine_.hello(rank, cut, steady_clock::now());
+    perform();
+    if (is_holding()) {
+        drop_held(fmt::format("rank {} has died", rank));
+    }
+    queue_.push_back({0, Then::kill});
+    start_waiting();
+}
+
+/* The ghost goes, whatever has come of it. number: of the checkpoint, or 0, and why. */
+void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
+{
+    const int rank = std::exchange(ghost_, -1);
+    if (rank < 0) {
+        return;
+    }
+    Node *node = std::exchange(where_[rank], nullptr);
+
+    if (number != 0) {
+        salvaged_ = {number, rank, static_cast<double>(now_nanoseconds()) * 1e-9, {}};
+    }
+    machine_.gone(rank, steady_clock::now());
+    if (node != nullptr) {
+        node->salvage_over(number, why);
+    }
+}
+
+/* Of an earlier launch: it is in the manifests. */
+void Coordinator::note_last_salvage()
+{
+    for (const Checkpoint &checkpoint : store_->checkpoints(job_)) {
+        if (checkpoint.manifest && !checkpoint.manifest->replayed.empty() &&
+            checkpoint.number >= salvaged_.number) {
+            salvaged_ = {checkpoint.number, checkpoint.manifest->replayed.front(),
+                         static_cast<double>(checkpoint.manifest->created) * 1e-9,
+                         {}};
+        }
+    }
+}
+
+} // namespace ckpt

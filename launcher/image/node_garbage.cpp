@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * node_garbage.cpp - compares the records of a job with what is on this node.
+ */
+#include "image/node_garbage.hpp"
+
+#include "common/error.hpp"
+#include "common/host.hpp"
+#include "image/node_record.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/* All that is known here of one number. */
+struct Found {
+    std::optional<NodeRecord> record;
+    bool is_unreadable = false;     /* there is a record, which cannot be read */
+    std::optional<Checkpoint> here; /* in the directory of this node */
+    bool is_whole = false;          /* in a directory that can be seen from here */
+};
+
+using ByNumber = std::map<std::uint64_t, Found>;
+
+void add_records(ByNumber &all, const fs::path &records)
+{
+    for (std::uint64_t number : NodeRecord::numbers(records)) {
+        try {
+            all[number].record = NodeRecord::load(records, number);
+        } catch (const Error &) {
+            all[number].is_unreadable = true;
+        }
+    }
+}
+
+/* A record that names another place than a checkpoint's is none that we would follow. */
+bool is_place_of(const fs::path &directory, const std::string &job, std::uint64_t number)
+{
+    return directory.is_absolute() &&
+           directory.filename() == checkpoint_directory_name(number) &&
+           directory.parent_path().filename() == job;
+}
+
+/* The directories of the nodes, as this one has them, but those that the user has given:
+ * these are looked at as every directory is. */
+std::vector<Store> stores_here(const ByNumber &all, const Tiers &tiers, const std::string &job)
+{
+    std::set<fs::path> directories;
+    for (const auto &[number, found] : all) {
+        if (found.record && is_place_of(found.record->directory, job, number)) {
+            directories.insert(found.record->directory.parent_path().parent_path());
+        }
+    }
+    std::vector<Store> stores;
+    for (const fs::path &directory : directories) {
+        try {
+            if (!tiers.directories().contains(directory)) {
+                stores.emplace_back(directory);
+            }
+        } catch (const Error &) { /* there is none here, or it is not ours */
+        }
+    }
+    return stores;
+}
+
+ByNumber look_at(const Tiers &tiers, const std::string &job)
+{
+    ByNumber all;
+
+    add_records(all, tiers.records(job));
+    for (const Store &store : stores_here(all, tiers, job)) {
+        for (Checkpoint &checkpoint : store.checkpoints(job)) {
+            Found &found = all[checkpoint.number];
+            found.is_whole |= checkpoint.state == Checkpoint::State::committed;
+            found.here = std::move(checkpoint);
+        }
+    }
+    for (const TierCheckpoint &entry : tiers.checkpoints(job)) {
+        all[entry.checkpoint.number].is_whole |= entry.is_in_fast || entry.is_in_slow;
+    }
+    return all;
+}
+
+/* It can be used, as far as can be told from here. */
+bool is_sure(const Found &found)
+{
+    if (found.is_whole || !found.record) {
+        return found.is_whole;
+    }
+    const std::string host = host_name();
+    const auto &pieces = found.record->manifest.pieces;
+    return !found.record->protection.is_null() &&
+           std::ranges::all_of(pieces, [&](const Piece &piece) {
+               return piece.host != host || damage_of(piece, found.record->directory).empty();
+           });
+}
+
+Checkpoint noted(const NodeRecord &record, const std::string &job, std::uint64_t number)
+{
+    Checkpoint checkpoint;
+    checkpoint.job = job;
+    checkpoint.number = number;
+    checkpoint.directory = record.directory;
+    checkpoint.state = Checkpoint::State::committed;
+    checkpoint.manifest = record.manifest;
+    checkpoint.is_on_nodes = true;
+    return checkpoint;
+}
+
+/* Ours: its name says that it is a checkpoint's, its place that we may. */
+void remove_directory(const Checkpoint &checkpoint)
+{
+    if (is_place_of(checkpoint.directory, checkpoint.job, checkpoint.number) &&
+        fs::exists(checkpoint.directory)) {
+        Store(checkpoint.directory.parent_path().parent_path())
+            .remove(checkpoint.job, checkpoint.number);
+    }
+}
+
+} // namespace
+
+NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep)
+{
+    const ByNumber all = look_at(tiers, job);
+    NodeGarbage garbage;
+    std::size_t sure = 0;
+
+    for (auto it = all.rbegin(); it != all.rend(); ++it) {
+        const auto &[number, found] = *it;
+        if (found.record && sure >= keep) {
+            garbage.noted.push_back(noted(*found.record, job, number));
+        } else if (found.record) {
+            garbage.needed.insert(found.record->directory);
+        } else if (found.here && !found.is_unreadable &&
+                   sure >= (found.is_whole ? keep : 1)) { /* nobody works on an old one */
+            garbage.left.push_back(*found.here);
+        }
+        sure += is_sure(found) ? 1 : 0;
+    }
+    return garbage;
+}
+
+void remove_noted(const Tiers &tiers, const Checkpoint &checkpoint)
+{
+    NodeRecord::remove(tiers.records(checkpoint.job), checkpoint.number);
+    remove_directory(checkpoint);
+}
+
+void remove_left(const Checkpoint &checkpoint)
+{
+    remove_directory(checkpoint);
+}
+
+} // namespace ckpt

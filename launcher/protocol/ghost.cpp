@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ghost.cpp - what answers in the place of a rank that has died.
+ */
+#include "protocol/ghost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ckpt
+{
+
+Ghost::Ghost(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
+             std::vector<std::uint64_t> received)
+    : rank_(rank), snapshot_(snapshot), clocks_(std::move(clocks)),
+      received_(std::move(received))
+{
+    for (ckpt_clock &clock : clocks_) {
+        entered_.push_back(clock.entered);
+        clock.entered = std::min(clock.entered, clock.left);
+    }
+}
+
+ckpt_message Ghost::answer(ckpt_message_type type) const
+{
+    ckpt_message message{};
+
+    message.magic = CKPT_WIRE_MAGIC;
+    message.version = CKPT_WIRE_VERSION;
+    message.type = type;
+    message.epoch = epoch_;
+    return message;
+}
+
+ckpt_message Ghost::refusal(const std::string &why) const
+{
+    ckpt_message message = answer(CKPT_MSG_REFUSED);
+
+    const std::string text =
+        fmt::format("rank {} is lost: {}", rank_, why).substr(0, sizeof message.text - 1);
+    std::ranges::copy(text, message.text);
+    return message;
+}
+
+ckpt_message Ghost::place(ckpt_message_type type, ckpt_place place, bool holds) const
+{
+    ckpt_message message = answer(type);
+
+    message.arg[0] = place;
+    message.arg[3] = holds ? 1 : 0;
+    return message;
+}
+
+/* The network has died with the rank: what it had not received will not come. */
+ckpt_message Ghost::drained() const
+{
+    for (std::size_t peer = 0; peer < expected_.size(); peer++) {
+        const std::uint64_t received = peer < received_.size() ? received_[peer] : 0;
+        if (expected_[peer] != received) {
+            return refusal(fmt::format("rank {} has sent it {} messages, its copy has {}", peer,
+                                       expected_[peer], received));
+        }
+    }
+    return answer(CKPT_MSG_DRAINED);
+}
+
+ckpt_message Ghost::ready() const
+{
+    ckpt_message message = answer(CKPT_MSG_READY);
+
+    message.arg[0] = snapshot_;
+    message.arg[1] = CKPT_READY_SHARED;
+    return message;
+}
+
+Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
+{
+    epoch_ = epoch;
+    switch (type) {
+    case CKPT_MSG_REQUEST:
+    case CKPT_MSG_RUN: /* it cannot, so nobody is to wait for that */
+        return place(CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);
+    case CKPT_MSG_STOP:
+        return place(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true);
+    case CKPT_MSG_DRAIN:
+        return drained();
+    case CKPT_MSG_SAVE:
+        return ready();
+    case CKPT_MSG_CUT:
+        return refusal("it can only be saved while all stand still");
+    default:
+        return std::nullopt;
+    }
+}
+
+Ghost::Answer Ghost::set_targets(const std::vector<std::uint64_t> &targets)
+{
+    const std::size_t count = std::min(targets.size(), clocks_.size());
+
+    for (std::size_t i = 0; i < count; i++) {
+        ckpt_clock &clock = clocks_[i];
+        if (clock.id == 0 || targets[i] <= clock.left) {
+            continue;
+        }
+        if (targets[i] > entered_[i]) {
+            return refusal("others are in a collective call that it has not entered, or "
+                           "have left it");
+        }
+        clock.entered = clock.left = targets[i];
+        clock.settled = std::max(clock.settled, targets[i]);
+    }
+    return std::nullopt;
+}
+
+} // namespace ckpt

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * log_cap.cpp - who is waited for, and how long.
+ */
+#include "protocol/log_cap.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ckpt
+{
+
+void LogCap::look(const IndependentState &state, Time now)
+{
+    asked_.clear();
+    is_replaying_ = false;
+    for (int rank = 0; rank < std::ssize(state.ranks); rank++) {
+        const ckpt_independent_rank &one = state.ranks[rank];
+        if (was_asked_in_vain(one)) {
+            asked_.push_back(rank);
+        }
+        is_replaying_ = is_replaying_ || one.replaying != 0;
+    }
+    if (asked_.empty()) {
+        since_.reset();
+        pause_ = patience;
+    } else if (!since_) {
+        since_ = now;
+    }
+}
+
+bool LogCap::is_due(Time now, Time last) const
+{
+    return since_ && !is_replaying_ && now >= std::max(*since_, last) + pause_;
+}
+
+void LogCap::begun()
+{
+    pause_ = std::min(2 * pause_, longest_pause);
+}
+
+} // namespace ckpt

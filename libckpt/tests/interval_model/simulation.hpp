@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * simulation.hpp - whole runs of the model.
+ */
+#pragma once
+
+#include "system.hpp"
+
+#include <vector>
+
+namespace model
+{
+
+struct Outcome {
+    std::vector<Page> pages;
+    std::vector<Word> hashes; // of the processes
+    Statistics statistics;
+};
+
+/* Runs all programs to their end. A Violation is what it throws otherwise. */
+Outcome run(const Settings &settings);
+
+/*
+ * The same with and without crashes; a Violation if the results differ. The
+ * statistics of the run with crashes.
+ */
+Statistics compare_with_failure_free(const Settings &settings);
+
+} // namespace model

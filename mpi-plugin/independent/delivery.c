@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * delivery.c - the end of an interval, for what was staged in it.
+ *
+ * An accumulate is logged as what it made of the memory, not as its operands: then it can
+ * be brought into place again, and a replay need not know in which order others have
+ * added to the same place.
+ */
+#include "independent/delivery.h"
+
+#include "independent/combine.h"
+#include "independent/direct.h"
+#include "independent/interval.h"
+#include "independent/pause.h"
+#include "independent/replay.h"
+#include "independent/staging.h"
+
+#include <string.h>
+
+void ckpt_record_take(MPI_Win win, int piece)
+{
+    struct ckpt_record_target *one = ckpt_record_target(win->independent->record, piece);
+    const uint32_t self = (uint32_t)win->comm->rank + 1;
+    uint32_t nobody = 0;
+
+    while (!__atomic_compare_exchange_n(&one->owner, &nobody, self, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+        nobody = 0;
+        ckpt_independent_pause();
+    }
+}
+
+void ckpt_record_give(MPI_Win win, int piece)
+{
+    __atomic_store_n(&ckpt_record_target(win->independent->record, piece)->owner, 0,
+                     __ATOMIC_RELEASE);
+}
+
+void ckpt_record_apply(struct ckpt_log_record *record, char *memory)
+{
+    const struct ckpt_log_range *range = ckpt_log_ranges(record);
+    const char *bytes = ckpt_log_bytes(record);
+
+    for (uint32_t i = 0; i < record->range_count; i++) {
+        memcpy(memory + range[i].start, bytes, range[i].bytes);
+        bytes += range[i].bytes;
+    }
+}
+
+/* Pages have been there since they were stored to, direct puts since they were logged. */
+void ckpt_record_bring(MPI_Win win, struct ckpt_log_record *record)
+{
+    if (record->kind == CKPT_LOGGED_WRITE) {
+        ckpt_record_apply(record, ckpt_piece_memory(win, record->target));
+    }
+    if (ckpt_window_is_shared(win)) {
+        ckpt_record_apply(record, win->independent->released);
+    }
+    ckpt_record_pair(win->independent->record, win->comm->rank, record->target)->applied =
+        record->interval;
+}
+
+int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
+                        MPI_Datatype element)
+{
+    int code = MPI_SUCCESS;
+
+    if (op != NULL) {
+        code = ckpt_combine(record, ckpt_piece_memory(win, record->target), op, element);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    record->order = __atomic_add_fetch(&ckpt_independent->order, 1, __ATOMIC_RELAXED);
+    record->interval = ckpt_interval_now();
+    ckpt_interval_publish();
+    ckpt_record_bring(win, record);
+    ckpt_interval_close();
+    return code;
+}
+
+/* What is refused leaves no trace from which a replay would know that. */
+static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *record)
+{
+    int code;
+
+    ckpt_record_take(one->win, one->piece);
+    code = ckpt_deliver_record(one->win, record, one->op, one->element);
+    ckpt_record_give(one->win, one->piece);
+    if (code != MPI_SUCCESS) {
+        ckpt_log_drop(record);
+        ckpt_interval_lost();
+    }
+    return code;
+}
+
+/* What the predecessor of a rank in a replay had not delivered comes behind the log's end. */
+static void note_delivery(MPI_Win win, int piece)
+{
+    if (--win->independent->staged[piece] == 0 && !ckpt_replaying) {
+        ckpt_direct_delivered(win, piece);
+    }
+}
+
+/* It is gone then, if that goes well or not. A rank that is replayed may have been killed
+ * between any two records: from then on it is the present. */
+static int deliver_one(struct ckpt_staged one)
+{
+    struct ckpt_log_record *record =
+        ckpt_log_at(ckpt_log, &ckpt_log->writes, one.position);
+    int code = MPI_SUCCESS;
+
+    ckpt_replay_look();
+    if (ckpt_replaying) {
+        ckpt_replay_delivery(one.win, record, one.position);
+    } else {
+        code = deliver_now(&one, record);
+    }
+    note_delivery(one.win, one.piece);
+    return code;
+}
+
+/* Of one window or, NULL, of all; for one piece or, below 0, for all. */
+static int deliver_if(MPI_Win win, int piece)
+{
+    int code = MPI_SUCCESS, one;
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < ckpt_staged_count; i++) {
+        if ((win != NULL && ckpt_staged[i].win != win) ||
+            (piece >= 0 && ckpt_staged[i].piece != piece)) {
+            ckpt_staged[left++] = ckpt_staged[i];
+            continue;
+        }
+        one = deliver_one(ckpt_staged[i]);
+        code = code == MPI_SUCCESS ? one : code;
+    }
+    ckpt_staged_count = left;
+    return code;
+}
+
+/* Without a record these are no steps: a rank may have been killed long after them. */
+int ckpt_deliver(MPI_Win win, int target)
+{
+    const int piece = ckpt_piece_of(win, target);
+
+    return win->independent->staged[piece] == 0 ? MPI_SUCCESS : deliver_if(win, piece);
+}
+
+int ckpt_deliver_all(MPI_Win win)
+{
+    return deliver_if(win, -1);
+}
+
+void ckpt_deliver_everything(void)
+{
+    (void)deliver_if(NULL, -1);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * direct.c - when a put may be in place before its delivery.
+ */
+#include "independent/direct.h"
+
+#include "handles/info.h"
+#include "independent/delivery.h"
+#include "independent/quiet.h"
+#include "independent/replay.h"
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+int ckpt_direct_is_wanted(MPI_Win win)
+{
+    const char *hint = ckpt_info_value(win->infos, "ckpt_direct");
+    const char *all = ckpt_runtime_getenv("CKPT_WINDOWS");
+
+    if (win->flavor != MPI_WIN_FLAVOR_ALLOCATE) {
+        return 0;
+    }
+    return hint != NULL ? strcmp(hint, "true") == 0
+                        : all != NULL && strcmp(all, "direct") == 0;
+}
+
+/* ---- Origins ------------------------------------------------------------------ */
+
+/* The target takes its copy with the memory in hand. So does who puts there first, and
+ * nobody again before the next delivery. */
+static int may_put(MPI_Win win, int piece)
+{
+    struct ckpt_record *record = win->independent->record;
+    const int origin = win->comm->rank;
+    int allowed;
+
+    if (ckpt_quiet_is_broken(record, origin, piece)) {
+        return 1;
+    }
+    ckpt_record_take(win, piece);
+    allowed = ckpt_quiet_break(record, origin, piece);
+    ckpt_record_give(win, piece);
+    return allowed;
+}
+
+/* Whether all that waited for delivery to the piece before the newest record is in place:
+ * who overtakes an accumulate, or a put that is staged, would be in the log behind it. */
+static int is_next(const struct ckpt_independent_window *one, int piece)
+{
+    return one->placed[piece] + 1 == one->staged[piece];
+}
+
+/* A rank that is replayed may have been killed after this put, but what it has done after
+ * it, to its own memory, is not known to be there: the present begins later. */
+void ckpt_direct_put(MPI_Win win, struct ckpt_log_record *record)
+{
+    struct ckpt_independent_window *one = win->independent;
+    const int piece = record->target;
+
+    if (one->is_direct && !ckpt_replaying && is_next(one, piece) && may_put(win, piece)) {
+        ckpt_record_apply(record, ckpt_piece_memory(win, piece));
+        record->kind = CKPT_LOGGED_PLACED;
+        one->placed[piece]++;
+    }
+}
+
+void ckpt_direct_delivered(MPI_Win win, int piece)
+{
+    struct ckpt_record *record = win->independent->record;
+
+    win->independent->placed[piece] = 0;
+    if (ckpt_quiet_is_broken(record, win->comm->rank, piece)) {
+        ckpt_quiet_restore(record, win->comm->rank, piece);
+    }
+}
+
+/* ---- Targets ------------------------------------------------------------------- */
+
+/* What origins do is for them to say: infos may differ. */
+int ckpt_direct_is_quiet(void)
+{
+    for (MPI_Win win = ckpt_independent_first(); win != NULL;
+         win = ckpt_independent_next(win)) {
+        if (!ckpt_quiet_is_kept(win->independent->record, ckpt_own_piece(win))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void ckpt_direct_ask(int asked)
+{
+    for (MPI_Win win = ckpt_independent_first(); win != NULL;
+         win = ckpt_independent_next(win)) {
+        if (!ckpt_window_is_shared(win)) {
+            ckpt_quiet_ask(win->independent->record, win->comm->rank, asked);
+        }
+    }
+}

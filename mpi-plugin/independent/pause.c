@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pause.c - see pause.h.
+ */
+#include "independent/pause.h"
+
+#include "cut/message_log.h"
+#include "handles/request.h"
+#include "independent/expense.h"
+#include "runtime/crossing.h"
+
+#include <sched.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* Turns that are further apart than this belong to different waits. */
+#define ONE_WAIT_NS 20000
+/* For so long a wait is one for somebody who is running. */
+#define SHORT_WAIT_NS 1000000
+
+static int has_processor;
+static uint64_t began, last_turn;
+
+void ckpt_independent_pause_open(int rank_count)
+{
+    has_processor = rank_count <= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int is_short(void)
+{
+    const uint64_t now = ckpt_expense_clock();
+
+    if (now - last_turn > ONE_WAIT_NS) {
+        began = now;
+    }
+    last_turn = now;
+    return now - began < SHORT_WAIT_NS;
+}
+
+void ckpt_independent_pause(void)
+{
+    ckpt_log_progress(); /* whoever is waited for may need it */
+    ckpt_end();
+    ckpt_wait_in_vain();
+    if (!has_processor || !is_short()) {
+        sched_yield();
+    }
+    ckpt_begin();
+}
