@@ -24,12 +24,10 @@ from ckpttest.mpis import OPENMPI5  # noqa: E402
 BUSY = {
     "test_agent",
     "test_campaigns",
-    "test_cluster",
     "test_files",
     "test_fortran",
     "test_mpi4py",
     "test_openmpi5",
-    "test_slurm",
     "test_snapshot",
     "test_stagger",
     "test_threads",
@@ -44,6 +42,7 @@ COMPUTING = {
     "test_run",
     "test_sharing",
     "test_trace",
+    "test_windows",
     "test_workloads",
 }
 

@@ -147,6 +147,10 @@ def test_swap(box, lab, native):
     job.wait_for("^ckpt: the job is swapped out")
     assert not ranks_of(box, "n1", program) and not ranks_of(box, "n2", program)
     assert lab.ckpt("swap", NAME).returncode == 4
+    status = lab.ckpt("status", NAME).stdout
+    assert status.startswith(f"{NAME}: swapped out since "), status
+    assert f"newest checkpoint {NAME}/1 " in status, status
+    assert f"ckpt resume {NAME} brings it back" in status, status
     assert lab.ckpt("resume", NAME).returncode == 0
     job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
     finish(lab, job, program, native)
@@ -161,6 +165,34 @@ def test_migrate(box, lab, native):
     assert lab.ckpt("migrate", NAME, "--from", "n3").returncode == 4
     done = lab.ckpt("migrate", NAME, "--from", "n2", "--to", "n3")
     assert done.returncode == 0, done
+    job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
+    job.wait_for(program.progress)
+    assert ranks_of(box, "n3", program) and not ranks_of(box, "n2", program)
+    finish(lab, job, program, native)
+
+
+def test_migrate_by_signal(box, lab, native):
+    """To the nodes of a file; what is wrong with that is told, and nothing changes."""
+    program = programs.churn(200)
+    nodes = lab.work / "nodes"
+    options = ["--migrate-signal", "USR2", "--nodes-file", str(nodes)]
+    job = start(lab, program, *options)
+    job.wait_for(program.progress)
+    lab.on("n1").wait_for_agent(job, NAME)
+    (run,) = [pid for pid in box.processes(lab.node) if processes.name_of(pid) == "ckpt"]
+    for content, reason in [
+        (None, "No such file"),
+        ("n1\n", "no free node is listed for the ranks on n2$"),
+        ("n1\nn9\n", "node n9 is unknown"),
+    ]:
+        if content:
+            nodes.write_text(content, encoding="ascii")
+        processes.send(run, signal.SIGUSR2)
+        job.wait_for(f"^ckpt: SIGUSR2: the job stays where it is: .*{reason}")
+    assert ranks_of(box, "n2", program)
+    nodes.write_text("n3\nn1\n", encoding="ascii")
+    processes.send(run, signal.SIGUSR2)
+    job.wait_for("^ckpt: SIGUSR2: the job moves to nodes of ")
     job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
     job.wait_for(program.progress)
     assert ranks_of(box, "n3", program) and not ranks_of(box, "n2", program)

@@ -3,6 +3,7 @@
 same; nobody touches it."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,11 @@ def save(lab, job, program):
     return Path(lab.ckpt_json("checkpoint", NAME)["path"])
 
 
-def kill_a_rank(job, program, number):
-    """SIGKILL to one, as the kernel may send it."""
+def kill_a_rank(job, program, number, by=signal.SIGKILL):
+    """A signal to one, as the kernel may send it."""
     name = Path(program.argv[0]).name
     ranks = [pid for pid in job.ranks() if processes.name_of(pid) == name]
-    processes.kill(ranks[number])
+    processes.send(ranks[number], by)
 
 
 def damage(checkpoint):
@@ -83,6 +84,37 @@ def test_all_are_damaged(lab):
     kill_a_rank(job, program, 0)
     assert job.finish() == 137
     job.wait_for("^ckpt: .*there is no checkpoint to restart from")
+
+
+def test_before_the_first_checkpoint(lab, native):
+    """A rank that is killed is not to blame: the job begins anew."""
+    program = programs.churn(8000)
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    lab.wait_for_agent(job, NAME)
+    kill_a_rank(job, program, 1)
+    job.wait_for("^ckpt: .*signal 9.*; restart 1 of at most 10, from the beginning$")
+    job.succeed()
+    assert lab.answer(program, job) == native(program).answer
+
+
+@pytest.mark.parametrize(
+    ("options", "number", "reason"),
+    [
+        ([], signal.SIGSEGV, "there is no checkpoint to restart from$"),
+        (["--no-fresh-start"], signal.SIGKILL, "it must not begin anew$"),
+    ],
+)
+def test_no_fresh_start(lab, options, number, reason):
+    """Of a program that fails by itself, or is not to run twice."""
+    program = programs.churn(8000)
+    job = start(lab, program, *options)
+    job.wait_for(program.progress)
+    lab.wait_for_agent(job, NAME)
+    kill_a_rank(job, program, 1, number)
+    assert job.finish() == 128 + number
+    job.wait_for(f"^ckpt: .*{reason}")
+    assert not [line for line in job.lines if "; restart " in line]
 
 
 def test_restart_takes_an_older_one(lab, native):

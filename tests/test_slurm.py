@@ -11,7 +11,10 @@ from ckpttest.settings import APPS, INSTALL, TOP
 
 SCRIPTS = TOP / "docs/slurm"
 
-pytestmark = pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing() or "-")
+pytestmark = [
+    pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing() or "-"),
+    pytest.mark.xdist_group("slurm"),  # they share a cluster
+]
 
 
 @pytest.fixture(scope="module", name="cluster")

@@ -4,12 +4,11 @@
  */
 #include "workload.h"
 
-#include <time.h>
+#include "step_line.h"
+
 #include <unistd.h>
 
-#define SHARE     16 /* of the machine's memory: one part of so many */
-#define LINE_NS   100000000
-#define SECOND_NS 1000000000
+#define SHARE 16 /* of the machine's memory: one part of so many */
 
 int64_t workload_default_bytes(void)
 {
@@ -42,18 +41,7 @@ double *zeros(long count)
 
 void show_step(int rank, long step)
 {
-    static int64_t printed;
-    struct timespec now;
-    int64_t ns;
-
-    if (rank != 0) {
-        return;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    ns = (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-    if (printed == 0 || ns - printed >= LINE_NS) {
-        printed = ns;
-        printf("step %ld\n", step);
-        fflush(stdout);
+    if (rank == 0) {
+        print_step(step);
     }
 }

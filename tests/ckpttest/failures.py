@@ -24,6 +24,10 @@ NOTICED = re.compile(r"^ckpt: .*(what is left of the job is ended|; restart \d+ 
 RESTART = re.compile(r"^ckpt: .*; restart \d+ of")
 
 
+class NoRanks(Exception):
+    """The program has ended."""
+
+
 class Injector:
     """Makes failures of a running job."""
 
@@ -42,8 +46,18 @@ class Injector:
             if processes.name_of(pid) == self.name
         ]
 
+    def _known_ranks(self):
+        found = self.ranks()
+        if not found:
+            raise NoRanks
+        return found
+
     def _rank(self):
-        return self.chance.choice(self.ranks())
+        return self.chance.choice(self._known_ranks())
+
+    def first_node(self):
+        """That of rank 0, which is the first one in use."""
+        return self._known_ranks()[0][0]
 
     def random_node(self):
         """Of those that have ranks."""
@@ -66,8 +80,8 @@ class Injector:
         self.box.kill(self._rank()[0])
 
     def coordinator_killed(self):
-        """The node of rank 0, which is the first one in use."""
-        self.box.kill(self.ranks()[0][0])
+        """The node of rank 0."""
+        self.box.kill(self.first_node())
 
     def link_cut(self):
         """The node's ranks and agent live, but nobody hears of them."""
@@ -136,9 +150,19 @@ class Run:
         index = self.job._next - 1  # pylint: disable=protected-access
         return self.job.times[index] - begin
 
+    def _await_step(self, begin):
+        """Seconds until the program shows progress. None: it had come to its last step before,
+        and to its end since."""
+        try:
+            return self._await(self.program.progress, begin)
+        except JobError:
+            if self.job.run_on(0):
+                raise
+            return None
+
     def _inject(self, kind):
         if kind == "node_killed_in_checkpoint":
-            waits = self.lab.on(self.injector.ranks()[0][0]).ckpt_in_background(
+            waits = self.lab.on(self.injector.first_node()).ckpt_in_background(
                 "checkpoint", NAME
             )
             self.injector.node_killed()
@@ -160,15 +184,22 @@ class Run:
         """A rank's node is to be free."""
         node = self.injector.random_node()
         done = self.lab.ckpt("migrate", NAME, "--from", node)
+        if done.returncode != 0 and not self.job.run_on(1):
+            raise NoRanks
         assert done.returncode == 0, done
 
     def _migrated(self, begin):
         """As fail_once(): stopped, started again, running."""
         moved = time.monotonic() - begin
         started = self._await(rf"^ckpt: the job goes on from {NAME}/\d+", begin)
-        running = self._await(self.program.progress, begin)
-        self.times["migrated"].append((moved, started, running))
-        return True
+        return self._note("migrated", moved, started, self._await_step(begin))
+
+    def _note(self, kind, *times):
+        """How long a failure took, if the program has shown that it runs again. False if the
+        job is over."""
+        if None not in times:
+            self.times[kind].append(times)
+        return None not in times
 
     def _restarting(self):
         """Ranks of the launch that has just begun, in whatever state."""
@@ -196,11 +227,7 @@ class Run:
 
     def fail_once(self):
         """One failure at a random moment, and the way back. False if the job is over."""
-        if (
-            not self._is_saved_anew()
-            or not self.job.run_on(self.chance.uniform(0, 2))
-            or not self.injector.ranks()
-        ):
+        if not self._is_saved_anew() or not self.job.run_on(self.chance.uniform(0, 2)):
             return False
         kinds = [kind for kind, nodes in KINDS.items() if nodes <= self.spares]
         if self.spares == 0:
@@ -208,7 +235,10 @@ class Run:
         kind = self.chance.choice(kinds)
         self.job._next = len(self.job.lines)  # pylint: disable=protected-access
         begin = time.monotonic()
-        self._inject(kind)
+        try:
+            self._inject(kind)
+        except NoRanks:
+            return False
         self.spares -= KINDS[kind]
         self.counts[kind] += 1
         print(f"{kind}, {self.spares} nodes are spare", flush=True)
@@ -221,10 +251,9 @@ class Run:
             restarted = self._await(RESTART, begin)
         else:
             restarted = noticed
-        running = self._await(self.program.progress, begin)
+        running = self._await_step(begin)
         self.injector.switch_off()
-        self.times[kind].append((noticed, restarted, running))
-        return True
+        return self._note(kind, noticed, restarted, running)
 
 
 def run_failures(directory, make_program, count, chance, levels=""):

@@ -2,6 +2,7 @@
 """mpis.py - the MPI libraries that jobs can run over, and jobs that begin over
 one and go on over another."""
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass
@@ -47,8 +48,9 @@ class MpichLab(Lab):
         """Also removes what hydra leaves when it is killed."""
         super().close()
         for path in Path("/tmp").glob("hydra_hwloc_xmlfile_*"):
-            if path.stat().st_mtime >= self._opened:
-                path.unlink()
+            with contextlib.suppress(FileNotFoundError):  # another lab was faster
+                if path.stat().st_mtime >= self._opened:
+                    path.unlink()
 
     def mpirun_command(self, program, *options):
         return [self.mpirun, *options, "-n", program.ranks, *program.argv]

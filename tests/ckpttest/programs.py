@@ -151,6 +151,11 @@ def idle(stop_file, ranks=2):
     return Program("idle", [APPS / "idle", stop_file], ranks, r"^tick (\d+)")
 
 
+def ends(how, ranks=2):
+    """Rank 1 ends as it should not: see the source."""
+    return Program("ends", [APPS / "ends", how], ranks)
+
+
 def threads(steps, ranks=2):
     """C++ threads compute while main does MPI; about 5 ms a step."""
     return Program("C++ threads", [APPS / "threads", steps], ranks)

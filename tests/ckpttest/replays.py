@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""replays.py - programs on windows under `ckpt run --protocol independent`, of which one
+rank after the other is killed at random moments.
+
+Each rank writes the number of each step that it begins into a file, and a number made of all
+that it has seen by then; from these files is read who did steps twice, when all were further
+than at the kill, and whether a rank that was replayed has seen again what it had seen.
+"""
+
+import re
+import shutil
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+from . import alone, processes, windows
+from .job import JobError
+from .lab import POLL, Lab
+from .settings import PATIENCE
+
+RANKS = 3
+LONGEST_REST = 0.7  # seconds between two kills, at most
+LONGEST_END = 900  # seconds from the last kill to the result, at most
+
+NOT_REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is not replayed: (.*?)(?:; what is .*)?$")
+REPLAYED = re.compile(r"^ckpt: rank \d+ .*; it is replayed, ")
+RESTART = re.compile(r"^ckpt: .*; restart \d+ of at most ")
+
+# One of them, `absent`, has a rank that takes no checkpoint of itself again for long.
+# Steps and size: some ten seconds of three ranks on two processors.
+SIZES = {
+    "barnes": (2000, 500),
+    "batches": (12000, 500),
+    "hash_table": (600, 2000),
+    "open_epoch": (60, 1000),
+    "shared_bytes": (12000, 3000),
+    "shared_counter": (20000, 50),
+    "stencil": (40000, 256),
+    "uneven": (60000, 1000),
+    "water_nsquared": (5000, 300),
+    "water_spatial": (5000, 300),
+    "work_queue": (3000, 32),
+}
+WAYS = {
+    " ".join([name, *way]): (name, way)
+    for name, ways in windows.WAYS.items()
+    for way in ways
+    if name in SIZES
+}
+
+
+def is_replayable(status, ranks=RANKS):
+    """Whether each rank has a checkpoint of itself from which it could go on now."""
+    own = status.get("independent", [])
+    return len(own) == ranks and all(rank["replayable"] for rank in own)
+
+
+def is_saved(status):
+    """Whether there is a checkpoint of all ranks of this launch."""
+    return status["committed"] > 0
+
+
+def start(lab, name, program, *options, **settings):
+    """A job of that name, with independent checkpoints."""
+    program.prepare(lab.work)
+    run = [lab.ckpt_program, "run", "--name", name, *STAGED, *options, "--"]
+    # pylint: disable-next=protected-access
+    return lab._start([*run, *lab.mpirun_command(program)], settings)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How jobs are run and killed."""
+
+    options: tuple  # of ckpt run
+    is_ready: Callable  # whether a job of this status may be killed
+    blind: float = 0  # share of kills that do not wait for that
+    hasty: float = 0  # share of kills after which the next one waits for nothing
+
+
+STAGED = ("--protocol", "independent")
+DIRECT = (*STAGED, "--windows", "direct")
+INDEPENDENT = Plan(STAGED, is_replayable)
+COORDINATED = Plan(("--interval", 1), is_saved)
+ROUGH = {  # by what puts are; with and without checkpoints of all
+    puts: [
+        Plan(options, is_replayable, blind=0.1, hasty=0.15),
+        Plan((*options, "--interval", 1), is_replayable, blind=0.1, hasty=0.15),
+    ]
+    for puts, options in {"staged": STAGED, "direct": DIRECT}.items()
+}
+
+
+class Progress:
+    """The steps that each rank has begun, one after the other, as its file tells, and what
+    it had seen by then."""
+
+    def __init__(self, prefix, ranks):
+        self.paths = [Path(f"{prefix}.{rank}") for rank in range(ranks)]
+        self.steps = [[] for _ in range(ranks)]
+        self.seen = [[] for _ in range(ranks)]
+        self.newest = [-1] * ranks
+        self._read = [0] * ranks
+
+    def look(self):
+        """Reads what has been written since."""
+        for rank, path in enumerate(self.paths):
+            if not path.exists():
+                continue
+            with open(path, "rb") as file:
+                file.seek(self._read[rank])
+                text = file.read()
+            text = text[: text.rfind(b"\n") + 1]
+            self._read[rank] += len(text)
+            words = text.split()
+            new = [int(word) for word in words[::2]]
+            self.steps[rank] += new
+            self.seen[rank] += words[1::2]
+            self.newest[rank] = max([self.newest[rank], *new])
+
+    def counts(self):
+        """How many lines each file has."""
+        return [len(steps) for steps in self.steps]
+
+
+@dataclass
+class Kill:
+    """Of one rank."""
+
+    way: str
+    rank: int
+    line: int  # of the output, the first one afterwards
+    begun: list  # lines of each rank then
+    restarts: int = 0
+    computing: float = 0  # seconds until each rank had begun a step in the new launch
+    seconds: float = 0  # until each had begun one that it had not; 0: the job ended
+    why_not: str = ""  # it was not replayed
+    compared: int = 0  # steps that it did again, seeing the same
+
+
+class Run:
+    """One job, from its start to the right answer."""
+
+    def __init__(self, directory, way, chance, plan):
+        name, options = WAYS[way]
+        self.last_step = SIZES[name][0] - 1
+        self.way = way
+        self.chance = chance
+        self.plan = plan
+        self.lab = Lab(directory)
+        self.kills = []
+        prefix = self.lab.directory / "progress"
+        self.progress = Progress(prefix, RANKS)
+        options = [*options, f"--progress={prefix}"]
+        self.program = windows.program(name, *SIZES[name], ranks=RANKS, way=options)
+        self.program.prepare(self.lab.work)
+        options = [*plan.options, "--max-restarts", 1000, "--back-off", 0]
+        command = self.lab.mpirun_command(self.program)
+        self.job = alone.start(self.lab, *command, options=options)
+
+    def close(self):
+        """Whatever is left."""
+        self.lab.close()
+
+    def _await_ranks(self, is_ready):
+        """Until all run, and the job is ready; their process ids. None: it is over."""
+        deadline = time.monotonic() + PATIENCE
+        while self.job.run_on(POLL):
+            status = alone.status(self.lab)
+            if status and len(status["ranks"]) == RANKS and is_ready(status):
+                return {rank["rank"]: rank["pid"] for rank in status["ranks"]}
+            if time.monotonic() > deadline:
+                raise JobError(self.job, f"no ranks that can be killed: {status}")
+        return None
+
+    def kill_once(self, rank=None):
+        """One at a random moment, this rank or a random one, and the way back. False if the
+        job is over."""
+        is_hasty = self.kills and not self.kills[-1].computing
+        is_blind = is_hasty or self.chance.random() < self.plan.blind
+        pids = self._await_ranks((lambda _: True) if is_blind else self.plan.is_ready)
+        if pids is None or not self.job.run_on(self.chance.uniform(0, LONGEST_REST)):
+            return False
+        rank = self.chance.randrange(RANKS) if rank is None else rank
+        self.progress.look()
+        self.settle()
+        kill = Kill(self.way, rank, len(self.job.lines), self.progress.counts())
+        begin = time.monotonic()
+        processes.kill(pids[rank])
+        if not self._await_restart(kill.line):
+            self.progress.look()
+            assert self.last_step in self.progress.newest, "nothing followed a kill"
+            return False
+        self.kills.append(kill)
+        return self._watch_return(kill, begin)
+
+    def settle(self):
+        """What the newest kill has led to, by all that was told since."""
+        if self.kills:
+            kill = self.kills[-1]
+            lines = self.job.lines[kill.line :]
+            kill.restarts = sum(1 for line in lines if RESTART.match(line))
+            kill.why_not = self._why_not(lines)
+
+    def _watch_return(self, kill, begin):
+        """Measures how the ranks come back. False: the job is over."""
+        if self.chance.random() < self.plan.hasty:
+            return True
+        self.progress.look()
+        begun, newest = self.progress.counts(), list(self.progress.newest)
+        if not self._await_all(self.progress.counts, begun):
+            return False
+        kill.computing = time.monotonic() - begin
+        if not self._await_all(lambda: self.progress.newest, newest):
+            return False
+        kill.seconds = time.monotonic() - begin
+        return True
+
+    def _await_restart(self, first_line):
+        """Until `ckpt run` tells of one, when no rank runs. False: the job is over."""
+        deadline = time.monotonic() + PATIENCE
+        while not any(RESTART.match(line) for line in self.job.lines[first_line:]):
+            if time.monotonic() > deadline:
+                raise JobError(self.job, "a rank was killed, and nothing follows")
+            if not self.job.run_on(POLL / 4):
+                return any(RESTART.match(line) for line in self.job.lines[first_line:])
+        return True
+
+    def _await_all(self, numbers, before):
+        """Until each of these numbers is larger than before. False: the job is over."""
+        deadline = time.monotonic() + PATIENCE
+        while any(new <= old for new, old in zip(numbers(), before)):
+            if time.monotonic() > deadline:
+                raise JobError(self.job, f"{numbers()} is not beyond {before}")
+            if not self.job.run_on(POLL / 4):
+                return False
+            self.progress.look()
+        return True
+
+    @staticmethod
+    def _why_not(lines):
+        """Why a kill that led to these lines was not followed by a replay, or ''."""
+        for line in lines:
+            if found := NOT_REPLAYED.match(line):
+                return re.sub(r"\d+", "N", found[1])
+        return "" if any(REPLAYED.match(line) for line in lines) else "not told"
+
+    def check(self, expected):
+        """When the job has ended: it has the right answer, and check_steps()."""
+        self.job.succeed(LONGEST_END)
+        self.settle()
+        answer = self.lab.answer(self.program, self.job)
+        assert answer == expected, f"{answer} instead of {expected}"
+        self.check_steps()
+
+    def check_steps(self):
+        """Nobody did a step twice but the killed, or after a checkpoint of all."""
+        self.progress.look()
+        parts = [Kill(self.way, -1, 0, [0] * RANKS), *self.kills]
+        ends = [*(kill.begun for kill in self.kills), self.progress.counts()]
+        for kill, end in zip(parts, ends):
+            for rank in range(RANKS):
+                self._check_part(rank, kill, end[rank])
+            if kill.restarts and not kill.why_not:
+                kill.compared = self._compare(kill, end[kill.rank])
+
+    def _compare(self, kill, end):
+        """How many steps the killed rank did again, for which it had seen the same as before."""
+        steps, seen = (each[kill.rank] for each in (self.progress.steps, self.progress.seen))
+        before = dict(zip(steps[: kill.begun[kill.rank]], seen))
+        again = range(kill.begun[kill.rank], end)
+        again = [i for i in again if steps[i] <= steps[kill.begun[kill.rank] - 1]]
+        other = [steps[i] for i in again if seen[i] != before[steps[i]]]
+        assert not other, f"it has seen something else before steps {other} after {kill}"
+        return len(again)
+
+    def _check_part(self, rank, kill, end):
+        """The steps of a rank from a kill to the next one, and the last before."""
+        steps = self.progress.steps[rank][max(0, kill.begun[rank] - 1) : end]
+        others = [(a, b) for a, b in zip(steps, steps[1:]) if b != a + 1]
+        may_go_back = kill.restarts if rank == kill.rank or kill.why_not else 0
+        wrong = f"rank {rank} went from step to step {others} after {kill}"
+        assert all(b <= a for a, b in others) and len(others) <= may_go_back, wrong
+
+
+@dataclass
+class Totals:
+    """Of a campaign."""
+
+    kills: list = field(default_factory=list)
+    jobs: Counter = field(default_factory=Counter)  # by way
+    failed: list = field(default_factory=list)  # (way, directory, what was wrong)
+
+
+def expected_of(directory, way):
+    """The answer of one rank that nothing happens to."""
+    name, options = WAYS[way]
+    return windows.result_in_one_rank(directory, name, *SIZES[name], options)
+
+
+def run_one(directory, way, chance, plan, expected, most, totals):
+    """One job, with at most so many kills. What is wrong is noted, and told in the file
+    `evidence`, beside which all else that it left remains."""
+    run = Run(directory, way, chance, plan)
+    totals.jobs[way] += 1
+    try:
+        while len(run.kills) < most and run.kill_once():
+            pass
+        run.check(expected)
+    except (AssertionError, OSError) as error:
+        (directory / "evidence").write_text(
+            "\n".join([f"{error}", *map(str, run.kills), *run.job.lines, ""])
+        )
+        totals.failed.append((way, directory, str(error).splitlines()[0]))
+    else:
+        run.close()
+        shutil.rmtree(directory)
+    finally:
+        run.close()
+    totals.kills += run.kills

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`ckpt run --protocol independent`: one rank is killed, that one rolls back, the others go
+on from where they were; the result is that of a run without failures.
+
+With CKPT_TEST_FULL=1 in every way of each program.
+"""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from ckpttest import alone, programs, replays, windows
+from ckpttest.lab import Lab
+from ckpttest.settings import PATIENCE
+
+# Their ranks wait without pause: side by side they would take each other's time.
+pytestmark = pytest.mark.xdist_group("independent")
+
+SIZES = {  # steps and size: for some seconds
+    "barnes": (200, 500),
+    "batches": (3000, 500),
+    "hash_table": (150, 2000),
+    "open_epoch": (8, 4000),
+    "shared_bytes": (3000, 3000),
+    "shared_counter": (5000, 50),
+    "stencil": (10000, 256),
+    "uneven": (10000, 1000),
+    "water_nsquared": (1500, 300),
+    "water_spatial": (1500, 300),
+    "work_queue": (1000, 32),
+}
+RANKS = {"batches": 4, "shared_bytes": 4}  # else 3
+JOB = f"independent-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
+FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
+WAYS = [  # without absent, of which a rank may be without a checkpoint of itself for long
+    (name, way)
+    for name in SIZES
+    for way in windows.WAYS[name]
+    if FULL or "--shared" not in way or way[0] not in ("--mode=lock", "--mode=pscw")
+]
+DIRECT = [  # shared windows have no such puts, nor have these programs
+    (name, way)
+    for name in SIZES
+    for way in windows.WAYS[name]
+    if "--shared" not in way and name not in ("batches", "shared_bytes", "shared_counter")
+    if FULL or name in ("stencil", "uneven", "work_queue", "open_epoch")
+]
+
+
+@pytest.fixture(name="expected", scope="module")
+def without_failures(tmp_path_factory):
+    return windows.results_in_one_rank(tmp_path_factory)
+
+
+def wait_for_checkpoints(lab, ranks):
+    """Until each rank can be replayed; their processes."""
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        (job,) = lab.ckpt_json("status", JOB)
+        if replays.is_replayable(job, ranks):
+            return {rank["rank"]: rank["pid"] for rank in job["ranks"]}
+    raise AssertionError("the ranks take no independent checkpoints")
+
+
+def steps_of(prefix, rank):
+    return [int(line.split()[0]) for line in open(f"{prefix}.{rank}", encoding="ascii")]
+
+
+def name_of(value):
+    """Of a parameter: a program, or its way."""
+    return value if isinstance(value, str) else " ".join(value)
+
+
+@pytest.mark.parametrize("name, way", WAYS, ids=name_of)
+def test_one_rank_rolls_back(lab, expected, name, way):
+    """A rank is killed; no other one does a step twice."""
+    roll_one_back(lab, expected, name, way)
+
+
+@pytest.mark.parametrize("name, way", DIRECT, ids=name_of)
+def test_one_rank_rolls_back_with_direct_puts(lab, expected, name, way):
+    """The same, with what it had put in the memory of others."""
+    roll_one_back(lab, expected, name, way, "--windows", "direct")
+
+
+def roll_one_back(lab, expected, name, way, *options):
+    prefix = lab.directory / "progress"
+    ranks = RANKS.get(name, 3)
+    program = windows.program(
+        name, *SIZES[name], ranks=ranks, way=[*way, f"--progress={prefix}"]
+    )
+    job = replays.start(lab, JOB, program, *options)
+    victim = random.Random(name + "".join(way)).randrange(ranks)
+    job.wait_for(program.progress)
+    os.kill(wait_for_checkpoints(lab, ranks)[victim], signal.SIGKILL)
+    job.wait_for(f"^ckpt: rank {victim} .*; it is replayed")
+    job.wait_for(f"^ckpt: rank {victim} .*; restart 1 of at most 10, from {JOB}/1")
+    job.succeed()
+    assert lab.answer(program, job) == expected(name, *SIZES[name])
+    for rank in set(range(ranks)) - {victim}:
+        steps = steps_of(prefix, rank)
+        assert steps == sorted(set(steps)), "a survivor went back"
+    lines = set(open(f"{prefix}.{victim}", encoding="ascii"))
+    assert len(lines) == len(set(steps_of(prefix, victim))), "the replay has seen something else"
+
+
+@pytest.mark.parametrize("way", ["stencil --mode=lock", "water_nsquared --mode=lock"])
+def test_one_after_the_other(tmp_path, way):
+    """Rank 1 is replayed; when all can be replayed again rank 2, to which it wrote before and
+    in its replay; then rank 1 once more. Nobody else does a step twice."""
+    run = replays.Run(tmp_path / "job", way, random.Random(way), replays.INDEPENDENT)
+    try:
+        for rank in (1, 2, 1):
+            assert run.kill_once(rank), "\n".join(["it ended too soon", *run.job.lines])
+        run.check(replays.expected_of(tmp_path / "one", way))
+    finally:
+        run.close()
+    assert [(kill.rank, kill.restarts, kill.why_not) for kill in run.kills] == [
+        (1, 1, ""),
+        (2, 1, ""),
+        (1, 1, ""),
+    ]
+
+
+@pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "beginning"])
+def test_a_rank_does_something_else_in_its_replay(lab, saved):
+    """The job goes back to the checkpoint of all before that, or to its beginning."""
+    program = windows.program("clock", 15000, 4, ranks=3)
+    job = replays.start(lab, JOB, program)
+    job.wait_for(program.progress)
+    pids = wait_for_checkpoints(lab, 3)
+    if saved:
+        lab.ckpt_json("checkpoint", JOB)
+        pids = wait_for_checkpoints(lab, 3)
+    os.kill(pids[1], signal.SIGKILL)
+    salvage = f"{JOB}/{1 + saved}"
+    job.wait_for(f"^ckpt: rank 1 .*; restart 1 of at most 10, from {salvage}")
+    job.wait_for("^ckpt: rank 1 cannot be replayed: ")
+    job.wait_for(f"^ckpt: {salvage} cannot be used: the rank that was to be replayed has failed")
+    before = f"{JOB}/1" if saved else "the beginning"
+    job.wait_for(f"^ckpt: rank 1 .* was killed by .*; restart 2 of at most 10, from {before}")
+    job.succeed()
+    assert windows.result(job.lines, lab.work)
+
+
+def test_other_windows_are_refused(lab):
+    """Who has a window that is not covered cannot be replayed, and is told why."""
+    job = replays.start(lab, JOB, programs.remote(3000, 3))
+    match = job.wait_for("^ckpt: rank . takes no independent checkpoint: (.*)")
+    assert match.group(1).startswith("it has a window of MPI_Win_create")
+    (status,) = lab.ckpt_json("status", JOB)
+    assert not any(rank["replayable"] for rank in status["independent"])
+    job.kill()
+
+
+def test_after_a_restart_of_all(lab, expected):
+    """Two ranks die, and all go back to a checkpoint of all, with the released image of the
+    shared window; then one rank rolls back."""
+    name = "shared_bytes"
+    program = windows.program(name, *SIZES[name], ranks=4)
+    job = replays.start(lab, JOB, program)
+    job.wait_for(program.progress)
+    assert lab.ckpt("checkpoint", JOB).returncode == 0
+    ranks = wait_for_checkpoints(lab, 4)
+    for victim in (1, 2):
+        os.kill(ranks[victim], signal.SIGKILL)
+    job.wait_for(f"^ckpt: .*; restart 1 of at most 10, from {JOB}/1")
+    job.wait_for(program.progress)
+    os.kill(wait_for_checkpoints(lab, 4)[3], signal.SIGKILL)
+    job.wait_for("^ckpt: rank 3 .*; it is replayed")
+    job.succeed()
+    assert lab.answer(program, job) == expected(name, *SIZES[name])
+
+
+def test_what_it_costs_is_told(lab):
+    """More and more payload, and less time than has passed."""
+    began = time.monotonic()
+    program = windows.program("stencil", *SIZES["stencil"], ranks=3)
+    job = replays.start(lab, JOB, program)
+    job.wait_for(program.progress)
+    wait_for_checkpoints(lab, 3)
+
+    def is_timed():
+        (status,) = lab.ckpt_json("status", JOB)
+        own = status["independent"]
+        names = ("payload_bytes", "control_bytes", "logging_ns", "keeping_ns")
+        return own if all(rank[name] > 0 for rank in own for name in names) else None
+
+    for rank in alone.wait_until(job, is_timed):
+        assert rank["control_bytes"] < rank["payload_bytes"] < rank["logged_bytes"]
+        assert rank["logging_ns"] + rank["keeping_ns"] < (time.monotonic() - began) * 1e9
+
+
+# ---- An open epoch ------------------------------------------------------------------
+
+ORIGIN, TARGET, READER = range(3)  # of the program open_epoch
+WORK = 1 << 20  # bytes that the target logs in no other part of a step
+
+
+class Epochs:
+    """A job of the program open_epoch, looked at: what is known of its ranks, and the steps
+    that they had begun before and after that was asked for."""
+
+    def __init__(self, lab, windows_are, hint="none"):
+        prefix = lab.directory / "progress"
+        way = [f"--mode={hint}", f"--progress={prefix}"]
+        self.program = windows.program("open_epoch", *SIZES["open_epoch"], ranks=3, way=way)
+        self.lab = lab
+        self.job = replays.start(lab, JOB, self.program, "--windows", windows_are)
+        self.progress = replays.Progress(prefix, 3)
+        self.job.wait_for(self.program.progress)
+        self.pids = wait_for_checkpoints(lab, 3)
+
+    def look(self):
+        """(steps before, status of each rank, steps after)"""
+        self.progress.look()
+        before = list(self.progress.newest)
+        (job,) = self.lab.ckpt_json("status", JOB)
+        self.progress.look()
+        return before, job["independent"], list(self.progress.newest)
+
+    def looks(self):
+        """One after the other, for as long as the job runs."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and self.job.run_on(0):
+            yield self.look()
+
+    def kill(self, rank):
+        """And what follows."""
+        os.kill(self.pids[rank], signal.SIGKILL)
+        self.job.wait_for(f"^ckpt: rank {rank} .*; it is replayed")
+        self.job.succeed()
+
+
+def kept(ranks, rank):
+    """How many checkpoints of itself it has taken."""
+    return ranks[rank]["kept"]
+
+
+def logged(ranks):
+    """What the target has ever logged."""
+    return ranks[TARGET]["logged_bytes"]
+
+
+def follow_epochs(looks):
+    """(first look at an epoch, another one), while the origin's puts are under way: the
+    target has begun the step, and logged so much, and some more afterwards, as it does then
+    only."""
+    seen = []  # of one step
+    for before, ranks, after in looks:
+        if len({*before, *after}) > 1:  # between two steps, or a rank was behind
+            seen = []
+        elif not seen or logged(ranks) > logged(seen[-1]) + WORK / 4:
+            seen.append(ranks)
+        opened = [one for one in seen[:-1] if logged(one) > logged(seen[0]) + WORK]
+        if len(opened) > 1:
+            yield opened[0], opened[-1]
+
+
+@pytest.mark.parametrize(
+    "windows_are, hint",
+    [("staged", "none"), ("direct", "none"), ("staged", "direct"), ("direct", "staged")],
+)
+def test_a_checkpoint_waits_for_direct_puts_to_it(lab, expected, windows_are, hint):
+    """Another rank takes some while the origin has puts to the target under way: with staged
+    ones the target does so, too. When they are delivered it has taken one. What the window's
+    hint says goes before what all windows are."""
+    epochs = Epochs(lab, windows_are, hint)
+    seen = 0
+    for opened, ranks in follow_epochs(epochs.looks()):
+        if "direct" in (hint, windows_are) and hint != "staged":
+            assert kept(ranks, TARGET) == kept(opened, TARGET), "one has puts that may change"
+            seen += kept(ranks, READER) > kept(opened, READER)
+        else:
+            seen += kept(ranks, TARGET) > kept(opened, TARGET)
+        if seen:
+            break
+    assert seen, "nobody has taken a checkpoint while puts were under way"
+    before = kept(ranks, TARGET)
+    assert any(kept(ranks, TARGET) > before for _, ranks, _ in epochs.looks())
+    epochs.job.succeed()
+    assert lab.answer(epochs.program, epochs.job) == expected("open_epoch", *SIZES["open_epoch"])
+
+
+def await_old_words(epochs):
+    """Until the reader has got the old words since its checkpoint of itself, and new ones are
+    under way."""
+    step = number = begin = None
+    for before, ranks, after in epochs.looks():
+        if kept(ranks, READER) != number:
+            step, number, begin = after[READER], kept(ranks, READER), None
+        elif before[READER] > step and len({*before, *after}) == 1:
+            begin = logged(ranks) if begin is None else begin
+            if logged(ranks) > begin + WORK:
+                return
+    raise AssertionError("the reader always takes a checkpoint soon")
+
+
+@pytest.mark.parametrize("windows_are", ["staged", "direct"])
+@pytest.mark.parametrize("victim", [READER, TARGET, ORIGIN], ids=["reader", "target", "origin"])
+def test_killed_in_an_open_epoch(lab, expected, windows_are, victim):
+    """The replayed reader gets the old words, the replayed target sees the new ones behind
+    the flush, the replayed origin puts them once more; the program looks."""
+    epochs = Epochs(lab, windows_are)
+    if victim == READER:
+        await_old_words(epochs)
+    else:
+        next(follow_epochs(epochs.looks()))
+    epochs.kill(victim)
+    assert lab.answer(epochs.program, epochs.job) == expected("open_epoch", *SIZES["open_epoch"])
+
+
+def test_the_files_tell_who_goes_back(tmp_path):
+    """Without the protocol all do, or the test above could not fail."""
+    run = replays.Run(tmp_path, "barnes", random.Random(1), replays.COORDINATED)
+    try:
+        assert run.kill_once()
+        run.settle()
+        run.kills[0].why_not = ""  # as if it had been replayed
+        with pytest.raises(AssertionError, match="went from step to step"):
+            run.check_steps()
+    finally:
+        run.close()
