@@ -31,7 +31,7 @@ LEVELS = {
 class Job:
     """One under ckpt run, with its checkpoints in the memory of nodes."""
 
-    def __init__(self, directory, options, redundancy, disk):
+    def __init__(self, directory, options, redundancy, disk, fabric):
         self.box = Cluster(directory / "cluster", NODES + SPARES)
         self.lab = self.box.lab(directory / "lab", head=True, CKPT_CODEC="none")
         self.program = programs.memory(options.mebibytes, STEPS, NODES, REST_US)
@@ -39,7 +39,8 @@ class Job:
         levels = ["memory", f"disk:{disk}"]
         levels += [redundancy] if redundancy != "none" else []
         command = [self.lab.ckpt_program, "run", "--name", NAME, "--spares", SPARES]
-        command += ["--snapshot", options.snapshot, "--levels", ",".join(levels), "--"]
+        command += ["--snapshot", options.snapshot, "--fabric", fabric]
+        command += ["--levels", ",".join(levels), "--"]
         # pylint: disable-next=protected-access
         self.job = self.lab._start(
             [*command, *self.lab.mpirun_command(self.program)], {}
@@ -78,11 +79,19 @@ class Job:
         return float(seconds) / (1000 if milli else 1)
 
 
-def measure(directory, options, level):
+def ways(options):
+    """(name, level, fabric) of what is measured."""
+    for level, (_, _, losses, _) in LEVELS.items():
+        yield level, level, "off"
+        if losses and options.fabric:
+            yield f"{level}, over {options.fabric}", level, options.fabric
+
+
+def measure(directory, options, level, fabric):
     """{"bytes", "seconds": [of each checkpoint, to this level], "rebuilt": seconds or None}"""
     redundancy, disk, losses, _ = LEVELS[level]
     what = "redundant" if losses else "flushed" if disk == "every" else None
-    job = Job(directory, options, redundancy, disk)
+    job = Job(directory, options, redundancy, disk, fabric)
     try:
         seconds = []
         for _ in range(options.count + 1):  # the first touches fresh memory
@@ -98,15 +107,16 @@ def measure(directory, options, level):
 
 
 def everything(directory, options, say):
-    """{"floor": of memory and disk, "levels": {name: measure()}}"""
+    """{"floor": of memory and disk, "levels": {name: measure() and "level"}}"""
     program = BUILD / "benchmarks/stream_floor"
     size = NODES * options.mebibytes
     say("plain")
     results = {"floor": named_seconds(program, directory / "stream", size, options.count)}
     results["levels"] = {}
-    for number, level in enumerate(LEVELS):
-        say(level)
-        results["levels"][level] = measure(directory / str(number), options, level)
+    for number, (name, level, fabric) in enumerate(ways(options)):
+        say(name)
+        measured = measure(directory / str(number), options, level, fabric)
+        results["levels"][name] = {"level": level, **measured}
     return results
 
 
@@ -126,17 +136,17 @@ def rows(results, options):
         middle = statistics.median(values)
         yield [f"plain: {name}", table.spread(values), rate(size, middle),
                rate(size, min(values)), "", "", ""]
-    for level, result in results["levels"].items():
+    for name, result in results["levels"].items():
         whole = [one["all"] for one in result["seconds"]]
         later = [one["later"] for one in result["seconds"]]
-        _, _, losses, aim = LEVELS[level]
+        _, _, losses, aim = LEVELS[result["level"]]
         middle = statistics.median(whole)
         reached = result["bytes"] / middle / 1e9
         verdict = "" if aim is None else f"{aim:.1f} GB/s: {report.met(reached >= aim)}"
         rebuilt = ""
         if losses:
             rebuilt = f"{losses}: {table.seconds(result['rebuilt'])}"
-        yield [level, table.spread(whole), rate(result["bytes"], middle),
+        yield [name, table.spread(whole), rate(result["bytes"], middle),
                rate(result["bytes"], min(whole)),
                table.spread(later) if any(later) else "", verdict, rebuilt]
 

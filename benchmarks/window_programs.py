@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""window_programs.py - what independent checkpoints add to the programs of Sultan 2004,
+section 4.7, and how large their logs become."""
+
+import time
+from pathlib import Path
+
+from ckpttest import alone, processes, windows
+
+LIMIT = 900  # seconds for a run
+SAMPLE = 0.2  # seconds from one look to the next
+RANKS = 2
+
+# Program, steps, size: some ten seconds on two processors.
+PROGRAMS = {
+    "Barnes": ("barnes", 600, 2000),
+    "Water-Nsquared": ("water_nsquared", 1500, 1000),
+    "Water-Spatial": ("water_spatial", 1200, 3000),
+}
+LONG = {  # of 10,000 steps or more
+    "Barnes": ("barnes", 10000, 300),
+    "Water-Nsquared": ("water_nsquared", 10000, 300),
+    "Water-Spatial": ("water_spatial", 10000, 300),
+    "stencil": ("stencil", 40000, 256),
+}
+WAYS = ("plain", "ckpt", "independent")
+OPTIONS = {  # of `ckpt run`
+    "independent": ["--protocol", "independent"],
+    "direct": ["--protocol", "independent", "--windows", "direct"],
+}
+
+
+def program_of(name, steps, size, scale=1):
+    """As long as `scale` says."""
+    return windows.program(name, max(1, int(steps * scale)), size, ranks=RANKS)
+
+
+def start(lab, program, way, **settings):
+    """A job, run in one of the WAYS, or with direct puts; settings: of an independent one."""
+    if way == "plain":
+        return lab.start_native(program, **windows.NATIVE)
+    if way == "ckpt":
+        return lab.start(program)
+    command = lab.mpirun_command(program)
+    return alone.start(lab, *command, options=OPTIONS[way], **settings)
+
+
+def seconds_of(job):
+    """From a program's first step to its result, without what starts it."""
+    begin = next(i for i, line in enumerate(job.lines) if line.startswith("step "))
+    end = next(i for i, line in enumerate(job.lines) if ": result " in line)
+    return job.times[end] - job.times[begin]
+
+
+def run_in_turn(lab, program, count, ways=WAYS, begin=start):
+    """(way, ended job) of so many rounds: each has all ways, in turn another one first."""
+    for turn in range(count):
+        for index in range(len(ways)):
+            way = ways[(turn + index) % len(ways)]
+            job = begin(lab, program, way)
+            job.succeed(LIMIT)
+            yield way, job
+
+
+def rounds(lab, program, count):
+    """{way: [seconds]}, of run_in_turn()."""
+    results = {way: [] for way in WAYS}
+    for way, job in run_in_turn(lab, program, count):
+        results[way].append(seconds_of(job))
+    return results
+
+
+def look(lab, begin):
+    """What is known of the ranks now: the numbers of each, how many copies there are, and
+    when. None: nothing yet."""
+    status = alone.status(lab)
+    if status is None or not status.get("independent"):
+        return None
+    copies = len(processes.frozen_copies(lab.work))
+    return {
+        "seconds": time.monotonic() - begin,
+        "copies": copies,
+        "ranks": status["independent"],
+    }
+
+
+def window_bytes(pid):
+    """Of all windows, of which a rank has mapped each member's part; in front of these Open
+    MPI's own data are."""
+    total = 0
+    for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+        area, _, offset, *_ = line.split()
+        if "/dev/shm/osc_sm." in line and int(offset, 16) != 0:
+            begin, end = (int(word, 16) for word in area.split("-"))
+            total += end - begin
+    return total
+
+
+def counted(lab, program):
+    """{"window_bytes", "samples": [look(), ...] of one run, each SAMPLE seconds}"""
+    job = start(lab, program, "independent")
+    job.wait_for(program.progress, LIMIT)
+    begin = job.times[next(i for i, line in enumerate(job.lines) if line.startswith("step "))]
+    size = window_bytes(alone.process_of(lab, job))
+    samples = []
+    while job.run_on(SAMPLE):
+        samples.append(look(lab, begin))
+    job.succeed(LIMIT)
+    end = begin + seconds_of(job)
+    found = [one for one in samples if one and begin + one["seconds"] <= end]
+    assert found, "it has ended before it could be looked at"
+    return {"window_bytes": size, "samples": found}
