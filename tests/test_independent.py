@@ -65,10 +65,6 @@ def wait_for_checkpoints(lab, ranks):
     raise AssertionError("the ranks take no independent checkpoints")
 
 
-def steps_of(prefix, rank):
-    return [int(line.split()[0]) for line in open(f"{prefix}.{rank}", encoding="ascii")]
-
-
 def name_of(value):
     """Of a parameter: a program, or its way."""
     return value if isinstance(value, str) else " ".join(value)
@@ -87,24 +83,12 @@ def test_one_rank_rolls_back_with_direct_puts(lab, expected, name, way):
 
 
 def roll_one_back(lab, expected, name, way, *options):
-    prefix = lab.directory / "progress"
     ranks = RANKS.get(name, 3)
-    program = windows.program(
-        name, *SIZES[name], ranks=ranks, way=[*way, f"--progress={prefix}"]
-    )
-    job = replays.start(lab, JOB, program, *options)
+    roll_back = replays.RollBack(lab, JOB, (name, *SIZES[name], way), ranks, *options)
+    roll_back.job.wait_for("^step ")
     victim = random.Random(name + "".join(way)).randrange(ranks)
-    job.wait_for(program.progress)
     os.kill(wait_for_checkpoints(lab, ranks)[victim], signal.SIGKILL)
-    job.wait_for(f"^ckpt: rank {victim} .*; it is replayed")
-    job.wait_for(f"^ckpt: rank {victim} .*; restart 1 of at most 10, from {JOB}/1")
-    job.succeed()
-    assert lab.answer(program, job) == expected(name, *SIZES[name])
-    for rank in set(range(ranks)) - {victim}:
-        steps = steps_of(prefix, rank)
-        assert steps == sorted(set(steps)), "a survivor went back"
-    lines = set(open(f"{prefix}.{victim}", encoding="ascii"))
-    assert len(lines) == len(set(steps_of(prefix, victim))), "the replay has seen something else"
+    roll_back.finish(victim, expected(name, *SIZES[name]))
 
 
 @pytest.mark.parametrize("way", ["stencil --mode=lock", "water_nsquared --mode=lock"])

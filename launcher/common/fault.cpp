@@ -5,6 +5,7 @@
 #include "config.h"
 #include "common/fault.hpp"
 
+#include "ckpt/rank_faults.h"
 #include "common/error.hpp"
 #include "common/host.hpp"
 
@@ -64,6 +65,10 @@ constexpr std::string_view known_faults[] = {
     "agent-in-write",
     "agent-in-commit",
     "agent-in-undo",
+    /* The plugin kills a rank. */
+#define CKPT_RANK_FAULT(symbol, name) name,
+    CKPT_RANK_FAULTS(CKPT_RANK_FAULT)
+#undef CKPT_RANK_FAULT
 };
 
 struct Fault {

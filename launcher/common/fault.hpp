@@ -5,7 +5,8 @@
  * CKPT_FAULT=NAME[:COUNT][@HOST] chooses one place; it strikes at the COUNT-th
  * time a process (of that host) reaches it (default: the first), once. What
  * happens there is up to the place: an error is reported as if the kernel had
- * given it, or the process kills itself. The list of names is in fault.cpp.
+ * given it, or the process kills itself. The list of names is in fault.cpp; those
+ * that begin with "rank-" are for the plugin (ckpt/rank_faults.h).
  */
 #pragma once
 

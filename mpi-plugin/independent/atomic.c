@@ -17,6 +17,7 @@
 #include "independent/capture.h"
 #include "independent/delivery.h"
 #include "independent/expense.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/replay.h"
 #include "independent/staging.h"
@@ -139,6 +140,7 @@ static int exchange(const struct fetch *f, struct ckpt_log_record *record, char 
         return 1;
     }
     log_answer(f, found);
+    ckpt_rank_fault_kill(CKPT_FAULT_AT_ANSWER);
     if (changes) {
         *code = ckpt_deliver_record(f->win, record, f->op, f->element);
         if (*code != MPI_SUCCESS) { /* the answer is logged already */
@@ -170,6 +172,7 @@ static int fetch_live(const struct fetch *f, char *found)
         ckpt_interval_acquire();
         latest.behind = ckpt_log->events.tail;
     }
+    ckpt_rank_fault_kill(CKPT_FAULT_AFTER_ANSWER);
     return code;
 }
 

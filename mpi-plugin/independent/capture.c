@@ -6,6 +6,7 @@
 
 #include "cut/descriptor.h"
 #include "independent/delivery.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/private_memory.h"
 #include "independent/replay.h"
@@ -171,6 +172,7 @@ static void capture_batch(MPI_Win win, const struct batch *batch)
         record->kind = CKPT_LOGGED_PAGES;
         memcpy(ckpt_log_ranges(record), batch->run, batch->count * sizeof(batch->run[0]));
         ckpt_log_commit(ckpt_log, &ckpt_log->writes, record);
+        ckpt_rank_fault_kill(CKPT_FAULT_AT_CAPTURE);
     }
     ckpt_record_take(win, 0);
     if (record != NULL) {

@@ -10,6 +10,7 @@
 
 #include "independent/combine.h"
 #include "independent/direct.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/pause.h"
 #include "independent/replay.h"
@@ -56,6 +57,7 @@ void ckpt_record_bring(MPI_Win win, struct ckpt_log_record *record)
     if (ckpt_window_is_shared(win)) {
         ckpt_record_apply(record, win->independent->released);
     }
+    ckpt_rank_fault_kill(CKPT_FAULT_AFTER_APPLY);
     ckpt_record_pair(win->independent->record, win->comm->rank, record->target)->applied =
         record->interval;
 }
@@ -73,7 +75,9 @@ int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
     }
     record->order = __atomic_add_fetch(&ckpt_independent->order, 1, __ATOMIC_RELAXED);
     record->interval = ckpt_interval_now();
+    ckpt_rank_fault_kill(CKPT_FAULT_AT_ORDER);
     ckpt_interval_publish();
+    ckpt_rank_fault_kill(CKPT_FAULT_AT_PUBLISH);
     ckpt_record_bring(win, record);
     ckpt_interval_close();
     return code;
@@ -84,6 +88,7 @@ static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *re
 {
     int code;
 
+    ckpt_rank_fault_kill(CKPT_FAULT_BEFORE_DELIVERY);
     ckpt_record_take(one->win, one->piece);
     code = ckpt_deliver_record(one->win, record, one->op, one->element);
     ckpt_record_give(one->win, one->piece);
@@ -91,6 +96,7 @@ static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *re
         ckpt_log_drop(record);
         ckpt_interval_lost();
     }
+    ckpt_rank_fault_kill(CKPT_FAULT_AFTER_DELIVERY);
     return code;
 }
 

@@ -6,6 +6,7 @@
 
 #include "handles/info.h"
 #include "independent/delivery.h"
+#include "independent/fault.h"
 #include "independent/quiet.h"
 #include "independent/replay.h"
 #include "runtime/runtime.h"
@@ -58,7 +59,9 @@ void ckpt_direct_put(MPI_Win win, struct ckpt_log_record *record)
     const int piece = record->target;
 
     if (one->is_direct && !ckpt_replaying && is_next(one, piece) && may_put(win, piece)) {
+        ckpt_rank_fault_kill(CKPT_FAULT_BEFORE_PLACE);
         ckpt_record_apply(record, ckpt_piece_memory(win, piece));
+        ckpt_rank_fault_kill(CKPT_FAULT_AFTER_PLACE);
         record->kind = CKPT_LOGGED_PLACED;
         one->placed[piece]++;
     }

@@ -16,6 +16,7 @@
 #include "independent/delivery.h"
 #include "independent/direct.h"
 #include "independent/expense.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/log_limit.h"
 #include "independent/page.h"
@@ -269,9 +270,11 @@ static void publish(struct ckpt_message *message, int connection)
     self->control_bytes += sizeof(self->kept) + sizeof(self->kept_interval) +
                            sizeof(self->kept_uncovered);
     (void)ckpt_agent_send(message, connection);
+    ckpt_rank_fault_kill(CKPT_FAULT_AT_KEPT);
     if (is_told()) {
         tell_seen();
     }
+    ckpt_rank_fault_kill(CKPT_FAULT_AT_TRIM);
     ckpt_log_trim(&ckpt_log->events, ckpt_log->events.tail);
     ckpt_writes_trim();
 }
@@ -293,6 +296,7 @@ static int keep(struct ckpt_failure *failure)
     }
     error = copy_memory_and_process(&here, &message, &copy, failure);
     if (error == 0) {
+        ckpt_rank_fault_kill(CKPT_FAULT_AT_COPY);
         publish(&message, copy.connection);
         ckpt_sys_close(copy.connection);
     }
@@ -385,4 +389,5 @@ void ckpt_keep_restarted(void)
     self->uncovered_done = self->uncovered; /* a collective may be entered once more */
     last.taken = 0;
     last.took = 0;
+    ckpt_rank_fault = CKPT_FAULT_NOWHERE; /* once is enough */
 }

@@ -6,6 +6,7 @@
 
 #include "cut/descriptor.h"
 #include "handles/window_shared.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/pause.h"
 #include "runtime/crossing.h"
@@ -167,6 +168,7 @@ static int open_page(int rank, int rank_count)
     code = ckpt_interval_open(rank, rank_count);
     if (code == MPI_SUCCESS) {
         ckpt_independent = page;
+        ckpt_rank_fault_open(rank);
     }
     return code;
 }

@@ -9,6 +9,7 @@
 
 #include "independent/capture.h"
 #include "independent/delivery.h"
+#include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/keep.h"
 #include "independent/pause.h"
@@ -64,6 +65,7 @@ int ckpt_sync_fence(MPI_Win win)
     if (!is_past()) {
         ckpt_keep_invite();
         raise_count(&ckpt_record_target(one->record, win->comm->rank)->fences, one->fences);
+        ckpt_rank_fault_kill(CKPT_FAULT_AT_BARRIER);
         await_fences(win);
     }
     ckpt_interval_acquire();
@@ -79,6 +81,7 @@ int ckpt_sync_barrier(void)
     if (!is_past()) {
         ckpt_keep_invite();
         raise_count(&ckpt_independent_self->barriers, barriers);
+        ckpt_rank_fault_kill(CKPT_FAULT_AT_BARRIER);
         for (int i = 0; i < ckpt_time_count; i++) {
             while (!has_reached(&ckpt_independent->rank[i].barriers, barriers)) {
                 ckpt_independent_pause();
@@ -243,6 +246,7 @@ int ckpt_sync_lock(MPI_Win win, int target, enum ckpt_lock lock)
         while (!try_lock(win, target, lock)) {
             ckpt_independent_pause();
         }
+        ckpt_rank_fault_kill(CKPT_FAULT_WITH_LOCK);
     }
     ckpt_interval_acquire();
     return MPI_SUCCESS;
@@ -250,9 +254,12 @@ int ckpt_sync_lock(MPI_Win win, int target, enum ckpt_lock lock)
 
 int ckpt_sync_unlock(MPI_Win win, int target)
 {
-    const int code = ckpt_deliver(win, target);
+    int code;
 
+    ckpt_rank_fault_kill(CKPT_FAULT_BEFORE_UNLOCK);
+    code = ckpt_deliver(win, target);
     if (!is_past()) {
+        ckpt_rank_fault_kill(CKPT_FAULT_AT_UNLOCK);
         give_back(win, target);
     }
     end_interval();

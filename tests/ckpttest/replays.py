@@ -70,6 +70,43 @@ def start(lab, name, program, *options, **settings):
     return lab._start([*run, *lab.mpirun_command(program)], settings)
 
 
+class RollBack:
+    """A job of which one rank is killed, that one goes back, and no other one."""
+
+    def __init__(self, lab, name, program, ranks, *options, **settings):
+        """program: (name, steps, size, way) of one of windows.WAYS; the rest as of start()."""
+        self._prefix = lab.directory / "progress"
+        self._lab, self._name, self._ranks = lab, name, ranks
+        program, steps, size, way = program
+        self._program = windows.program(
+            program, steps, size, ranks=ranks, way=[*way, f"--progress={self._prefix}"]
+        )
+        self.job = start(lab, name, self._program, *options, **settings)
+
+    def finish(self, victim, expected):
+        """That rank has been killed, or will be by a fault."""
+        self.job.wait_for(f"^ckpt: rank {victim} .*; it is replayed")
+        self.job.wait_for(
+            f"^ckpt: rank {victim} .*; restart 1 of at most 10, from {self._name}/1"
+        )
+        self.job.succeed()
+        assert self._lab.answer(self._program, self.job) == expected
+        restarts = [line for line in self.job.lines if RESTART.match(line)]
+        assert len(restarts) == 1, restarts
+        for rank in set(range(self._ranks)) - {victim}:
+            steps = self._steps(rank)
+            assert steps == sorted(set(steps)), "a survivor went back"
+        assert len(set(self._told(victim))) == len(
+            set(self._steps(victim))
+        ), "the replay has seen something else"
+
+    def _told(self, rank):
+        return Path(f"{self._prefix}.{rank}").read_text("ascii").splitlines()
+
+    def _steps(self, rank):
+        return [int(line.split()[0]) for line in self._told(rank)]
+
+
 @dataclass(frozen=True)
 class Plan:
     """How jobs are run and killed."""
