@@ -108,6 +108,17 @@ def test_a_rank_is_killed(box, lab, native):
     finish(lab, job, program, native)
 
 
+def test_no_independent_checkpoints(box, lab, native):
+    """Of ranks on several nodes. That is told, and all go back."""
+    program = programs.churn(200)
+    job = start(lab, program, "--protocol", "independent")
+    job.wait_for("^ckpt: no independent checkpoints, as the ranks are on several nodes")
+    saved(lab, job, program)
+    processes.kill(ranks_of(box, "n2", program)[0])
+    job.wait_for(f"^ckpt: rank 1 on n2 was killed by signal 9 .*; restart 1 .*, from {NAME}/1")
+    finish(lab, job, program, native)
+
+
 def test_a_rank_is_stopped(box, lab, native):
     """Open MPI would wait for ever."""
     program = programs.churn(200)

@@ -117,14 +117,17 @@ static int is_wanted(void)
     return protocol != NULL && strcmp(protocol, "independent") == 0;
 }
 
-/* All ranks come to the same. */
-static int find_out_if_possible(int *yes)
+/* Why not; NULL if they are possible. All ranks come to the same. */
+static int find_obstacle(const char **obstacle)
 {
     uintptr_t upper = ckpt_enter();
-    const int code = ckpt_shared_possible(CKPT_LOWER(MPI_COMM_WORLD), yes);
+    int on_one_node;
+    const int code = ckpt_shared_possible(CKPT_LOWER(MPI_COMM_WORLD), &on_one_node);
 
     ckpt_leave(upper);
-    *yes = *yes && !ckpt_collectives_split;
+    *obstacle = !on_one_node             ? "the ranks are on several nodes"
+                : ckpt_collectives_split ? "a rank has MPI_THREAD_MULTIPLE"
+                                         : NULL;
     return code;
 }
 
@@ -202,11 +205,18 @@ int ckpt_independent_restarted(void)
 
 int ckpt_independent_open(int rank, int rank_count)
 {
-    int possible, code;
+    const char *obstacle;
+    int code;
 
     if (!is_wanted()) {
         return MPI_SUCCESS;
     }
-    code = find_out_if_possible(&possible);
-    return code == MPI_SUCCESS && possible ? open_page(rank, rank_count) : code;
+    code = find_obstacle(&obstacle);
+    if (code == MPI_SUCCESS && obstacle != NULL && rank == 0) {
+        fprintf(stderr,
+                "ckpt: no independent checkpoints, as %s: if one fails all go back, to a "
+                "checkpoint of all\n",
+                obstacle);
+    }
+    return code == MPI_SUCCESS && obstacle == NULL ? open_page(rank, rank_count) : code;
 }
