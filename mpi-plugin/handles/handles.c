@@ -239,12 +239,18 @@ void ckpt_handle_destroy(struct ckpt_handle *handle)
         ckpt_memory_free(handle->recipe, handle->recipe_size);
     }
     free(handle->name);
+    if (handle->kind == CKPT_DATATYPE) {
+        free(((MPI_Datatype)handle)->map);
+        ((MPI_Datatype)handle)->map = NULL;
+    }
     put_aside(handle);
 }
 
 static size_t object_size(enum ckpt_kind kind)
 {
     switch (kind) {
+    case CKPT_DATATYPE:
+        return sizeof(struct ompi_datatype_t);
     case CKPT_OP:
         return sizeof(struct ompi_op_t);
     case CKPT_ERRHANDLER:

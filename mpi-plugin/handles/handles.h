@@ -70,6 +70,7 @@ struct ckpt_handle {
 /* The opaque structures of mpi.h, completed. */
 struct ompi_datatype_t {
     struct ckpt_handle handle;
+    struct type_map *map; /* independent/type_map.c, from malloc; NULL: none yet */
 };
 struct ompi_group_t {
     struct ckpt_handle handle;

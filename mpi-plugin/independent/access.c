@@ -27,7 +27,7 @@ static int stage_all(const char *from, const struct ckpt_transfer *transfer, int
                      MPI_Op op, MPI_Win win)
 {
     const struct ckpt_layout *target = &transfer->target;
-    MPI_Datatype element = op == NULL ? NULL : ckpt_datatype_of(target->element);
+    MPI_Datatype element = op == NULL ? NULL : transfer->element;
     struct ckpt_log_record *record;
 
     for (uint64_t skip = 0; skip < target->bytes; skip += CKPT_STAGE_PIECE) {

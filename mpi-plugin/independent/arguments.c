@@ -5,6 +5,7 @@
 #include "independent/arguments.h"
 
 #include "handles/kinds.h"
+#include "independent/type_map.h"
 
 int ckpt_is_type(MPI_Datatype type)
 {
@@ -48,9 +49,10 @@ int ckpt_transfer_open(struct ckpt_transfer *transfer, int origin_count,
     }
     segment = &win->shared->segment[target];
     transfer->start = (int64_t)place * (int64_t)segment->unit;
-    code = ckpt_layout_add(&transfer->origin, CKPT_LOWER(origin_type), origin_count);
+    code = ckpt_type_map_add(&transfer->origin, origin_type, origin_count, NULL);
     if (code == MPI_SUCCESS) {
-        code = ckpt_layout_add(&transfer->target, CKPT_LOWER(target_type), target_count);
+        code = ckpt_type_map_add(&transfer->target, target_type, target_count,
+                                 &transfer->element);
     }
     return code == MPI_SUCCESS ? check_range(transfer, segment->size) : code;
 }

@@ -19,6 +19,7 @@ struct ckpt_transfer {
     struct ckpt_layout origin;
     struct ckpt_layout target;
     int64_t start; /* bytes from the base of the target's memory to address 0 of its layout */
+    MPI_Datatype element; /* the application's: the predefined type that comes first there */
 };
 
 /*

@@ -256,7 +256,7 @@ int ckpt_access_get_accumulate(const void *origin, int origin_count,
     if (code == MPI_SUCCESS) {
         f.start = into.start;
         f.place = &into.target;
-        f.element = ckpt_datatype_of(into.target.element);
+        f.element = into.element;
         code = fetch_all(&f, &into.origin, result);
     }
     if (f.operand_layout != NULL) {
@@ -281,7 +281,7 @@ int ckpt_access_compare_and_swap(const void *origin, const void *compare, void *
     if (code == MPI_SUCCESS) {
         f.start = transfer.start;
         f.place = &transfer.target;
-        f.element = ckpt_datatype_of(transfer.target.element);
+        f.element = transfer.element;
         f.operand_layout = &transfer.origin;
         code = fetch_all(&f, &transfer.origin, result);
     }

@@ -227,6 +227,22 @@ int ckpt_layout_add(struct ckpt_layout *layout, MPI_Datatype lower, int count)
     return walk(layout, lower, 0, count);
 }
 
+int ckpt_layout_repeat(struct ckpt_layout *layout, const struct ckpt_log_range *ranges,
+                       uint32_t range_count, int64_t extent, int count)
+{
+    int code = MPI_SUCCESS;
+
+    if (range_count == 1 && (int64_t)ranges->bytes == extent) {
+        return add(layout, (int64_t)ranges->start, ranges->bytes * (uint64_t)count);
+    }
+    for (int i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < range_count && code == MPI_SUCCESS; k++) {
+            code = add(layout, (int64_t)ranges[k].start + i * extent, ranges[k].bytes);
+        }
+    }
+    return code;
+}
+
 void ckpt_layout_free(struct ckpt_layout *layout)
 {
     if (layout->range != layout->few) {

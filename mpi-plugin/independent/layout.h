@@ -39,6 +39,13 @@ void ckpt_layout_free(struct ckpt_layout *layout);
 int ckpt_layout_add(struct ckpt_layout *layout, MPI_Datatype lower, int count);
 
 /*
+ * Adds one element, which has `ranges`, so many times, `extent` bytes from each other.
+ * Returns an MPI error code. Context: normal.
+ */
+int ckpt_layout_repeat(struct ckpt_layout *layout, const struct ckpt_log_range *ranges,
+                       uint32_t range_count, int64_t extent, int count);
+
+/*
  * All bytes that are meant, one after the other, are a stream. These look at `bytes` of it
  * behind the first `skip`, which are there.
  *

@@ -17,6 +17,8 @@
 #define ONE_WAIT_NS 20000
 /* For so long a wait is one for somebody who is running. */
 #define SHORT_WAIT_NS 1000000
+/* Of so many turns of such a wait one does more than look again: a microsecond, or two. */
+#define TURNS 32
 
 static int has_processor;
 static uint64_t began, last_turn;
@@ -39,6 +41,12 @@ static int is_short(void)
 
 void ckpt_independent_pause(void)
 {
+    static uint32_t turns;
+
+    if (has_processor && ++turns % TURNS != 0) {
+        __builtin_ia32_pause();
+        return;
+    }
     ckpt_log_progress(); /* whoever is waited for may need it */
     ckpt_end();
     ckpt_wait_in_vain();

@@ -233,6 +233,19 @@ class Maps : public testing::Test
         EXPECT_EQ(found.places(), elements.map);
         EXPECT_EQ(found.layout.bytes, elements.map.size());
         EXPECT_EQ(fake_contents_open(), 0);
+        expect_repeated(type, count, elements.map);
+    }
+
+    /* The same by one element's ranges. */
+    static void expect_repeated(Type &type, int count, const Places &map)
+    {
+        Layout one, all;
+        ASSERT_EQ(one.add(type, 1), MPI_SUCCESS);
+        ASSERT_EQ(ckpt_layout_repeat(&all.layout, one.layout.range, one.layout.count,
+                                     type.fake.extent, count),
+                  MPI_SUCCESS);
+        EXPECT_EQ(all.places(), map);
+        EXPECT_EQ(all.layout.bytes, map.size());
     }
 
     Types types;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * type_map.c - type maps of few ranges are kept with their datatypes.
+ */
+#include "independent/type_map.h"
+
+#include "handles/kinds.h"
+#include "runtime/crossing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of types with more than so many it is not kept: to look at them takes long anyway. */
+enum { MOST_RANGES = 64 };
+
+/* One allocation, which goes with the datatype. */
+struct type_map {
+    int64_t extent;
+    MPI_Datatype element;
+    uint32_t count;
+    struct ckpt_log_range range[];
+};
+
+static struct type_map *map_of(const struct ckpt_layout *one, int64_t extent)
+{
+    struct type_map *map = malloc(sizeof(*map) + one->count * sizeof(map->range[0]));
+
+    if (map != NULL) {
+        map->extent = extent;
+        map->element = one->element == NULL ? NULL : ckpt_datatype_of(one->element);
+        map->count = one->count;
+        memcpy(map->range, one->range, one->count * sizeof(map->range[0]));
+    }
+    return map;
+}
+
+/* Of a type that is used for the first time; none if it has too many ranges. */
+static int find_out(MPI_Datatype type)
+{
+    MPI_Datatype lower = CKPT_LOWER(type);
+    struct ckpt_layout one;
+    MPI_Aint bound, extent;
+    int code;
+
+    ckpt_layout_begin(&one);
+    CKPT_CALL(code, Type_get_extent, lower, &bound, &extent);
+    if (code == MPI_SUCCESS) {
+        code = ckpt_layout_add(&one, lower, 1);
+    }
+    if (code == MPI_SUCCESS && one.count <= MOST_RANGES) {
+        type->map = map_of(&one, extent);
+        code = type->map == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    }
+    ckpt_layout_free(&one);
+    return code;
+}
+
+static int add_without_map(struct ckpt_layout *layout, MPI_Datatype type, int count,
+                           MPI_Datatype *element)
+{
+    const int code = ckpt_layout_add(layout, CKPT_LOWER(type), count);
+
+    if (element != NULL) {
+        *element = layout->element == NULL ? NULL : ckpt_datatype_of(layout->element);
+    }
+    return code;
+}
+
+int ckpt_type_map_add(struct ckpt_layout *layout, MPI_Datatype type, int count,
+                      MPI_Datatype *element)
+{
+    const int code = type->map == NULL ? find_out(type) : MPI_SUCCESS;
+    const struct type_map *map = type->map;
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (map == NULL) {
+        return add_without_map(layout, type, count, element);
+    }
+    if (element != NULL) {
+        *element = map->element;
+    }
+    return ckpt_layout_repeat(layout, map->range, map->count, map->extent, count);
+}
