@@ -44,11 +44,13 @@ def save(lab, job, program, count):
     "snapshot, protocol", [("stop", "sns"), ("memory", "cl"), ("cow", "ns")]
 )
 def test_each_of_a_chain_can_be_restarted(lab, native, snapshot, protocol):
-    program = programs.scattered(SIZE, 600, per_mille=FEW, pause_us=500)
+    hurry = lab.directory / "hurry"
+    program = programs.scattered(SIZE, 600, per_mille=FEW, pause_us=20000, hurry=hurry)
     settings = {"CKPT_SNAPSHOT": snapshot, "CKPT_PROTOCOL": protocol}
     job = lab.start(program, CKPT_INCREMENTAL="8", CKPT_CODEC="lz4", **settings)
     sizes = save(lab, job, program, 5)
     job.kill()
+    hurry.touch()
     assert bases(lab) == {1: 0, 2: 1, 3: 2, 4: 3, 5: 4}
     assert sizes[0] > SIZE * MIB * 2 * 3 // 4
     assert min(sizes[1:]) < sizes[0] / 2, sizes
@@ -89,11 +91,13 @@ def test_chain_is_folded(lab, native):
 
 def test_by_content(lab, native):
     """Where the kernel may not be asked, pages are compared."""
-    program = programs.scattered(SIZE, 300, per_mille=FEW, pause_us=500)
+    hurry = lab.directory / "hurry"
+    program = programs.scattered(SIZE, 300, per_mille=FEW, pause_us=20000, hurry=hurry)
     confined = replace(program, argv=[APPS / "confined", *program.argv])
     job = lab.start(confined, CKPT_INCREMENTAL="8")
     sizes = save(lab, job, program, 3)
     job.kill()
+    hurry.touch()
     (log,) = lab.store.glob("*/ckptd-*.log")
     assert "by its content: it has no userfaultfd" in log.read_text()
     assert bases(lab) == {1: 0, 2: 1, 3: 2}
@@ -125,7 +129,8 @@ def test_agent_dies(lab, fault):
 
 def test_a_failed_one_is_no_base(lab, native):
     """What had changed for it has changed for the next one, too."""
-    program = programs.scattered(SIZE, 600, pause_us=500)
+    hurry = lab.directory / "hurry"
+    program = programs.scattered(SIZE, 600, pause_us=20000, hurry=hurry)
     job = lab.start(program, CKPT_INCREMENTAL="4", CKPT_FAULT="image-write-enospc:40")
     sizes, failures = [], 0
     while len(sizes) < 3 or failures == 0:
@@ -136,6 +141,7 @@ def test_a_failed_one_is_no_base(lab, native):
             sizes.append(json.loads(done.stdout)["bytes"])
     assert failures == 1
     job.kill()
+    hurry.touch()
     again = lab.restart()
     again.succeed()
     assert lab.answer(program, job, again) == native(program).answer

@@ -77,7 +77,7 @@ def test_the_newest_is_damaged(lab, native, spoil):
 
 def test_all_are_damaged(lab):
     """There is nothing that might be right; the failure is that of the job."""
-    program = programs.churn(8000)
+    program = programs.churn(10**8)
     job = start(lab, program)
     for _ in range(2):
         damage(save(lab, job, program))

@@ -133,9 +133,10 @@ def memory(megabytes, steps, ranks=2, pause_us=0):
     )
 
 
-def scattered(megabytes, steps, ranks=2, per_mille=10, pause_us=0, from_libc=0):
-    """A few pages of much memory are written to at each step; memory comes and goes."""
-    argv = [APPS / "scattered", megabytes, steps, per_mille, pause_us, from_libc]
+def scattered(megabytes, steps, ranks=2, per_mille=10, pause_us=0, from_libc=0, hurry=""):
+    """A few pages of much memory are written to at each step; memory comes and goes.
+    hurry: a file; when it exists there are no pauses."""
+    argv = [APPS / "scattered", megabytes, steps, per_mille, pause_us, from_libc, hurry]
     return Program("scattered", argv, ranks)
 
 
