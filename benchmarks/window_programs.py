@@ -52,12 +52,12 @@ def seconds_of(job):
     return job.times[end] - job.times[begin]
 
 
-def run_in_turn(lab, program, count, ways=WAYS, begin=start):
+def run_in_turn(lab, program, count, ways=WAYS):
     """(way, ended job) of so many rounds: each has all ways, in turn another one first."""
     for turn in range(count):
         for index in range(len(ways)):
             way = ways[(turn + index) % len(ways)]
-            job = begin(lab, program, way)
+            job = start(lab, program, way)
             job.succeed(LIMIT)
             yield way, job
 

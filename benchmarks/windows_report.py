@@ -145,7 +145,7 @@ def medians(runs, way):
 
 def shown_ways(operations):
     """Of {way: name} those that were measured: an older file has no direct puts."""
-    measured = next(iter(operations.values()))
+    measured = next(iter(operations.values()), {})
     return {way: name for way, name in SHOWN.items() if way in measured}
 
 
@@ -199,17 +199,23 @@ def stream_rows(operations):
 
 # ---- Barriers --------------------------------------------------------------------
 
-BARRIERS = ["checkpoints", "of the time in barriers", "more than plain", "2004, Barnes"]
+BARRIERS = ["checkpoints", "of the time in barriers", "in own checkpoints, there", "waiting",
+            "waiting more than plain", "2004, Barnes"]
 
 
 def barrier_rows(barriers):
     """Of rounds: each way beside the plain one of its round."""
     then = THEN["barriers_percent"]
+    waits = {
+        way: [one["all"] - one["own"] for one in shares] for way, shares in barriers.items()
+    }
     for way, shares in barriers.items():
         yield [
             way,
-            table.spread(shares, share),
-            shown([here - plain for here, plain in zip(shares, barriers["plain"])]),
+            table.spread([one["all"] for one in shares], share),
+            table.spread([one["own"] for one in shares], share),
+            table.spread(waits[way], share),
+            shown([here - plain for here, plain in zip(waits[way], waits["plain"])]),
             f"{then[way]} %" if way in then else "-",
         ]
 

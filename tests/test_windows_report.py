@@ -70,10 +70,19 @@ def test_an_aim_can_be_missed(quantity, settings):
 
 
 def test_waiting_is_more_than_in_the_same_round():
-    shares = {"plain": [0.1, 0.2], "each by itself": [0.3, 0.4], "behind one barrier": [0.15, 0.25]}
+    """And own checkpoints are none of it."""
+    runs = {
+        "plain": [(0.1, 0), (0.2, 0)],
+        "each by itself": [(0.32, 0.02), (0.43, 0.03)],
+        "behind one barrier": [(0.17, 0.02), (0.27, 0.02)],
+    }
+    shares = {
+        way: [{"all": everything, "own": own} for everything, own in rounds]
+        for way, rounds in runs.items()
+    }
     rows = list(windows_report.barrier_rows(shares))
-    assert [row[2].split()[0] for row in rows] == ["+0.0", "+20.0", "+5.0"]
-    assert [row[3] for row in rows] == ["12 %", "28 %", "-"]
+    assert [row[4].split()[0] for row in rows] == ["+0.0", "+20.0", "+5.0"]
+    assert [row[5] for row in rows] == ["12 %", "28 %", "-"]
 
 
 def test_growing_logs_are_seen():

@@ -11,6 +11,13 @@
 
 #include <time.h>
 
+enum { LIGHT, HEAVY };
+
+static const char *const modes[] = {"light", "heavy", NULL};
+
+/* Of the generator, for a word: with --mode heavy there is much to compute, and little to log. */
+static const int rounds[] = {[LIGHT] = 1, [HEAVY] = 500};
+
 struct uneven {
     struct program *program;
     struct area area;
@@ -37,7 +44,12 @@ static size_t words_of(const struct program *program, int rank)
 
 static uint64_t word_of(const struct program *program, long step, int rank, size_t i)
 {
-    return mix4(program->seed, (uint64_t)step, (uint64_t)rank, i);
+    uint64_t word = i;
+
+    for (int k = 0; k < rounds[program->mode]; k++) {
+        word = mix4(program->seed, (uint64_t)step, (uint64_t)rank, word);
+    }
+    return word;
 }
 
 static void write_step(struct uneven *uneven, long step)
@@ -91,7 +103,7 @@ static void run(struct uneven *uneven)
 
 int main(int argc, char **argv)
 {
-    struct program program = {.name = "uneven", .steps = 2000, .size = 1000, .seed = 1};
+    struct program program = {.name = "uneven", .steps = 2000, .size = 1000, .seed = 1, .modes = modes};
     struct uneven uneven = {.program = &program};
     uint64_t sum;
     int right;

@@ -5,6 +5,7 @@
 #include "independent/combine.h"
 
 #include "handles/handles.h"
+#include "independent/type_map.h"
 #include "runtime/crossing.h"
 
 /* What is combined at once, elements: their number is an int. */
@@ -33,13 +34,13 @@ int ckpt_combine(struct ckpt_log_record *record, const char *memory, MPI_Op op,
 {
     const struct ckpt_log_range *range = ckpt_log_ranges(record);
     char *operand = ckpt_log_bytes(record);
-    MPI_Aint bound, extent = 0;
+    int64_t extent;
     int code;
 
     if (op == MPI_REPLACE) {
         return MPI_SUCCESS;
     }
-    CKPT_CALL(code, Type_get_extent, CKPT_LOWER(element), &bound, &extent);
+    code = ckpt_type_map_extent(element, &extent);
     if (code == MPI_SUCCESS && extent <= 0) {
         code = MPI_ERR_TYPE;
     }

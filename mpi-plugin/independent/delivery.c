@@ -73,7 +73,7 @@ int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
     if (code != MPI_SUCCESS) {
         return code;
     }
-    record->order = __atomic_add_fetch(&ckpt_independent->order, 1, __ATOMIC_RELAXED);
+    record->order = ++ckpt_record_target(win->independent->record, record->target)->order;
     record->interval = ckpt_interval_now();
     ckpt_rank_fault_kill(CKPT_FAULT_AT_ORDER);
     ckpt_interval_publish();

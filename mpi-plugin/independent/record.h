@@ -20,7 +20,8 @@ struct ckpt_record_target {
     volatile uint32_t owner;
     uint32_t asks; /* the rank, for quiet (independent/quiet.h); written by it */
     uint64_t fences; /* that the rank has come to; written by it */
-    uint64_t spare[6];
+    uint64_t order;  /* of the newest delivery; written by the owner */
+    uint64_t spare[5];
 };
 
 /* Of a pair: an origin and a target. */

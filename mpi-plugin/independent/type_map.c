@@ -83,3 +83,11 @@ int ckpt_type_map_add(struct ckpt_layout *layout, MPI_Datatype type, int count,
     }
     return ckpt_layout_repeat(layout, map->range, map->count, map->extent, count);
 }
+
+int ckpt_type_map_extent(MPI_Datatype type, int64_t *extent)
+{
+    const int code = type->map == NULL ? find_out(type) : MPI_SUCCESS;
+
+    *extent = code == MPI_SUCCESS ? type->map->extent : 0; /* it has one range */
+    return code;
+}

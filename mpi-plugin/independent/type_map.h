@@ -18,6 +18,9 @@
 int ckpt_type_map_add(struct ckpt_layout *layout, MPI_Datatype type, int count,
                       MPI_Datatype *element);
 
+/* The extent of a predefined datatype. Between begin and end. Returns an MPI error code. */
+int ckpt_type_map_extent(MPI_Datatype type, int64_t *extent);
+
 #pragma GCC visibility pop
 
 #endif

@@ -39,7 +39,7 @@ struct ckpt_log_record {
     uint32_t size; /* bytes, with this header */
     uint32_t kind; /* enum ckpt_log_kind */
     uint64_t interval; /* that it belongs to; 0: not delivered yet */
-    uint64_t order;    /* of the delivery, among all to any window */
+    uint64_t order;    /* of the delivery, among all to the piece */
     uint64_t window;   /* id of its communicator */
     int32_t target;    /* piece of the window; of an answer: what it was */
     uint32_t range_count;

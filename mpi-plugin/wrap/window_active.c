@@ -52,7 +52,7 @@ int PMPI_Win_fence(int assert, MPI_Win win)
     CKPT_COLLECTIVE_CALL(code, win->comm, CKPT_COLLECTIVE_REDO, Barrier,
                          CKPT_LOWER(win->comm));
     if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+        code = ckpt_window_sync_memory(win);
     }
     win->fence =
         assert & MPI_MODE_NOSUCCEED ? CKPT_FENCE_NONE : CKPT_FENCE_OPEN;
@@ -242,7 +242,7 @@ static int end_exposure(MPI_Win win)
 
     end_epoch(&win->exposure);
     ckpt_begin();
-    CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    code = ckpt_window_sync_memory(win);
     ckpt_end();
     return code;
 }

@@ -170,7 +170,7 @@ int PMPI_Win_lock(int type, int rank, int assert, MPI_Win win)
         win->locked[rank] = (uint8_t)lock;
         win->locked_count++;
         win->fence = CKPT_FENCE_NONE;
-        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+        code = ckpt_window_sync_memory(win);
     }
     CKPT_RETURN(win, code, "MPI_Win_lock");
 }
@@ -221,7 +221,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
 
     CKPT_REQUIRE_WINDOW(win, check_unlock(win, rank), "MPI_Win_unlock");
     ckpt_begin();
-    CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    code = ckpt_window_sync_memory(win);
     if (win->independent != NULL) {
         code = ckpt_sync_unlock(win, rank);
     } else {
@@ -269,7 +269,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
     if (code == MPI_SUCCESS) {
         win->locked_all = lock;
         win->fence = CKPT_FENCE_NONE;
-        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+        code = ckpt_window_sync_memory(win);
     }
     CKPT_RETURN(win, code, "MPI_Win_lock_all");
 }
@@ -284,7 +284,7 @@ int PMPI_Win_unlock_all(MPI_Win win)
         win->locked_all == CKPT_LOCK_NONE ? MPI_ERR_RMA_SYNC : MPI_SUCCESS,
         "MPI_Win_unlock_all");
     ckpt_begin();
-    CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    code = ckpt_window_sync_memory(win);
     if (win->independent != NULL) {
         code = ckpt_sync_unlock_all(win);
     } else {
@@ -343,7 +343,7 @@ static int flush_one(int rank, MPI_Win win, const char *name)
     code = win->independent != NULL ? ckpt_deliver(win, rank)
                                     : flush_rank(win, rank);
     if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+        code = ckpt_window_sync_memory(win);
     }
     poll_in_vain();
     CKPT_RETURN(win, code, name);
@@ -358,7 +358,7 @@ static int flush_all(MPI_Win win, const char *name)
     code = win->independent != NULL ? ckpt_deliver_all(win)
                                     : ckpt_window_flush(win);
     if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+        code = ckpt_window_sync_memory(win);
     }
     poll_in_vain();
     CKPT_RETURN(win, code, name);
@@ -382,7 +382,7 @@ int PMPI_Win_sync(MPI_Win win)
 
     CKPT_REQUIRE_WINDOW(win, MPI_SUCCESS, "MPI_Win_sync");
     ckpt_begin();
-    CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    code = ckpt_window_sync_memory(win);
     if (win->independent != NULL) {
         code = ckpt_sync_memory();
     }

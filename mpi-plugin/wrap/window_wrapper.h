@@ -40,4 +40,18 @@ static inline int ckpt_window_flush(MPI_Win win)
     return code;
 }
 
+/* Loads see what others have done, and others what this rank has stored: of memory that is
+ * ours, without a call. Between begin and end. */
+static inline int ckpt_window_sync_memory(MPI_Win win)
+{
+    int code = MPI_SUCCESS;
+
+    if (win->independent != NULL) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    } else {
+        CKPT_CALL(code, Win_sync, CKPT_LOWER(win));
+    }
+    return code;
+}
+
 #endif

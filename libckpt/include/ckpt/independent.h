@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define CKPT_INDEPENDENT_MAGIC 0x444e494bu
-#define CKPT_INDEPENDENT_VERSION 3u
+#define CKPT_INDEPENDENT_VERSION 4u
 
 /* One rank of the job. */
 struct ckpt_independent_rank {
@@ -57,9 +57,8 @@ struct ckpt_independent_page {
     uint32_t version;
     uint32_t rank_count;
     uint32_t reserved;
-    uint64_t order; /* deliveries to any window, ever: g of the newest */
     uint64_t invitations; /* to checkpoints behind the next barrier; counts up, by any rank */
-    uint64_t spare[4];
+    uint64_t spare[5];
     struct ckpt_independent_rank rank[]; /* [rank_count] */
 };
 
