@@ -20,16 +20,16 @@ from ckpttest.settings import PATIENCE
 pytestmark = pytest.mark.xdist_group("independent")
 
 SIZES = {  # steps and size: for some seconds
-    "barnes": (200, 500),
-    "batches": (3000, 500),
+    "barnes": (150, 500),
+    "batches": (1000, 500),
     "hash_table": (150, 2000),
     "open_epoch": (8, 4000),
-    "shared_bytes": (3000, 3000),
+    "shared_bytes": (1500, 3000),
     "shared_counter": (5000, 50),
-    "stencil": (10000, 256),
+    "stencil": (6000, 256),
     "uneven": (10000, 1000),
-    "water_nsquared": (1500, 300),
-    "water_spatial": (1500, 300),
+    "water_nsquared": (1000, 300),
+    "water_spatial": (1000, 300),
     "work_queue": (1000, 32),
 }
 RANKS = {"batches": 4, "shared_bytes": 4}  # else 3
@@ -46,7 +46,7 @@ DIRECT = [  # shared windows have no such puts, nor have these programs
     for name in SIZES
     for way in windows.WAYS[name]
     if "--shared" not in way and name not in ("batches", "shared_bytes", "shared_counter")
-    if FULL or name in ("stencil", "uneven", "work_queue", "open_epoch")
+    if FULL or name in ("uneven", "work_queue", "open_epoch") or "--mode=pscw" in way
 ]
 
 

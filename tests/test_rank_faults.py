@@ -52,7 +52,7 @@ CASES = [
     ("rank-with-lock", LOCKS, (), 100),
     ("rank-before-unlock", COUNTER, (), 1000),
     ("rank-at-unlock", COUNTER, (), 1001),
-    ("rank-at-capture", BYTES, (), 500),
+    ("rank-at-capture", BYTES, (), 100),
     ("rank-at-barrier", FENCES, (), 500),
     # In a checkpoint of itself.
     ("rank-at-copy", LOCKS, (), 1),
