@@ -29,7 +29,7 @@ QUEUE = ("work_queue", 300, 32, [])
 LOCKS = ("stencil", 3000, 256, ["--mode=lock"])
 FENCES = ("stencil", 3000, 256, ["--mode=fence"])
 COUNTER = ("shared_counter", 1000, 50, [])
-BYTES = ("shared_bytes", 800, 3000, [])
+BYTES = ("shared_bytes", 3000, 3000, [])
 
 # (place, program, options, how often it is passed before)
 CASES = [
