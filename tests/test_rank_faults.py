@@ -24,11 +24,11 @@ DIRECT = ("--windows", "direct")
 # (steps, size, way) of programs that pass the places often.
 COUNTS = ("batches", 400, 500, ["--mode=counts"])
 SUMS = ("batches", 400, 500, ["--mode=sums"])
-TABLE = ("hash_table", 60, 2000, [])
+TABLE = ("hash_table", 150, 2000, [])
 QUEUE = ("work_queue", 300, 32, [])
 LOCKS = ("stencil", 3000, 256, ["--mode=lock"])
 FENCES = ("stencil", 3000, 256, ["--mode=fence"])
-COUNTER = ("shared_counter", 1000, 50, [])
+COUNTER = ("shared_counter", 2000, 50, [])
 BYTES = ("shared_bytes", 3000, 3000, [])
 
 # (place, program, options, how often it is passed before)

@@ -48,12 +48,13 @@ void ckpt_rank_fault_open(int rank)
     }
 }
 
-/* If it were killed now. Logs that lack what it needs are for tests of that. */
+/* If it were killed now. */
 static int would_be_replayed(void)
 {
     const struct ckpt_independent_rank *self = ckpt_independent_self;
 
-    return self->kept > 0 && self->kept_uncovered == self->uncovered && !ckpt_replaying;
+    return self->kept > 0 && self->kept_uncovered == self->uncovered && !self->lost &&
+           !ckpt_replaying;
 }
 
 void ckpt_rank_fault_reached(void)

@@ -17,7 +17,7 @@ void ckpt_independent_pause_open(int rank_count);
 
 /*
  * Waits, in a loop that a checkpoint can be taken in, for one turn. Between begin and end,
- * which it leaves and enters. Context: normal.
+ * which it leaves and enters in one turn of several. Context: normal.
  */
 void ckpt_independent_pause(void);
 
