@@ -154,6 +154,43 @@ def test_too_much_is_lost(five, tmp_path):
     lab.close()
 
 
+def test_all_is_lost(five, tmp_path):
+    """The only checkpoint has not come to the disk when both partners are lost: the job begins
+    anew, as without a checkpoint."""
+    lab = five.lab(
+        tmp_path / "lab", head=True, names=["n1", "n2", "n3", "n4"], CKPT_FAULT="flush-enospc"
+    )
+    program = endless(lab)
+    job = run(lab, program, "--spares", "2")
+    only = save(lab, job, program)
+    assert where(lab, only)["on_nodes"] and not where(lab, only)["on_disk"]
+    for node in ("n1", "n2"):
+        five.kill(node)
+    job.wait_for(f"^ckpt: {NAME}/{only} cannot be (used: it was on nodes|gathered)")
+    job.wait_for("^ckpt: .*(; restart 1 of at most 10, from the beginning|; the job begins anew)")
+    finish(lab, job)
+    lab.close()
+
+
+def test_the_only_one_is_gone(box, tmp_path):
+    """Nobody has told that the memory of a node is lost: the nodes find out, and the job begins
+    anew; but not if it must not."""
+    anew, not_anew = "(; the job begins anew|, from the beginning)$", "; there is no checkpoint"
+    for options, word in ([], anew), (["--no-fresh-start"], not_anew):
+        place = tmp_path / str(len(options))
+        lab = box.lab(place, head=True, CKPT_FAULT="flush-enospc")
+        program = endless(lab)
+        job = run(lab, program, "--spares", "1", *options, levels="none")
+        only = save(lab, job, program, survives=False)
+        assert not where(lab, only)["on_disk"]
+        box.lose("n2")
+        job.wait_for(f"^ckpt: {NAME}/{only} cannot be (used: it was on nodes|gathered)")
+        job.wait_for(f"^ckpt: .*{word}")
+        if not options:
+            finish(lab, job)
+        lab.close()
+
+
 def test_memory_of_a_node_is_gone(box, tmp_path):
     """Nobody has told that: the nodes find out, and an older checkpoint is taken."""
     lab = box.lab(tmp_path / "lab", head=True)

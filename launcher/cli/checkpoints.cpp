@@ -33,17 +33,23 @@ bool is_path(const TierDirectories &directories, const std::string &word)
             (!is_name_in(directories.fast) && !is_name_in(directories.slow)));
 }
 
-/* The nodes will tell; but some things are known before. */
-void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
-                      const Prospects &prospects)
+bool may_survive(const Tiers &tiers, const Checkpoint &checkpoint,
+                 const Prospects &prospects)
 {
     const NodeRecord record =
         NodeRecord::load(tiers.records(checkpoint.job), checkpoint.number);
 
+    return gather::may_survive(record, prospects.lost_nodes);
+}
+
+/* The nodes will tell; but some things are known before. */
+void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
+                      const Prospects &prospects)
+{
     if (prospects.not_on_nodes.contains(checkpoint.number)) {
         fail("the nodes do not have all of it");
     }
-    if (!gather::may_survive(record, prospects.lost_nodes)) {
+    if (!may_survive(tiers, checkpoint, prospects)) {
         fail("it was on nodes that are lost");
     }
 }
@@ -138,6 +144,23 @@ void verify_checkpoint(
         }
         before += piece.bytes;
     }
+}
+
+bool has_damaged(const TierDirectories &directories, const std::string &job,
+                 const Prospects &prospects)
+{
+    const auto tiers = Tiers::open(directories);
+    const auto entries = tiers ? tiers->checkpoints(job) : std::vector<TierCheckpoint>();
+
+    return std::ranges::any_of(entries, [&](const TierCheckpoint &entry) {
+        const Checkpoint &checkpoint = entry.checkpoint;
+        return checkpoint.number > prospects.above &&
+               checkpoint.state != Checkpoint::State::incomplete &&
+               !prospects.not_replayed.contains(checkpoint.number) &&
+               (checkpoint.state == Checkpoint::State::damaged || !checkpoint.is_on_nodes ||
+                (!prospects.not_on_nodes.contains(checkpoint.number) &&
+                 may_survive(*tiers, checkpoint, prospects)));
+    });
 }
 
 std::optional<Checkpoint>

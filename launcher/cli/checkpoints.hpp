@@ -75,6 +75,11 @@ std::optional<Checkpoint> newest_usable(
     Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});
 
+/* Whether a checkpoint of the job that is wanted is there but for damage: those that were in
+ * the memory of nodes, and of which too much was lost with them, are not. */
+bool has_damaged(const TierDirectories &directories, const std::string &job,
+                 const Prospects &prospects);
+
 /* "committed", "incomplete" or "damaged". */
 const char *state_name(Checkpoint::State state);
 

@@ -55,17 +55,6 @@ std::uint64_t newest_number(const TierDirectories &directories, const std::strin
     return newest ? newest->number : 0;
 }
 
-/* Also one that cannot be used, other than those that are not wanted. */
-bool has_checkpoint_above(const TierDirectories &directories, const std::string &job,
-                          std::uint64_t number, const std::set<std::uint64_t> &unwanted)
-{
-    const auto tiers = Tiers::open(directories);
-    const auto entries = tiers ? tiers->checkpoints(job) : std::vector<TierCheckpoint>();
-    return std::any_of(entries.begin(), entries.end(), [&](const TierCheckpoint &entry) {
-        return entry.checkpoint.number > number && !unwanted.contains(entry.checkpoint.number);
-    });
-}
-
 std::optional<LaunchLine> try_parse(const Words &command)
 {
     try {
@@ -331,6 +320,11 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
     return start_again(checkpoint_to_restart());
 }
 
+Prospects JobRun::prospects() const
+{
+    return {before_, not_on_nodes_, lost_nodes_, not_replayed_};
+}
+
 std::optional<Checkpoint> JobRun::checkpoint_to_restart()
 {
     /* What has failed once may be damaged where a quick look does not see it. */
@@ -342,7 +336,7 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
     }
     try {
         return newest_usable(options_.directories, options_.job,
-                             {before_, not_on_nodes_, lost_nodes_, not_replayed_},
+                             prospects(),
                              is_once_more ? Verification::full : Verification::quick);
     } catch (const Error &) {
         return std::nullopt; /* all have been named */
@@ -366,9 +360,13 @@ std::optional<Invocation> JobRun::after_lost_pieces(int code)
 {
     const auto checkpoint = checkpoint_to_restart();
 
-    if (!checkpoint) {
+    if (!checkpoint && (!policy_.limits().fresh_start ||
+                        has_damaged(options_.directories, options_.job, prospects()))) {
         say_end(code, "there is no checkpoint to restart from");
         return std::nullopt;
+    }
+    if (!checkpoint) {
+        fmt::print(stderr, "ckpt: no checkpoint is left; the job begins anew\n");
     }
     return start_again(checkpoint);
 }
@@ -414,8 +412,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         return std::nullopt;
     }
     /* What it has done since the beginning is not done once more for damaged files. */
-    if (!checkpoint &&
-        has_checkpoint_above(options_.directories, options_.job, before_, not_replayed_)) {
+    if (!checkpoint && has_damaged(options_.directories, options_.job, prospects())) {
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }

@@ -59,6 +59,7 @@ class JobRun
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
     std::optional<Invocation> after_lost_pieces(int code);
+    Prospects prospects() const;
     std::optional<Checkpoint> checkpoint_to_restart();
     std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
     Failure cause_of(const Ending &ending);

@@ -7,6 +7,7 @@ was is told by the injector; what `ckpt run` makes of it is read from its output
 
 import re
 import signal
+import subprocess
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -138,6 +139,20 @@ class Run:
         self.job = self.lab._start(
             [*command, *self.lab.mpirun_command(program)], {}
         )
+
+    def tell(self):
+        """What is known of a job that went wrong."""
+        print(*self.job.lines, sep="\n")
+        for node in self.box.names:
+            show = f"tail -n 60 /dev/shm/ckpt-*/{NAME}/ckptd-*.log"
+            done = subprocess.run(
+                self.box.command(node, "sh", "-c", show),
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            print(f"{node}:", done.stdout, done.stderr, sep="\n")
 
     def close(self):
         """Whatever is left."""
@@ -276,6 +291,9 @@ def run_failures(directory, make_program, count, chance, levels=""):
             run.job.succeed(10 * PATIENCE)
             assert run.lab.answer(program, run.job) == native
             counts["right answers"] += 1
+        except Exception:
+            run.tell()
+            raise
         finally:
             run.close()
         counts += run.counts
