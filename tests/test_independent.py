@@ -35,11 +35,14 @@ SIZES = {  # steps and size: for some seconds
 RANKS = {"batches": 4, "shared_bytes": 4}  # else 3
 JOB = f"independent-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
+SELDOM = [  # test_rank_faults has locks, too
+    [f"--mode={mode}", *shared] for mode in ("lock", "lockall") for shared in ([], ["--shared"])
+] + [["--mode=pscw", "--shared"]]
 WAYS = [  # without absent, of which a rank may be without a checkpoint of itself for long
     (name, way)
     for name in SIZES
     for way in windows.WAYS[name]
-    if FULL or "--shared" not in way or way[0] not in ("--mode=lock", "--mode=pscw")
+    if FULL or way not in SELDOM
 ]
 DIRECT = [  # shared windows have no such puts, nor have these programs
     (name, way)
