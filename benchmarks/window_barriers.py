@@ -10,7 +10,7 @@ import re
 import time
 
 from ckpttest import windows
-from window_programs import LIMIT, RANKS, look, start
+from window_programs import LIMIT, RANKS, in_turn, look, start
 
 ALIGNED = {"each by itself": "no", "behind one barrier": "yes"}
 WAYS = ("plain", *ALIGNED)
@@ -48,12 +48,10 @@ def shares(lab, program, way, steps):
 
 
 def measure(lab, rounds, scale):
-    """{way: [shares(), ...]}, in turn another way first."""
+    """{way: [shares(), ...]}, of in_turn()."""
     results = {way: [] for way in WAYS}
     steps = max(1, int(STEPS * scale))
     program = windows.program("uneven", steps, SIZE, ranks=RANKS, way=["--mode=heavy"])
-    for turn in range(rounds):
-        for index in range(len(WAYS)):
-            way = WAYS[(turn + index) % len(WAYS)]
-            results[way].append(shares(lab, program, way, steps))
+    for way in in_turn(WAYS, rounds):
+        results[way].append(shares(lab, program, way, steps))
     return results

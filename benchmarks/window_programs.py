@@ -52,14 +52,19 @@ def seconds_of(job):
     return job.times[end] - job.times[begin]
 
 
-def run_in_turn(lab, program, count, ways=WAYS):
-    """(way, ended job) of so many rounds: each has all ways, in turn another one first."""
+def in_turn(ways, count):
+    """The ways of so many rounds: each has all of them, in turn another one first."""
     for turn in range(count):
         for index in range(len(ways)):
-            way = ways[(turn + index) % len(ways)]
-            job = start(lab, program, way)
-            job.succeed(LIMIT)
-            yield way, job
+            yield ways[(turn + index) % len(ways)]
+
+
+def run_in_turn(lab, program, count, ways=WAYS):
+    """(way, ended job) of in_turn()."""
+    for way in in_turn(ways, count):
+        job = start(lab, program, way)
+        job.succeed(LIMIT)
+        yield way, job
 
 
 def rounds(lab, program, count):

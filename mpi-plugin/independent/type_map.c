@@ -10,31 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of types with more than so many it is not kept: to look at them takes long anyway. */
+/* Those of types with more than so many are not kept: to look at them takes long anyway. */
 enum { MOST_RANGES = 64 };
 
 /* One allocation, which goes with the datatype. */
 struct type_map {
     int64_t extent;
     MPI_Datatype element;
-    uint32_t count;
+    uint32_t count; /* of ranges; if there are too many, none of them is here */
     struct ckpt_log_range range[];
 };
 
 static struct type_map *map_of(const struct ckpt_layout *one, int64_t extent)
 {
-    struct type_map *map = malloc(sizeof(*map) + one->count * sizeof(map->range[0]));
+    const uint32_t kept = one->count <= MOST_RANGES ? one->count : 0;
+    struct type_map *map = malloc(sizeof(*map) + kept * sizeof(map->range[0]));
 
     if (map != NULL) {
         map->extent = extent;
         map->element = one->element == NULL ? NULL : ckpt_datatype_of(one->element);
         map->count = one->count;
-        memcpy(map->range, one->range, one->count * sizeof(map->range[0]));
+        memcpy(map->range, one->range, kept * sizeof(map->range[0]));
     }
     return map;
 }
 
-/* Of a type that is used for the first time; none if it has too many ranges. */
+/* Of a type that is used for the first time. */
 static int find_out(MPI_Datatype type)
 {
     MPI_Datatype lower = CKPT_LOWER(type);
@@ -47,22 +48,11 @@ static int find_out(MPI_Datatype type)
     if (code == MPI_SUCCESS) {
         code = ckpt_layout_add(&one, lower, 1);
     }
-    if (code == MPI_SUCCESS && one.count <= MOST_RANGES) {
+    if (code == MPI_SUCCESS) {
         type->map = map_of(&one, extent);
         code = type->map == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }
     ckpt_layout_free(&one);
-    return code;
-}
-
-static int add_without_map(struct ckpt_layout *layout, MPI_Datatype type, int count,
-                           MPI_Datatype *element)
-{
-    const int code = ckpt_layout_add(layout, CKPT_LOWER(type), count);
-
-    if (element != NULL) {
-        *element = layout->element == NULL ? NULL : ckpt_datatype_of(layout->element);
-    }
     return code;
 }
 
@@ -75,11 +65,11 @@ int ckpt_type_map_add(struct ckpt_layout *layout, MPI_Datatype type, int count,
     if (code != MPI_SUCCESS) {
         return code;
     }
-    if (map == NULL) {
-        return add_without_map(layout, type, count, element);
-    }
     if (element != NULL) {
         *element = map->element;
+    }
+    if (map->count > MOST_RANGES) {
+        return ckpt_layout_add(layout, CKPT_LOWER(type), count);
     }
     return ckpt_layout_repeat(layout, map->range, map->count, map->extent, count);
 }
@@ -88,6 +78,6 @@ int ckpt_type_map_extent(MPI_Datatype type, int64_t *extent)
 {
     const int code = type->map == NULL ? find_out(type) : MPI_SUCCESS;
 
-    *extent = code == MPI_SUCCESS ? type->map->extent : 0; /* it has one range */
+    *extent = code == MPI_SUCCESS ? type->map->extent : 0;
     return code;
 }
