@@ -10,6 +10,7 @@ import pytest
 from ckpttest import cluster, processes, programs
 
 NAME = "job"
+MAJORITY = 4.5  # seconds after which members without a majority give up
 
 pytestmark = pytest.mark.skipif(
     not cluster.is_possible(), reason="nodes need root and network namespaces"
@@ -129,10 +130,38 @@ def test_a_rank_is_stopped(box, lab, native):
     finish(lab, job, program, native)
 
 
-@pytest.mark.parametrize("node", ["n1", "n2"])
-def test_an_agent_dies(box, lab, node):
-    """Which is no failure: the ranks find another one, and the node stays a member. The
-    program checks every message itself, and ends when it is told."""
+@pytest.mark.parametrize("hosts", ["n1:1,n2:1,n3:1", "n2:2,n3:2", "head:2,n3:2"])
+def test_a_rank_is_stopped_and_its_agent_dies(box, lab, hosts):
+    """Before that has seen it. Nobody else is on its node; or another rank, which finds
+    another agent, here or where `ckpt run` is."""
+    lab.options[1] = hosts
+    node = "head" if "head" in hosts else "n2"
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = start(lab, program)
+    job.wait_for(program.progress)
+    lab.ckpt_json("checkpoint", NAME)
+    ranks = ranks_of(box, node, program)
+    for rank in ranks:
+        processes.send(rank, signal.SIGSTOP)
+    box.kill(node, only="ckptd")
+    for rank in ranks[1:]:
+        processes.send(rank, signal.SIGCONT)
+    why = f"rank . on {node} was stopped by a signal" if ranks[1:] else "node n2 was lost"
+    job.wait_for(f"^ckpt: {why}.*; restart 1")
+    job.wait_for(program.progress)
+    stop.touch()
+    job.succeed()
+    assert lab.answer(program, job)
+
+
+@pytest.mark.parametrize("node, hosts", [("n1", None), ("n2", None), ("n1", "n1:2,n3:2")])
+def test_an_agent_dies(box, lab, node, hosts):
+    """Which is no failure: the ranks find another one, and the node stays a member; also
+    if it is the only one. The program checks every message itself, and ends when it is
+    told."""
+    if hosts:
+        lab.options[1] = hosts
     stop = lab.directory / "stop"
     program = programs.traffic(0, 2, stop)
     job = start(lab, program)
@@ -141,6 +170,7 @@ def test_an_agent_dies(box, lab, node):
     job.wait_for(program.progress)
     lab.on("n1").wait_for_agent(job, NAME)
     saved(lab, job, program)
+    job.run_on(MAJORITY)
     stop.touch()
     job.succeed()
     assert lab.answer(program, job)

@@ -7,8 +7,11 @@
 
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -83,6 +86,13 @@ void EndedProcesses::forget(int rank)
     if (found != entries_.end()) {
         loop_.forget(found->second.process.get());
         entries_.erase(found);
+    }
+}
+
+void EndedProcesses::kill() const
+{
+    for (const auto &[rank, entry] : entries_) {
+        (void)syscall(SYS_pidfd_send_signal, entry.process.get(), SIGKILL, nullptr, 0);
     }
 }
 

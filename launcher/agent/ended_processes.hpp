@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ended_processes.hpp - when and how ranks end that no session watches any more, and that
- * are nobody's children here.
+ * ended_processes.hpp - when and how ranks end that no session watches, any more or yet, and
+ * that are nobody's children here.
  */
 #pragma once
 
@@ -36,6 +36,8 @@ class EndedProcesses
     void watch(int rank, Fd process);
     /* The rank is another process now, or the same one that has come again. */
     void forget(int rank);
+    /* SIGKILL to those that have not ended. */
+    void kill() const;
     /* All that can be told of those has been told. */
     bool idle() const { return entries_.empty(); }
 

@@ -11,6 +11,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace ckpt
@@ -57,6 +60,7 @@ SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
       refusals_(refusals), hooks_(std::move(hooks)),
       ended_(loop, {[this](int rank) {
                         stopped_.erase(rank);
+                        awaited_.erase(rank);
                         send({{"type", "ended"}, {"rank", rank}});
                     },
                     [this](int rank, int status) {
@@ -123,7 +127,9 @@ void SupervisorLink::order(const json &frame)
 {
     const std::string type = frame.at("type");
 
-    if (type == "members") {
+    if (type == "await") {
+        await(frame.at("ranks"));
+    } else if (type == "members") {
         watch_nodes(frame.at("table"));
     } else if (type == "proven") {
         is_proven_ = true;
@@ -138,6 +144,22 @@ void SupervisorLink::order(const json &frame)
         over("ckpt run ends it");
     } else {
         hooks_.order(frame);
+    }
+}
+
+/* They may never come: somebody has stopped them, or they have ended. */
+void SupervisorLink::await(const std::map<int, pid_t> &ranks)
+{
+    for (const auto &[rank, process] : ranks) {
+        if (local_.ranks().contains(rank) || finished_.contains(rank)) {
+            continue;
+        }
+        if (Fd open{static_cast<int>(syscall(SYS_pidfd_open, process, 0))}) {
+            awaited_[rank] = process;
+            ended_.watch(rank, std::move(open));
+        } else {
+            send({{"type", "ended"}, {"rank", rank}});
+        }
     }
 }
 
@@ -168,6 +190,7 @@ void SupervisorLink::over(const std::string &why)
     if (!std::exchange(is_over_, true)) {
         spdlog::warn("the ranks of this node are ended: {}", why);
         hooks_.over(why);
+        ended_.kill();
     }
 }
 
@@ -183,6 +206,7 @@ void SupervisorLink::send(const json &frame)
 
 void SupervisorLink::rank_here(const RankSession &rank)
 {
+    awaited_.erase(rank.rank());
     finished_.erase(rank.rank());
     if (salvage_ && salvage_->rank == rank.rank()) {
         salvage_.reset();
@@ -214,17 +238,26 @@ void SupervisorLink::salvage(const SalvageNews &news)
 void SupervisorLink::look_at_ranks()
 {
     for (const auto &[rank, session] : local_.ranks()) {
-        const bool is_stopped = ckpt::is_stopped(session->pid());
-        if (is_stopped == stopped_.contains(rank)) {
-            continue;
-        }
-        if (is_stopped) {
-            stopped_.insert(rank);
-        } else {
-            stopped_.erase(rank);
-        }
-        send({{"type", is_stopped ? "stopped" : "continued"}, {"rank", rank}});
+        look_at(rank, session->pid());
     }
+    for (const auto &[rank, process] : awaited_) {
+        look_at(rank, process);
+    }
+}
+
+void SupervisorLink::look_at(int rank, pid_t process)
+{
+    const bool is_stopped = ckpt::is_stopped(process);
+
+    if (is_stopped == stopped_.contains(rank)) {
+        return;
+    }
+    if (is_stopped) {
+        stopped_.insert(rank);
+    } else {
+        stopped_.erase(rank);
+    }
+    send({{"type", is_stopped ? "stopped" : "continued"}, {"rank", rank}});
 }
 
 void SupervisorLink::coordinates()

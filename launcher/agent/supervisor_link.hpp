@@ -13,7 +13,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/types.h>
+
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,10 +63,12 @@ class SupervisorLink
     void connect();
     void introduce();
     void order(const nlohmann::json &order);
+    void await(const std::map<int, pid_t> &ranks);
     void watch_nodes(const nlohmann::json &table);
     void trouble(const std::string &why);
     void over(const std::string &why);
     void look_at_ranks();
+    void look_at(int rank, pid_t process);
 
     EventLoop &loop_;
     WorkerThread &worker_;
@@ -79,6 +84,7 @@ class SupervisorLink
     std::string trouble_;    /* that it has told of before that */
     bool is_over_ = false;
     std::set<int> finished_;
+    std::map<int, pid_t> awaited_; /* ranks that the agent before this one had */
     std::set<int> stopped_; /* ranks, by a signal */
     std::optional<SalvageNews> salvage_; /* the last ones */
     bool coordinates_ = false;

@@ -28,6 +28,7 @@ void LaunchWatch::rank_here(int rank, const std::string &host)
     known.has_ended = false; /* it may have executed another program */
     known.is_salvaging = false;
     known.why_not_salvaged.clear();
+    known.stopped_since.reset(); /* or this agent tells so, too */
 }
 
 void LaunchWatch::rank_finished(int rank)
@@ -154,6 +155,35 @@ void LaunchWatch::rank_continued(int rank)
     ranks_[rank].stopped_since.reset();
 }
 
+void LaunchWatch::node_unserved(const std::string &host, Time now)
+{
+    unserved_.emplace(host, now);
+}
+
+void LaunchWatch::node_served(const std::string &host)
+{
+    unserved_.erase(host);
+}
+
+bool LaunchWatch::has_ranks(const std::string &host) const
+{
+    return std::any_of(ranks_.begin(), ranks_.end(), [&](const auto &entry) {
+        const Rank &rank = entry.second;
+        return rank.host == host && !rank.is_finished && !rank.has_ended;
+    });
+}
+
+/* Its ranks have all been stopped, or hang where they cannot be reached, or it is lost and
+ * there is no membership to tell. */
+void LaunchWatch::look_at_unserved(Time now)
+{
+    for (const auto &[host, since] : unserved_) {
+        if (!failure_ && now >= since + limits_.unserved && has_ranks(host)) {
+            node_lost(host, now);
+        }
+    }
+}
+
 void LaunchWatch::node_lost(const std::string &host, Time now)
 {
     Failure failure;
@@ -205,6 +235,7 @@ void LaunchWatch::look_at_stopped(Time now)
 LaunchWatch::Step LaunchWatch::step(Time now)
 {
     look_at_stopped(now);
+    look_at_unserved(now);
     if (now >= end_at_) {
         end_at_ = Time::max();
         terminate_at_ = acts_ ? now + limits_.all_ended : now;
@@ -226,7 +257,15 @@ LaunchWatch::Time LaunchWatch::next_step() const
 {
     Time next = std::min({end_at_, terminate_at_, kill_at_});
 
-    if (failure_ || all_are_stopped()) {
+    if (failure_) {
+        return next;
+    }
+    for (const auto &[host, since] : unserved_) {
+        if (has_ranks(host)) {
+            next = std::min(next, since + limits_.unserved);
+        }
+    }
+    if (all_are_stopped()) {
         return next;
     }
     for (const auto &[rank, known] : ranks_) {

@@ -37,6 +37,8 @@ class LaunchWatch
         Duration last_words = std::chrono::seconds(3);
         /* A rank that stands still for so long, while others run, does not go on. */
         Duration stopped = std::chrono::seconds(10);
+        /* Ranks that live have another agent long before. */
+        Duration unserved = std::chrono::seconds(10);
     };
 
     enum class Step {
@@ -78,6 +80,9 @@ class LaunchWatch
     /* By a signal; and it goes on. */
     void rank_stopped(int rank, Time now);
     void rank_continued(int rank);
+    /* A node has no agent: nobody sees what becomes of its ranks; and it has one again. */
+    void node_unserved(const std::string &host, Time now);
+    void node_served(const std::string &host);
     void node_lost(const std::string &host, Time now);
     void cut_off(Time now);
 
@@ -104,6 +109,8 @@ class LaunchWatch
     Failure end_of(int rank) const;
     Duration time_to_end() const { return acts_ ? limits_.news : limits_.own_end; }
     void look_at_stopped(Time now);
+    void look_at_unserved(Time now);
+    bool has_ranks(const std::string &host) const;
     bool all_are_stopped() const;
     bool is_ending() const { return terminate_at_ != Time::max() || kill_at_ != Time::max(); }
 
@@ -111,6 +118,7 @@ class LaunchWatch
     bool tolerant_ = false;
     bool acts_ = false;
     std::map<int, Rank> ranks_;
+    std::map<std::string, Time> unserved_; /* nodes, since when */
     std::set<std::string> lost_nodes_;
     std::optional<Failure> failure_;
     Time end_at_ = Time::max();

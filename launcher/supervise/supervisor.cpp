@@ -50,12 +50,10 @@ Supervisor::~Supervisor()
 
 void Supervisor::accept(std::unique_ptr<FrameStream> stream, const std::string &host)
 {
-    std::erase_if(agents_, [&](const Agent &agent) {
-        return !agent.is_connected && agent.host == host; /* this one takes its place */
-    });
     Agent &agent = agents_.emplace_back();
     agent.host = host;
     agent.stream = std::move(stream);
+    take_the_place_of_others(agent);
     agent.stream->handle({[this, &agent](const json &frame) { said(agent, frame); },
                           [this, &agent] { lost(agent); }});
     if (is_ending_) {
@@ -63,12 +61,33 @@ void Supervisor::accept(std::unique_ptr<FrameStream> stream, const std::string &
     }
 }
 
-/* Entries stay, for vanished(). */
+/* Those that were on its node before and have gone. A rank of theirs that does not come may
+ * have been stopped before it could: this one looks. */
+void Supervisor::take_the_place_of_others(Agent &agent)
+{
+    watch_.node_served(agent.host);
+    std::erase_if(agents_, [&](Agent &other) {
+        if (other.is_connected || other.host != agent.host) {
+            return false;
+        }
+        agent.awaited.merge(other.ranks);
+        agent.awaited.merge(other.awaited);
+        return true;
+    });
+    if (!agent.awaited.empty()) {
+        agent.stream->send({{"type", "await"}, {"ranks", agent.awaited}});
+    }
+}
+
+/* Entries stay, for vanished(). Of our own node we would see that it is lost. */
 void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
     agent.stream.reset();
     watch_.agent_lost(agent.host, steady_clock::now());
+    if (agent.host != host_) {
+        watch_.node_unserved(agent.host, steady_clock::now());
+    }
     if (std::exchange(agent.coordinates, false)) {
         for (const auto &[number, asked] : std::exchange(asked_, {})) {
             asked.gone();
@@ -103,7 +122,12 @@ void Supervisor::said(Agent &agent, const json &frame)
     }
     if (type == "node") {
         agent.member = member_from(frame.at("member"));
-        let_in(agent);
+        if (table_.members.size() == 2) {
+            end_membership();
+            begin_membership();
+        } else {
+            let_in(agent);
+        }
     } else if (type == "leave") {
         agent.has_left = true;
     } else if (type == "heard") {
@@ -120,9 +144,12 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
     const int rank = frame.at("rank");
 
     if (type == "here") {
-        agent.ranks.insert(rank);
+        agent.ranks[rank] = frame.at("pid");
+        agent.awaited.erase(rank);
         rank_count_ = frame.at("count");
-        ranks_of_processes_[frame.at("pid")] = rank;
+        if (agent.host == host_) {
+            ranks_of_processes_[frame.at("pid")] = rank;
+        }
         watch_.rank_here(rank, agent.host);
         begin_membership();
     } else if (type == "finished") {
@@ -158,7 +185,7 @@ bool Supervisor::all_are_here() const
         if (!agent.is_connected || !agent.member) {
             return false;
         }
-        ranks += agent.ranks.size();
+        ranks += agent.ranks.size() + agent.awaited.size();
     }
     return ranks == static_cast<std::size_t>(rank_count_);
 }
@@ -189,6 +216,19 @@ void Supervisor::begin_membership()
             {}});
     proof_until_ = steady_clock::now() + time_for_proof;
     proof_.start(time_for_proof);
+}
+
+/* One agent is no majority that could let its successor in; nor is there anybody else to
+ * disagree with. Those two begin another membership. */
+void Supervisor::end_membership()
+{
+    service_.reset();
+    socket_ = membership::UdpSocket(0);
+    table_.members.clear();
+    table_.key = MessageKey::make();
+    suspects_.clear();
+    is_cut_off_ = false;
+    is_proven_ = false;
 }
 
 /* Tells an agent who the members are, and which of them it is: also one that has come in
@@ -255,9 +295,10 @@ void Supervisor::cut_off()
  * UDP is blocked everybody would look dead. */
 void Supervisor::prove()
 {
-    const bool all = service_ && service_->has_heard() && std::all_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
-        return agent.has_heard || !agent.is_connected;
-    });
+    const bool all = service_ && service_->has_heard() &&
+                     std::all_of(agents_.begin(), agents_.end(), [](const Agent &agent) {
+                         return agent.has_heard || !agent.is_connected;
+                     });
     if (all && !is_proven_) {
         is_proven_ = true;
         proof_.stop();

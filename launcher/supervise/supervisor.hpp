@@ -63,7 +63,8 @@ class Supervisor
     struct Agent {
         std::unique_ptr<FrameStream> stream;
         std::string host;
-        std::set<int> ranks; /* that have not ended */
+        std::map<int, pid_t> ranks;   /* that have not ended */
+        std::map<int, pid_t> awaited; /* that the agent before it had, until they come */
         bool coordinates = false;
         bool is_connected = true;
         bool has_left = false; /* by itself */
@@ -78,12 +79,14 @@ class Supervisor
     };
 
     void accept(std::unique_ptr<FrameStream> stream, const std::string &host);
+    void take_the_place_of_others(Agent &agent);
     void said(Agent &agent, const nlohmann::json &frame);
     void lost(Agent &agent);
     void answered(std::uint64_t number, const control::Reply &reply);
     void rank_event(Agent &agent, const std::string &type, const nlohmann::json &frame);
     bool all_are_here() const;
     void begin_membership();
+    void end_membership();
     void let_in(Agent &agent);
     void view_changed(const membership::action::Install &change);
     void cut_off();
@@ -98,7 +101,7 @@ class Supervisor
     std::list<Agent> agents_;
     bool is_ending_ = false;
     int rank_count_ = 0;
-    std::map<pid_t, int> ranks_of_processes_;
+    std::map<pid_t, int> ranks_of_processes_; /* of this node */
     std::string host_;
     membership::UdpSocket socket_;
     membership::Table table_; /* without members: there is no membership yet */

@@ -243,6 +243,40 @@ TEST_F(Watch, AProcessThatNoAgentTellsOf)
     EXPECT_EQ(Step::end, watch_.step(after(milliseconds(500))));
 }
 
+TEST_F(Watch, ANodeWithoutAnAgent)
+{
+    watch_.node_unserved("n2", begin_);
+    EXPECT_EQ(after(seconds(10)), watch_.next_step());
+    EXPECT_EQ(Step::none, watch_.step(after(milliseconds(9999))));
+    EXPECT_EQ(Step::end, watch_.step(after(seconds(10))));
+    EXPECT_EQ("node n2 was lost", watch_.failure()->text());
+    EXPECT_EQ(1u, watch_.lost_nodes().count("n2"));
+}
+
+TEST_F(Watch, ANodeThatHasAnotherAgent)
+{
+    watch_.node_unserved("n2", begin_);
+    watch_.node_served("n2");
+    EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+}
+
+TEST_F(Watch, ANodeThatNeedsNoAgentAnyMore)
+{
+    watch_.node_unserved("n2", begin_);
+    watch_.rank_finished(1);
+    EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+}
+
+/* What the agent before it has told of a rank may be over. */
+TEST_F(Watch, ARankThatComesToAnotherAgentRuns)
+{
+    watch_.rank_stopped(1, begin_);
+    watch_.rank_here(1, "n2");
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+}
+
 /* ---- Restarts ----------------------------------------------------------------- */
 
 Failure crash(int rank)

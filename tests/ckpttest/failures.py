@@ -76,6 +76,13 @@ class Injector:
         """SIGKILL to an agent, which is no failure of the job."""
         self.box.kill(self._rank()[0], only="ckptd")
 
+    def agent_killed_and_rank_stopped(self):
+        """While the rank finds another agent, or before, or just after that."""
+        node, rank = self._rank()
+        self.box.kill(node, only="ckptd")
+        time.sleep(self.chance.uniform(0, 0.1))
+        processes.send(rank, signal.SIGSTOP)
+
     def node_killed(self):
         """All processes of a node at once."""
         self.box.kill(self._rank()[0])
@@ -108,6 +115,7 @@ KINDS = {
     "rank_killed": 0,
     "rank_stopped": 0,
     "agent_killed": 0,
+    "agent_killed_and_rank_stopped": 1,  # if nobody is left on it
     "node_killed": 1,
     "coordinator_killed": 1,
     "link_cut": 1,
@@ -144,7 +152,8 @@ class Run:
         """What is known of a job that went wrong."""
         print(*self.job.lines, sep="\n")
         for node in self.box.names:
-            show = f"tail -n 60 /dev/shm/ckpt-*/{NAME}/ckptd-*.log"
+            places = f"/dev/shm/ckpt-*/{NAME} {self.lab.store / NAME}"
+            show = f"find {places} -name 'ckptd-*.log' | xargs tail -n 60"
             done = subprocess.run(
                 self.box.command(node, "sh", "-c", show),
                 capture_output=True,
