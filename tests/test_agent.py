@@ -2,6 +2,7 @@
 """The node agent: it may die at any time, it serves requests in turn, it ends
 by itself, and nobody but the user reads what it writes."""
 
+import signal
 import stat
 import threading
 from pathlib import Path
@@ -31,6 +32,25 @@ def start(lab, program):
     job = lab.start(program)
     job.wait_for(program.progress)
     return job
+
+
+def test_an_agent_crashes(lab):
+    """It tells of that in its log; the job goes on."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = start(lab, program)
+    lab.checkpoint(job)
+    agent = agent_of(lab, job)
+    processes.send(agent, signal.SIGSEGV)
+    assert processes.wait_until_gone([agent], 30)
+    (log,) = lab.store.glob("*/ckptd-*.log")
+    words = log.read_text()[log.read_text().index("ckptd: SIGSEGV, from") :]
+    assert "ckptd(" in words, words
+    lab.wait_for_agent(job)
+    lab.checkpoint(job)
+    stop.touch()
+    job.succeed()
+    assert lab.answer(program, job)
 
 
 def lose_agent_in_a_checkpoint(lab, program, then=None, **settings):

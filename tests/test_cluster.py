@@ -85,6 +85,8 @@ def test_lost_agent(nodes, lab, native):
     nodes.kill("n2", only="ckptd")
     job.wait_for(program.progress)
     lab.checkpoint(job)
+    logs = sorted(path.name for path in lab.store.glob("*/ckptd-*.log"))
+    assert logs == ["ckptd-n1.log", "ckptd-n2.log"]
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
 

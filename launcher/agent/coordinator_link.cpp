@@ -5,9 +5,14 @@
 #include "agent/coordinator_link.hpp"
 
 #include "agent/frames.hpp"
+#include "agent/log.hpp"
 #include "common/error.hpp"
 
 #include <spdlog/spdlog.h>
+
+#include <exception>
+#include <limits>
+#include <utility>
 
 namespace ckpt
 {
@@ -139,9 +144,11 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                     {"asked", frame.at("asked")},
                     {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
+        log_beside(frame.at("directory").get<std::string>());
         local_.capture(frame.at("directory").get<std::string>(),
                        frame.at("snapshots").get<RankSnapshots>());
     } else if (type == "open_piece") {
+        log_beside(frame.at("directory").get<std::string>());
         local_.open_piece(frame.at("directory").get<std::string>());
     } else if (type == "add_to_piece") {
         local_.add_to_piece(frame.at("rank"), frame.at("snapshot"));
@@ -161,12 +168,36 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else if (type == "write_redundancy") {
         local_.write_redundancy(redundancy_order_from(frame));
     } else if (type == "discard") {
-        local_.discard(frame.at("job").get<std::string>(), frame.at("end"),
-                       frame.at("stay").get<std::set<std::uint64_t>>());
+        discard(frame.at("job").get<std::string>(), frame.at("end"),
+                frame.at("stay").get<std::set<std::uint64_t>>());
     } else if (type == "kill") {
         local_.kill();
     } else {
         fail("an order of type '{}'", type);
+    }
+}
+
+/* When all goes, the job is over: nothing of it stays on this node. */
+void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t end,
+                              const std::set<std::uint64_t> &stay)
+{
+    if (end == std::numeric_limits<std::uint64_t>::max()) {
+        std::error_code error;
+        std::filesystem::remove(log_path(job, settings_.host), error);
+    }
+    local_.discard(job, end, stay);
+}
+
+/* Only the coordinator knows under which name the job is saved. */
+void CoordinatorLink::log_beside(const std::filesystem::path &checkpoint)
+{
+    if (std::exchange(has_log_, true)) {
+        return;
+    }
+    try {
+        open_log(checkpoint.parent_path(), settings_.host);
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
     }
 }
 

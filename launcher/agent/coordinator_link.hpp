@@ -37,6 +37,9 @@ class CoordinatorLink : private NodeEvents
     void unreachable();
     void lost();
     void order(const std::string &type, const nlohmann::json &frame);
+    void discard(const std::filesystem::path &job, std::uint64_t end,
+                 const std::set<std::uint64_t> &stay);
+    void log_beside(const std::filesystem::path &checkpoint);
     void send_clocks();
     void tell_refused();
 
@@ -64,6 +67,7 @@ class CoordinatorLink : private NodeEvents
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
     bool cutting_ = false; /* ranks are told CUT: they answer with their counts */
+    bool has_log_ = false;
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};

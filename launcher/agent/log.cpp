@@ -4,6 +4,7 @@
  */
 #include "agent/log.hpp"
 
+#include "agent/last_words.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
 
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace ckpt
 {
@@ -42,6 +44,12 @@ void use_sink(spdlog::sink_ptr sink)
 
 } // namespace
 
+std::filesystem::path log_path(const std::filesystem::path &directory,
+                               const std::string &host)
+{
+    return directory / ("ckptd-" + host + ".log");
+}
+
 void start_log()
 {
     early_lines =
@@ -51,8 +59,11 @@ void start_log()
 
 void open_log(const std::filesystem::path &directory, const std::string &host)
 {
-    std::filesystem::path path = directory / ("ckptd-" + host + ".log");
+    std::filesystem::path path = log_path(directory, host);
 
+    if (!early_lines) {
+        return;
+    }
     make_private_directory(directory);
     Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600,
                         "log");
@@ -67,6 +78,8 @@ void open_log(const std::filesystem::path &directory, const std::string &host)
     } catch (const spdlog::spdlog_ex &error) {
         fail("cannot write log {}: {}", path.string(), error.what());
     }
+    early_lines.reset();
+    write_last_words(std::move(file));
 }
 
 } // namespace ckpt

@@ -13,8 +13,12 @@ namespace ckpt
 /* Keeps the last lines in memory. Call once, first. */
 void start_log();
 
-/* Writes them, and all that follow, to DIRECTORY/ckptd-HOST.log. Throws Error
- * if it cannot be written. */
+/* DIRECTORY/ckptd-HOST.log: of a job's directory. */
+std::filesystem::path log_path(const std::filesystem::path &directory,
+                               const std::string &host);
+
+/* Writes them, and all that follow, there; also why the process crashes, if it does. Nothing
+ * happens if there is one already. Throws Error if it cannot be written. */
 void open_log(const std::filesystem::path &directory, const std::string &host);
 
 } // namespace ckpt

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * last_words.cpp - in handlers that take no lock and no memory: whoever crashes may hold
+ * both, and must not hang instead.
+ */
+#include "agent/last_words.hpp"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+namespace ckpt
+{
+
+namespace
+{
+
+constexpr std::array errors = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr int most_calls = 64;
+
+int log_file = -1;
+
+void write_text(const char *text)
+{
+    (void)!write(log_file, text, std::strlen(text));
+}
+
+void write_calls()
+{
+    std::array<void *, most_calls> calls{};
+
+    backtrace_symbols_fd(calls.data(), backtrace(calls.data(), most_calls), log_file);
+}
+
+/* Set to be used once: the signal comes again when this returns, or is sent again. */
+void crashed(int signal)
+{
+    write_text("ckptd: SIG");
+    write_text(sigabbrev_np(signal));
+    write_text(", from\n");
+    write_calls();
+    (void)raise(signal);
+}
+
+/* The signal of abort() follows. */
+void terminated()
+{
+    try {
+        std::rethrow_exception(std::current_exception());
+    } catch (const std::exception &error) {
+        write_text("ckptd: nobody catches: ");
+        write_text(error.what());
+        write_text("\n");
+    } catch (...) {
+        write_text("ckptd: nobody catches what was thrown\n");
+    }
+    std::abort();
+}
+
+} // namespace
+
+void write_last_words(Fd log)
+{
+    struct sigaction action = {};
+    void *call;
+
+    log_file = log.release(); /* until the process ends */
+    (void)backtrace(&call, 1); /* loads what it needs */
+    action.sa_handler = crashed;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (int signal : errors) {
+        (void)sigaction(signal, &action, nullptr);
+    }
+    std::set_terminate(terminated);
+}
+
+} // namespace ckpt
