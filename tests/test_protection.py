@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from test_agent import lose_agent_in_a_checkpoint
+from test_agent import agent_of, lose_agent_in_a_checkpoint
 
-from ckpttest import programs
+from ckpttest import alone, programs
 from ckpttest.settings import APPS
 
 SLOW = {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_WRITE_RATE": "128M"}
@@ -68,6 +68,19 @@ def test_free_gives_memory_back(lab, native):
     pauses = re.findall("cow instead of cll for ([0-9]+) checkpoints", log)
     assert pauses == ["1", "2", "4"], log
     assert log.count("once more: the program has given back memory") == 3, log
+
+
+def test_free_gives_memory_back_in_a_periodic_checkpoint(lab):
+    """The next one is due by then, and does not come between."""
+    program = programs.scattered(4, 10**6, pause_us=1000, from_libc=1)
+    job = lab.start(program, CKPT_INTERVAL="1", **SLOW)
+    job.wait_for(program.progress)
+    agent = agent_of(lab, job)
+    saved = lab.checkpoint(job)["number"]
+    alone.wait_until(job, lambda: log_of(lab).count("once more: ") >= 2)
+    saved = max(saved, *(entry["number"] for entry in lab.checkpoints()))
+    alone.wait_until(job, lambda: lab.checkpoints()[-1]["number"] > saved)
+    assert agent_of(lab, job) == agent, log_of(lab)
 
 
 def test_without_userfaultfd(lab, native):

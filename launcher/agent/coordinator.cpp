@@ -343,6 +343,22 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     perform();
 }
 
+/* After the actions that are still to be done. The time of the next periodic one does not come
+ * before that; but somebody may have asked for another one. */
+void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protocol)
+{
+    last_end_ = steady_clock::now();
+    worker_.reply([this, clients = std::move(clients), protocol] {
+        if (machine_.phase() == Phase::idle && !is_holding()) {
+            start(clients, steady_clock::now(), protocol);
+            return;
+        }
+        for (const Waiting &waiting : clients) {
+            request(waiting);
+        }
+    });
+}
+
 void Coordinator::start_waiting()
 {
     if (machine_.phase() == Phase::idle && !queue_.empty() && !is_holding()) {

@@ -171,6 +171,7 @@ class Coordinator : public NodeEvents, private RankPages
     void tick_cap(Time now);
     void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
+    void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();
     void perform();
     void fault_in_phase() const;

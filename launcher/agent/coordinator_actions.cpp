@@ -434,16 +434,12 @@ void Coordinator::perform(const action::Finish &finish)
 
     if (finish.retry && !finish.committed && !clients.empty()) {
         spdlog::info("once more with Sync-and-Stop: {}", finish.reason);
-        worker_.reply([this, clients] {
-            start(clients, steady_clock::now(), Protocol::sync_and_stop);
-        });
+        start_once_more(std::move(clients), Protocol::sync_and_stop);
         return;
     }
     if (attempt_.once_more && !finish.committed && !clients.empty()) {
         spdlog::warn("once more: {}", finish.reason);
-        worker_.reply([this, clients] {
-            start(clients, steady_clock::now(), choice_.protocol());
-        });
+        start_once_more(std::move(clients), choice_.protocol());
         return;
     }
     if (attempt_.replayed >= 0) {

@@ -74,24 +74,32 @@ void Supervisor::take_the_place_of_others(Agent &agent)
         agent.awaited.merge(other.awaited);
         return true;
     });
+    std::erase_if(agent.awaited,
+                  [&](const auto &entry) { return agent.ranks.contains(entry.first); });
     if (!agent.awaited.empty()) {
         agent.stream->send({{"type", "await"}, {"ranks", agent.awaited}});
     }
 }
 
-/* Entries stay, for vanished(). Of our own node we would see that it is lost. */
+/* Entries stay, for vanished(). Of our own node we would see that it is lost. The next agent
+ * can have come before. */
 void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
     agent.stream.reset();
     watch_.agent_lost(agent.host, steady_clock::now());
-    if (agent.host != host_) {
-        watch_.node_unserved(agent.host, steady_clock::now());
-    }
     if (std::exchange(agent.coordinates, false)) {
         for (const auto &[number, asked] : std::exchange(asked_, {})) {
             asked.gone();
         }
+    }
+    const auto next = std::find_if(agents_.begin(), agents_.end(), [&](const Agent &other) {
+        return other.is_connected && other.host == agent.host;
+    });
+    if (next != agents_.end()) {
+        take_the_place_of_others(*next);
+    } else if (agent.host != host_) {
+        watch_.node_unserved(agent.host, steady_clock::now());
     }
 }
 
