@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckpttest import cluster, processes, programs
+from ckpttest import alone, cluster, processes, programs
 
 NAME = "job"
 MAJORITY = 4.5  # seconds after which members without a majority give up
@@ -196,6 +196,29 @@ def test_swap(box, lab, native):
     job.wait_for(f"^ckpt: the job goes on from {NAME}/1")
     finish(lab, job, program, native)
     assert lab.ckpt("swap", NAME).returncode == 3
+
+
+def test_an_agent_dies_in_a_swap(box, lab):
+    """Ranks start another one, which is asked again."""
+    stop = lab.directory / "stop"
+    program = programs.traffic(0, 2, stop)
+    job = start(lab, program)
+    saved(lab, job, program)
+    (rank,) = ranks_of(box, "n2", program)
+    processes.send(rank, signal.SIGSTOP)  # it cannot be saved
+    swap = lab.ckpt_in_background("swap", NAME)
+    alone.wait_until(job, lambda: lab.ckpt_json("status", NAME)[0]["phase"] != "running")
+    box.kill("n1", only="ckptd")
+    processes.send(rank, signal.SIGCONT)
+    said, errors = swap.communicate(timeout=60)
+    assert swap.returncode == 0, errors
+    job.wait_for("^ckpt: the job is swapped out")
+    assert lab.ckpt("resume", NAME).returncode == 0
+    job.wait_for(f"^ckpt: the job goes on from {said.strip()}")
+    job.wait_for(program.progress)
+    stop.touch()
+    job.succeed()
+    assert lab.answer(program, job)
 
 
 def test_migrate(box, lab, native):

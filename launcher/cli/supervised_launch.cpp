@@ -191,8 +191,20 @@ void SupervisedLaunch::wish(LastCheckpoint last)
 {
     ending_.last = std::move(last);
     is_asked_ = false;
+    has_lost_agent_ = false;
     ask_until_ = steady_clock::now() + longest_start;
     ask();
+}
+
+/* Its ranks start another one. If that dies as well it may be because of what it is asked. */
+void SupervisedLaunch::lost_agent()
+{
+    if (std::exchange(has_lost_agent_, true)) {
+        given_up("the agent has died");
+        return;
+    }
+    is_asked_ = false;
+    ask_until_ = steady_clock::now() + longest_start;
 }
 
 void SupervisedLaunch::ask()
@@ -203,7 +215,7 @@ void SupervisedLaunch::ask()
     request.then = ending_.last->purpose == LastCheckpoint::For::migration ? "move" : "kill";
     is_asked_ = supervisor_ && supervisor_->request(
         request, [this](const control::Reply &reply) { answered(reply); },
-        [this] { given_up("the agent has died"); });
+        [this] { lost_agent(); });
     if (!is_asked_ && steady_clock::now() >= ask_until_) {
         given_up("no agent has come");
     }
@@ -333,6 +345,9 @@ void SupervisedLaunch::await_agents()
 
 void SupervisedLaunch::conclude()
 {
+    if (ending_.last && ask_until_) {
+        given_up(has_lost_agent_ ? "the agent has died" : "the job has ended");
+    }
     ending_.failure = watch_.failure();
     if (ending_.failure && !ending_.failure->salvage_text().empty() && !has_said_failure_) {
         say_failure("");

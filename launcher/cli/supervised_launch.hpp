@@ -82,6 +82,7 @@ class SupervisedLaunch
     void wish(LastCheckpoint last);
     void ask();
     void answered(const control::Reply &reply);
+    void lost_agent();
     void given_up(const std::string &why);
     void step(Time now);
     Time next_step() const;
@@ -101,8 +102,9 @@ class SupervisedLaunch
     Ending ending_;
     bool has_ended_ = false;
     bool has_said_failure_ = false;
-    bool is_asked_ = false;        /* an agent, for the last checkpoint */
-    std::optional<Time> ask_until_; /* a job that is just starting */
+    bool is_asked_ = false;         /* an agent, for the last checkpoint */
+    bool has_lost_agent_ = false;   /* that was asked */
+    std::optional<Time> ask_until_; /* a job that is just starting; unset: in vain */
 };
 
 } // namespace ckpt::cli
