@@ -148,11 +148,11 @@ class BlockConnection::Parts
 {
   public:
     Parts(Fd socket, const PeerAddress &address, const PeerIdentity &self,
-          std::chrono::milliseconds patience, std::unique_ptr<fabric::Endpoint> fabric)
+          std::chrono::milliseconds patience, const OpenFabric &open_fabric)
         : socket_(std::move(socket), patience), keys_(shake_hands(socket_, address, self)),
           outgoing_(keys_.from_caller), incoming_(keys_.from_listener),
           tags_(keys_.from_listener.derive(block_purpose)), patience_(patience),
-          fabric_(std::move(fabric)), provider_(fabric_ ? fabric_->provider() : "")
+          fabric_(open_fabric()), provider_(fabric_ ? fabric_->provider() : "")
     {
     }
 
@@ -312,9 +312,9 @@ class BlockConnection::Parts
 
 BlockConnection::BlockConnection(Fd socket, const PeerAddress &address,
                                  const PeerIdentity &self, std::chrono::milliseconds patience,
-                                 std::unique_ptr<fabric::Endpoint> fabric)
+                                 const OpenFabric &open_fabric)
     : parts_(std::make_unique<Parts>(std::move(socket), address, self, patience,
-                                     std::move(fabric)))
+                                     open_fabric))
 {
 }
 

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ namespace ckpt::redundancy
 class BlockConnection
 {
   public:
+    using OpenFabric = std::function<std::unique_ptr<fabric::Endpoint>()>;
+
     /* A range of a file. */
     struct Range {
         std::string path; /* JOB/NUMBER/FILE */
@@ -33,12 +36,13 @@ class BlockConnection
     };
 
     /* socket: connected to the server at `address`, which is made sure of. patience: how long
-     * nothing may come. fabric: to read with what the server lends; null: all comes through
-     * the socket. Throws Error, as all functions do; what was said of a file by the other side
-     * does not end the connection. */
+     * nothing may come. open_fabric: gives what reads with what the server lends; null: all
+     * comes through the socket. It is called when the server knows who we are, as it may take
+     * longer than a stranger is given. Throws Error, as all functions do; what was said of a
+     * file by the other side does not end the connection. */
     BlockConnection(Fd socket, const PeerAddress &address, const PeerIdentity &self,
                     std::chrono::milliseconds patience,
-                    std::unique_ptr<fabric::Endpoint> fabric);
+                    const OpenFabric &open_fabric);
     ~BlockConnection();
 
     /* Length of a file; nothing else may be under way. */

@@ -224,7 +224,7 @@ void LocalNode::prepare_to_write()
         try {
             make_private_directory(settings_.directory);
             (void)write_rate_.probe_in(settings_.directory);
-        } catch (const Error &error) {
+        } catch (const std::exception &error) {
             spdlog::debug("{}", error.what());
         }
     });

@@ -53,11 +53,11 @@ std::unique_ptr<BlockConnection> RemoteSource::connect(FabricUse *fabric) const
         }
         host = reached.host;
         try {
-            auto endpoint = fabric == nullptr
-                                ? nullptr
-                                : fabric->open(host_, local_host(reached.socket.get()));
+            auto open = [&, local = local_host(reached.socket.get())] {
+                return fabric == nullptr ? nullptr : fabric->open(host_, local);
+            };
             return std::make_unique<BlockConnection>(std::move(reached.socket), address_,
-                                                     self_, patience_, std::move(endpoint));
+                                                     self_, patience_, open);
         } catch (const Error &error) {
             failure = error.what();
         }

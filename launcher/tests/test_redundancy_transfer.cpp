@@ -4,11 +4,13 @@
  * else gets, and what becomes of it when somebody goes mad or away.
  */
 #include "config.h"
+#include "agent/block_connection.hpp"
 #include "agent/block_request.hpp"
 #include "agent/block_server.hpp"
 #include "agent/block_tags.hpp"
 #include "agent/frame_seal.hpp"
 #include "agent/handshake.hpp"
+#include "agent/reach.hpp"
 #include "agent/remote_source.hpp"
 #include "redundancy/parity_file.hpp"
 #include "tests/mutations.hpp"
@@ -278,6 +280,23 @@ TEST_F(Transfer, AnotherLaunchOrIncarnationIsRefusedAndHearsWhy)
         error_of([&] { RemoteSource(server_->address(), late, directory); });
     EXPECT_NE(error.find("incarnation 2, not 1"), error.npos) << error;
     EXPECT_GE(refusals_.of(Refusal::foreign), 1u);
+}
+
+/* Which can take longer than a stranger is given to say who it is. */
+TEST_F(Transfer, OpensAFabricWhenTheServerKnowsWhoAsks)
+{
+    int opened = 0;
+    auto connect = [&](const PeerIdentity &identity) {
+        BlockConnection(std::move(reach(server_->address(), 0).socket), server_->address(),
+                        identity, RemoteSource::usual_patience, [&] {
+                            opened++;
+                            return std::unique_ptr<fabric::Endpoint>();
+                        });
+    };
+    EXPECT_THROW(connect({"another launch", "n1", 1}), Error);
+    EXPECT_EQ(0, opened);
+    connect(caller_identity);
+    EXPECT_EQ(1, opened);
 }
 
 /* By hand, to say other things than a RemoteSource does. */
