@@ -426,13 +426,22 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
                               : fmt::format("the job ended with code {}", ending.exit_code),
                policy_.restarts(), policy_.limits().restarts,
                checkpoint ? checkpoint->name() : "the beginning");
-    const bool may_be_alive =
-        ending.is_silent || failure.kind == Failure::Kind::cut_off;
-    if (!rest(std::max(decision.delay, may_be_alive ? fencing_time : milliseconds(0)))) {
+    if (!rest(std::max(decision.delay, time_to_fence(ending)))) {
         return std::nullopt;
     }
     last_ = checkpoint ? checkpoint->number : 0;
     return checkpoint ? restart(*checkpoint) : first_start();
+}
+
+/* Until no rank that was cut off is alive. */
+milliseconds JobRun::time_to_fence(const Ending &ending)
+{
+    using std::chrono::ceil;
+
+    if (!ending.silent_since) {
+        return milliseconds(0);
+    }
+    return ceil<milliseconds>(*ending.silent_since + fencing_time - steady_clock::now());
 }
 
 void JobRun::say_end(int code, const std::string &why) const

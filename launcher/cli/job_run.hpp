@@ -13,6 +13,7 @@
 #include "gather/gathering.hpp"
 #include "supervise/restart_policy.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -70,6 +71,7 @@ class JobRun
     std::string obstacle(const std::string &from, const std::string &to) const;
     std::optional<Words> nodes_to_move_to(int signal);
     bool take_nodes_between(int signal);
+    static std::chrono::milliseconds time_to_fence(const Ending &ending);
     void say_end(int code, const std::string &why) const;
     void forget_directory() const;
 

@@ -353,8 +353,8 @@ void SupervisedLaunch::conclude()
         say_failure("");
     }
     ending_.lost = watch_.lost_nodes();
+    ending_.silent_since = watch_.silent_since();
     if (ending_.exit_code != 0 && supervisor_) {
-        ending_.is_silent = !ending_.lost.empty();
         ending_.lost.merge(supervisor_->vanished());
     }
     if (!ending_.lost.empty()) { /* what else has ended has followed from that */

@@ -11,6 +11,7 @@
 #include "cli/signal_descriptor.hpp"
 #include "supervise/supervisor.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -38,7 +39,8 @@ struct Ending {
     bool by_user = false;           /* somebody asked for the end */
     std::optional<Failure> failure; /* what went wrong, if it was not just the launcher */
     std::set<std::string> lost;     /* nodes */
-    bool is_silent = false; /* some of them may only be cut off, with ranks that live */
+    /* Since when some of them may only be cut off, with ranks that live; or we. */
+    std::optional<std::chrono::steady_clock::time_point> silent_since;
     std::optional<LastCheckpoint> last; /* that was asked for */
 };
 

@@ -190,7 +190,9 @@ void LaunchWatch::node_lost(const std::string &host, Time now)
 
     failure.kind = Failure::Kind::node_lost;
     failure.host = host;
-    lost_nodes_.insert(host);
+    if (lost_nodes_.insert(host).second) {
+        silent_since_ = now;
+    }
     fail(std::move(failure), now);
 }
 
@@ -199,6 +201,7 @@ void LaunchWatch::cut_off(Time now)
     Failure failure;
 
     failure.kind = Failure::Kind::cut_off;
+    silent_since_ = silent_since_.value_or(now);
     fail(std::move(failure), now);
 }
 

@@ -92,6 +92,9 @@ class LaunchWatch
     Time next_step() const;
 
     const std::set<std::string> &lost_nodes() const { return lost_nodes_; }
+    /* When a node was lost last, or we were cut off: from then on ranks that can still be
+     * alive may be waited for, until they have been fenced. */
+    std::optional<Time> silent_since() const { return silent_since_; }
     /* The first one. */
     const std::optional<Failure> &failure() const { return failure_; }
 
@@ -120,6 +123,7 @@ class LaunchWatch
     std::map<int, Rank> ranks_;
     std::map<std::string, Time> unserved_; /* nodes, since when */
     std::set<std::string> lost_nodes_;
+    std::optional<Time> silent_since_;
     std::optional<Failure> failure_;
     Time end_at_ = Time::max();
     Time terminate_at_ = Time::max();

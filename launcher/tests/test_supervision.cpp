@@ -98,6 +98,11 @@ TEST_F(Watch, EndsAJobThatHasLostANodeAtOnce)
     EXPECT_EQ(Step::end, watch_.step(begin_));
     EXPECT_TRUE(watch_.failure()->is_from_outside());
     EXPECT_EQ(1u, watch_.lost_nodes().count("n2"));
+    EXPECT_EQ(begin_, watch_.silent_since());
+    watch_.node_lost("n2", after(seconds(1)));
+    EXPECT_EQ(begin_, watch_.silent_since());
+    watch_.node_lost("n1", after(seconds(2)));
+    EXPECT_EQ(after(seconds(2)), watch_.silent_since());
     watch_.rank_ended(0, begin_); /* which follows from it */
     EXPECT_EQ("node n2 was lost", watch_.failure()->text());
     EXPECT_EQ(Step::terminate, watch_.step(begin_));
