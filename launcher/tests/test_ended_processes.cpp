@@ -112,6 +112,15 @@ TEST_F(EndedProcessesTest, WhoIsForgottenIsNotToldOf)
     EXPECT_EQ(ended, std::vector<int>{2});
 }
 
+TEST_F(EndedProcessesTest, KillsThoseItWatches)
+{
+    Sleeper first, second;
+    processes.watch(1, first.descriptor());
+    processes.watch(2, second.descriptor());
+    processes.kill();
+    ASSERT_TRUE(turn_until([&] { return ended.size() == 2; }));
+}
+
 /* How long it takes is shown, and judged by whoever reads it. */
 TEST_F(EndedProcessesTest, ManyDeaths)
 {
