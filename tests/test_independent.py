@@ -35,14 +35,19 @@ SIZES = {  # steps and size: for some seconds
 RANKS = {"batches": 4, "shared_bytes": 4}  # else 3
 JOB = f"independent-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
-SELDOM = [  # test_rank_faults has locks, too
-    [f"--mode={mode}", *shared] for mode in ("lock", "lockall") for shared in ([], ["--shared"])
-] + [["--mode=pscw", "--shared"]]
+OFTEN = {  # test_rank_faults has locks, too
+    "barnes": [[]],
+    "batches": [["--mode=sums"]],
+    "hash_table": [["--shared"]],
+    "stencil": [["--mode=fence"], ["--mode=pscw"]],
+    "water_nsquared": [["--mode=accumulate"]],
+    "water_spatial": [[]],
+    "work_queue": [["--shared"]],
+}
 WAYS = [  # without absent, of which a rank may be without a checkpoint of itself for long
     (name, way)
     for name in SIZES
-    for way in windows.WAYS[name]
-    if FULL or way not in SELDOM
+    for way in (windows.WAYS[name] if FULL else OFTEN.get(name, windows.WAYS[name]))
 ]
 DIRECT = [  # shared windows have no such puts, nor have these programs
     (name, way)
@@ -95,7 +100,9 @@ def roll_one_back(lab, expected, name, way, *options):
     roll_back.finish(victim, expected(name, *SIZES[name]))
 
 
-@pytest.mark.parametrize("way", ["stencil --mode=lock", "water_nsquared --mode=lock"])
+@pytest.mark.parametrize(
+    "way", ["stencil --mode=lock"] + ["water_nsquared --mode=lock"] * FULL
+)
 def test_one_after_the_other(tmp_path, way):
     """Rank 1 is replayed; when all can be replayed again rank 2, to which it wrote before and
     in its replay; then rank 1 once more. Nobody else does a step twice."""
@@ -250,7 +257,8 @@ def follow_epochs(looks):
 
 @pytest.mark.parametrize(
     "windows_are, hint",
-    [("staged", "none"), ("direct", "none"), ("staged", "direct"), ("direct", "staged")],
+    [("direct", "none"), ("staged", "direct")]
+    + [("staged", "none"), ("direct", "staged")] * FULL,
 )
 def test_a_checkpoint_waits_for_direct_puts_to_it(lab, expected, windows_are, hint):
     """Another rank takes some while the origin has puts to the target under way: with staged
@@ -287,8 +295,11 @@ def await_old_words(epochs):
     raise AssertionError("the reader always takes a checkpoint soon")
 
 
-@pytest.mark.parametrize("windows_are", ["staged", "direct"])
-@pytest.mark.parametrize("victim", [READER, TARGET, ORIGIN], ids=["reader", "target", "origin"])
+@pytest.mark.parametrize(
+    "victim, windows_are",
+    [(READER, "direct"), (TARGET, "staged"), (ORIGIN, "direct")]
+    + [(READER, "staged"), (TARGET, "direct"), (ORIGIN, "staged")] * FULL,
+)
 def test_killed_in_an_open_epoch(lab, expected, windows_are, victim):
     """The replayed reader gets the old words, the replayed target sees the new ones behind
     the flush, the replayed origin puts them once more; the program looks."""
