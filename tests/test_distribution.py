@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `make dist` packs is what is in the repository."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from ckpttest.settings import BUILD, TOP
+
+NOT_PACKED = [".gitignore"]
+
+
+@pytest.mark.skipif(not (TOP / ".git").exists(), reason="this is no clone of the repository")
+def test_all_files_are_packed():
+    listed = subprocess.run(
+        ["git", "-C", TOP, "ls-files"], capture_output=True, text=True, check=True
+    ).stdout
+    begin = (TOP / "configure.ac").read_text(encoding="ascii")
+    packed = BUILD / "ckpt-{}".format(re.search(r"AC_INIT\(\[ckpt\], \[(.*?)\]", begin)[1])
+    try:
+        subprocess.run(["make", "-C", BUILD, "-s", "distdir"], capture_output=True, check=True)
+        missing = [name for name in listed.splitlines() if not (packed / name).exists()]
+    finally:
+        shutil.rmtree(packed, ignore_errors=True)
+    assert missing == NOT_PACKED
