@@ -81,8 +81,8 @@ void Supervisor::take_the_place_of_others(Agent &agent)
     }
 }
 
-/* Entries stay, for vanished(). Of our own node we would see that it is lost. The next agent
- * can have come before. */
+/* Entries stay, for vanished(). The next agent can have come before. Of our own node we would
+ * see that it is lost; one that has left had seen its ranks go, but for those that it awaited. */
 void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
@@ -98,7 +98,7 @@ void Supervisor::lost(Agent &agent)
     });
     if (next != agents_.end()) {
         take_the_place_of_others(*next);
-    } else if (agent.host != host_) {
+    } else if (agent.host != host_ && (!agent.has_left || !agent.awaited.empty())) {
         watch_.node_unserved(agent.host, steady_clock::now());
     }
 }
