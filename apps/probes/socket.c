@@ -16,29 +16,33 @@ struct state {
     struct sockaddr_in address, udp_address;
 };
 
-/* Binds to a port of its own on this host. */
+/* Binds to a port of its own on this host: none of those that the kernel gives to whoever
+ * asks for any, as somebody else could have it when this is restarted. */
 static int bound(int type, struct sockaddr_in *address)
 {
-    socklen_t size = sizeof *address;
-    int fd = socket(AF_INET, type, 0);
+    const int first = 20000 + (int)getpid() % 10000, below = 32768;
+    int fd = socket(AF_INET, type, 0), port = first;
 
     *address = (struct sockaddr_in){.sin_family = AF_INET};
     address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     CHECK(fd >= 0);
-    CHECK(bind(fd, (struct sockaddr *)address, size) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)address, &size) == 0);
+    do {
+        CHECK(port < below);
+        address->sin_port = htons((uint16_t)port++);
+    } while (bind(fd, (struct sockaddr *)address, sizeof *address) != 0);
     return fd;
 }
 
 static void open_sockets(struct state *s)
 {
     const int on = 1;
+    struct sockaddr_in own;
 
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, s->pair) == 0);
     CHECK(write(s->pair[0], "pair", 4) == 4);
     s->listener = bound(SOCK_STREAM, &s->address);
     CHECK(listen(s->listener, 5) == 0);
-    s->client = socket(AF_INET, SOCK_STREAM, 0);
+    s->client = bound(SOCK_STREAM, &own);
     CHECK(connect(s->client, (struct sockaddr *)&s->address,
                   sizeof s->address) == 0);
     s->server = accept(s->listener, NULL, NULL);
@@ -46,7 +50,7 @@ static void open_sockets(struct state *s)
     CHECK(setsockopt(s->client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
     CHECK(write(s->client, "request", 7) == 7);
     s->udp[0] = bound(SOCK_DGRAM, &s->udp_address);
-    s->udp[1] = socket(AF_INET, SOCK_DGRAM, 0);
+    s->udp[1] = bound(SOCK_DGRAM, &own);
     CHECK(connect(s->udp[1], (struct sockaddr *)&s->udp_address,
                   sizeof s->udp_address) == 0);
     CHECK(send(s->udp[1], "packet", 6, 0) == 6);
