@@ -20,8 +20,8 @@ struct state {
  * asks for any, as somebody else could have it when this is restarted. */
 static int bound(int type, struct sockaddr_in *address)
 {
-    const int first = 20000 + (int)getpid() % 10000, below = 32768;
-    int fd = socket(AF_INET, type, 0), port = first;
+    const int below = 32768; /* /proc/sys/net/ipv4/ip_local_port_range */
+    int fd = socket(AF_INET, type, 0), port = 20000 + (int)getpid() % 10000;
 
     *address = (struct sockaddr_in){.sin_family = AF_INET};
     address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -12,7 +12,6 @@
 
 #include <exception>
 #include <limits>
-#include <utility>
 
 namespace ckpt
 {
@@ -191,9 +190,6 @@ void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t en
 /* Only the coordinator knows under which name the job is saved. */
 void CoordinatorLink::log_beside(const std::filesystem::path &checkpoint)
 {
-    if (std::exchange(has_log_, true)) {
-        return;
-    }
     try {
         open_log(checkpoint.parent_path(), settings_.host);
     } catch (const std::exception &error) {

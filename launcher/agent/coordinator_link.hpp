@@ -67,7 +67,6 @@ class CoordinatorLink : private NodeEvents
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
     bool cutting_ = false; /* ranks are told CUT: they answer with their counts */
-    bool has_log_ = false;
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};

@@ -5,11 +5,11 @@
  */
 #include "agent/ended_processes.hpp"
 
+#include "common/pidfd.hpp"
+
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
@@ -92,7 +92,7 @@ void EndedProcesses::forget(int rank)
 void EndedProcesses::kill() const
 {
     for (const auto &[rank, entry] : entries_) {
-        (void)syscall(SYS_pidfd_send_signal, entry.process.get(), SIGKILL, nullptr, 0);
+        send_signal(entry.process, SIGKILL);
     }
 }
 

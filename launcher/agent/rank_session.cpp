@@ -5,6 +5,7 @@
 #include "agent/rank_session.hpp"
 
 #include "agent/refusals.hpp"
+#include "common/pidfd.hpp"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -110,7 +111,7 @@ void RankSession::hello(const ckpt_message &message)
     pid_ = peer.pid;
     tid_ = static_cast<pid_t>(message.arg[3]);
     signal_ = static_cast<int>(message.arg[4]);
-    process_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    process_ = open_pidfd(pid_);
     if (!process_) {
         fail_errno(errno, "rank {}: no process {}", rank_, pid_);
     }
@@ -149,7 +150,7 @@ void RankSession::signal() const
 
 void RankSession::kill() const
 {
-    (void)syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+    send_signal(process_, SIGKILL);
 }
 
 } // namespace ckpt

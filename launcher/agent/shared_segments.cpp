@@ -4,6 +4,8 @@
  */
 #include "agent/shared_segments.hpp"
 
+#include "common/pidfd.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -15,7 +17,6 @@
 
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ckpt
@@ -65,7 +66,7 @@ void SharedSegments::note(pid_t rank)
     std::ifstream maps(fmt::format("/proc/{}/maps", rank));
     std::string line;
 
-    if (Fd process{static_cast<int>(syscall(SYS_pidfd_open, rank, 0))}) {
+    if (Fd process = open_pidfd(rank)) {
         ranks_.push_back(std::move(process));
     }
     while (std::getline(maps, line)) {

@@ -5,14 +5,12 @@
 #include "agent/supervisor_link.hpp"
 
 #include "agent/local_node.hpp"
+#include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "agent/member_table.hpp"
 #include "agent/supervisor_file.hpp"
 
 #include <spdlog/spdlog.h>
-
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -154,9 +152,9 @@ void SupervisorLink::await(const std::map<int, pid_t> &ranks)
         if (local_.ranks().contains(rank) || finished_.contains(rank)) {
             continue;
         }
-        if (Fd open{static_cast<int>(syscall(SYS_pidfd_open, process, 0))}) {
+        if (Fd pidfd = open_pidfd(process)) {
             awaited_[rank] = process;
-            ended_.watch(rank, std::move(open));
+            ended_.watch(rank, std::move(pidfd));
         } else {
             send({{"type", "ended"}, {"rank", rank}});
         }

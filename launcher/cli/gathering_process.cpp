@@ -9,6 +9,7 @@
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
 #include "common/host.hpp"
+#include "common/pidfd.hpp"
 #include "gather/gathering.hpp"
 
 #include <fmt/core.h>
@@ -16,7 +17,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -79,7 +79,7 @@ void start_gathering(const std::filesystem::path &file, const NodeRecord &record
         fail_errno(errno, "cannot make a pipe");
     }
     Fd from(ends[0]), to(ends[1]);
-    Fd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    Fd self = open_pidfd(::getpid());
     const pid_t child = self ? ::fork() : -1;
     if (child < 0) {
         fail_errno(errno, "cannot start a process that gathers the checkpoint");

@@ -10,6 +10,7 @@
 #include "cli/own_status.hpp"
 #include "common/fd.hpp"
 #include "common/host.hpp"
+#include "common/pidfd.hpp"
 #include "common/processes.hpp"
 
 #include "ckpt/wire.h"
@@ -20,7 +21,6 @@
 #include <thread>
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -289,8 +289,7 @@ void wait_for_last_agent(const Tiers &tiers, const std::string &job,
         is_running(state->launcher_pid)) {
         return;
     }
-    Fd agent(static_cast<int>(
-        syscall(SYS_pidfd_open, static_cast<pid_t>(state->agent_pid), 0)));
+    Fd agent = open_pidfd(static_cast<pid_t>(state->agent_pid));
     if (agent) {
         pollfd ended = {agent.get(), POLLIN, 0};
         poll(&ended, 1, timeout_ms);

@@ -5,6 +5,7 @@
 #include "cli/launch_process.hpp"
 
 #include "cli/inherited_descriptors.hpp"
+#include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "supervise/failure.hpp"
 
@@ -13,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ LauncherProcess::LauncherProcess(const Invocation &invocation, const sigset_t &m
         sigprocmask(SIG_SETMASK, &mask, nullptr);
         become_or_end(invocation);
     }
-    process_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    process_ = open_pidfd(pid_);
     if (!process_) {
         const int error = errno;
         kill(pid_, SIGKILL);
@@ -95,7 +95,7 @@ std::optional<int> LauncherProcess::exit_code()
 
 void LauncherProcess::signal(int number) const
 {
-    (void)syscall(SYS_pidfd_send_signal, process_.get(), number, nullptr, 0);
+    send_signal(process_, number);
 }
 
 } // namespace ckpt::cli

@@ -3,6 +3,7 @@
  * fake_job.cpp - a job of fake ranks under a real agent, and a client for it.
  */
 #include "config.h"
+#include "common/pidfd.hpp"
 #include "tests/fake_job.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,6 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -309,8 +309,7 @@ void FakeJob::end()
     std::vector<Fd> agents;
     for (int node = 0; node < 2; node++) {
         if (pid_t pid = agent_of(node)) {
-            agents.emplace_back(
-                static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+            agents.push_back(open_pidfd(pid));
         }
     }
     for (auto &rank : ranks_) {

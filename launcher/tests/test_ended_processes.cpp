@@ -6,11 +6,11 @@
 
 #include "common/error.hpp"
 #include "common/event_loop.hpp"
+#include "common/pidfd.hpp"
 
 #include <gtest/gtest.h>
 
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ class Sleeper
         reap();
     }
 
-    Fd descriptor() const { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))); }
+    Fd descriptor() const { return open_pidfd(pid_); }
     void kill() const
     {
         if (pid_ > 0) {

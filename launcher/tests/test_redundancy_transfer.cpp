@@ -287,7 +287,7 @@ TEST_F(Transfer, OpensAFabricWhenTheServerKnowsWhoAsks)
 {
     int opened = 0;
     auto connect = [&](const PeerIdentity &identity) {
-        BlockConnection(std::move(reach(server_->address(), 0).socket), server_->address(),
+        BlockConnection(reach(server_->address(), 0).socket, server_->address(),
                         identity, RemoteSource::usual_patience, [&] {
                             opened++;
                             return std::unique_ptr<fabric::Endpoint>();

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 #include "agent/shared_memory.hpp"
+#include "common/pidfd.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/store.hpp"
 #include "tests/fake_job.hpp"
@@ -18,7 +19,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ class Salvaging : public testing::Test
     /* Whoever has it as a child need not have waited for it. */
     static void await_end(pid_t process)
     {
-        Fd descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+        Fd descriptor = open_pidfd(process);
         pollfd ended = {descriptor.get(), POLLIN, 0};
         if (descriptor) { /* else it has ended */
             EXPECT_EQ(poll(&ended, 1, 30000), 1) << "process " << process << " stays";
