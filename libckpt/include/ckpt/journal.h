@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * journal.h - the undo journal of files: the layout of its logs.
+ *
+ * Plank (1993), section 1.2.2, calls files recoverable that can be brought back
+ * to their state at a checkpoint. The journal makes every file so. Before a
+ * process changes a file, a name or an attribute for the first time since the
+ * last checkpoint, it appends a record of what was there. A restart undoes the
+ * records that follow the mark of its checkpoint, the newest first.
+ *
+ * The journal of a job is the directory DIR/JOB/journal:
+ *
+ *   clock.HOST            struct ckpt_journal_clock, mapped by all processes of
+ *                         the job on that host
+ *   HOST-PID-ORDER.log    the records of one process and of the children that it
+ *                         forks; appended to, each record by one write()
+ *   kept/HOST-PID-N       a file that was replaced, removed or truncated: a hard
+ *                         link to it, or a copy. A file of another file system
+ *                         is kept in a directory CKPT_JOURNAL_KEPT_PREFIX-HASH
+ *                         of that one, so each record holds the whole path.
+ *
+ * docs/file-journal.md explains the rules. Fixed widths, asserted sizes; a change
+ * of layout takes a new CKPT_JOURNAL_VERSION.
+ */
+#ifndef CKPT_JOURNAL_H
+#define CKPT_JOURNAL_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define CKPT_JOURNAL_MAGIC   0x4c4a4b43u /* "CKJL", little endian */
+#define CKPT_JOURNAL_VERSION 1u
+
+/* Of the environment: the job's journal directory, an absolute path. */
+#define CKPT_JOURNAL_VARIABLE "CKPT_JOURNAL"
+
+#define CKPT_JOURNAL_KEPT_PREFIX ".ckpt-kept"
+
+enum ckpt_journal_type {
+    /* The first record of a log. path: the host; value: process id; rank: of
+     * MPI_COMM_WORLD, or -1 if the process is not a rank (yet). */
+    CKPT_JOURNAL_BEGIN = 1,
+    /* The process has described itself for checkpoint `value` of the job. What
+     * follows was done after it. A later mark with the same number replaces an
+     * earlier one: that attempt had failed. rank: the rank. */
+    CKPT_JOURNAL_MARK = 2,
+    /* `path` named nothing. Undo: remove what it names. */
+    CKPT_JOURNAL_ABSENT = 3,
+    /* `path` named the regular file that is kept at `other`. Undo: let `path`
+     * name that file, by a hard link, or by a copy if CKPT_JOURNAL_IS_COPY. */
+    CKPT_JOURNAL_FILE = 4,
+    /* `path` was a symbolic link to `other`. */
+    CKPT_JOURNAL_SYMLINK = 5,
+    /* `path` was an empty directory. */
+    CKPT_JOURNAL_DIRECTORY = 6,
+    /* `path` was a pipe, a socket or a device: mode, and device number in `value`. */
+    CKPT_JOURNAL_SPECIAL = 7,
+    /* The directory `path` was renamed to `other`. Undo: rename it back. With
+     * CKPT_JOURNAL_EXCHANGED: the two names were exchanged. Written before the
+     * call; if `path` still has the identity in device and inode, the call did
+     * not happen. */
+    CKPT_JOURNAL_MOVED = 8,
+    /* The file `path` had `size` bytes. Undo: cut it to that size. */
+    CKPT_JOURNAL_SIZE = 9,
+    /* The file `path` had `size` bytes, and `data_size` bytes at `offset` were
+     * those that follow. Undo: write them, and cut the file to that size (or
+     * extend it). */
+    CKPT_JOURNAL_DATA = 10,
+    /* The content of the file `path` was that of the copy kept at `other`. Undo:
+     * write it into the file that `path` names, which keeps its inode. */
+    CKPT_JOURNAL_CONTENT = 11,
+    /* The mode, the owner and the time of modification of `path` were those in
+     * this record. Symbolic links are not followed. */
+    CKPT_JOURNAL_ATTRIBUTES = 12,
+    /* Not undone: at the mark before it the process knew the file `path`, with
+     * this identity, size and times. A restart compares it after rolling back.
+     * Absent files are not recorded. With CKPT_JOURNAL_WRITTEN the process had
+     * opened it for writing. */
+    CKPT_JOURNAL_STATE = 13,
+};
+
+/* Flags of a record. */
+#define CKPT_JOURNAL_IS_COPY   1u /* `other` is a copy, not a link to the file */
+#define CKPT_JOURNAL_EXCHANGED 2u
+#define CKPT_JOURNAL_WRITTEN   4u
+
+/*
+ * A record, followed by `path_size` bytes of path, `other_size` bytes of the
+ * second one (both with their NUL), `data_size` bytes of data, and 0 to 7 bytes
+ * up to `length`. Paths are absolute. What is not known is 0.
+ *
+ * Identity, size, times, mode and owner are those of the object before the
+ * change. `order` is taken after they and the data have been read: of two
+ * records of one host that overlap, the one with the smaller order is the older
+ * state.
+ */
+struct ckpt_journal_record {
+    uint32_t magic;
+    uint32_t checksum; /* CRC-32C of the record from `length` on */
+    uint64_t length;   /* bytes of the whole record, a multiple of 8 */
+    uint32_t type;     /* enum ckpt_journal_type */
+    uint32_t flags;
+    uint64_t order; /* of struct ckpt_journal_clock: rises with each record */
+    uint64_t device, inode;
+    uint64_t size;
+    uint64_t offset;
+    uint64_t value;
+    int64_t modified, changed; /* st_mtim, st_ctim: nanoseconds since 1970 */
+    uint32_t mode;             /* st_mode */
+    uint32_t owner, group;
+    int32_t rank;
+    uint32_t path_size, other_size; /* bytes, with the NUL; 0: none */
+    uint64_t data_size;             /* bytes */
+    uint64_t reserved;              /* 0 */
+};
+
+/*
+ * The clock of a host: max(last + 1, CLOCK_REALTIME in nanoseconds), a hybrid
+ * logical clock. It never goes back. A process that maps it first advances it
+ * to the clocks of the other hosts in the directory.
+ */
+struct ckpt_journal_clock {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t last;
+    /* The order at which a process of the host last failed to record a change
+     * that was made nevertheless, and why (errno): marks before it cannot be
+     * rolled back to. 0: never. */
+    uint64_t lost;
+    uint64_t lost_error;
+};
+
+static_assert(sizeof(struct ckpt_journal_record) == 128, "layout of a record");
+static_assert(sizeof(struct ckpt_journal_clock) == 32, "layout of the clock");
+
+#endif
