@@ -93,19 +93,16 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
  * chunks; anything larger is a mapping of its own. The caller knows each size,
  * so blocks have no headers. Small blocks never go back to the kernel.
  */
-#define CLASS_COUNT 13
 #define SMALLEST_CLASS 16ul
-#define LARGEST_CLASS (SMALLEST_CLASS << (CLASS_COUNT - 1))
+#define LARGEST_CLASS (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
 #define CHUNK_SIZE ((size_t)1 << 20)
 #define PAGE_SIZE 4096ul
 
-struct free_block {
-    struct free_block *next;
+struct ckpt_free_block {
+    struct ckpt_free_block *next;
 };
 
-static struct free_block *free_blocks[CLASS_COUNT];
-static char *chunk; /* the rest of the newest chunk */
-static size_t chunk_left;
+static struct ckpt_pool general;
 
 static unsigned size_class(size_t size)
 {
@@ -123,46 +120,47 @@ static size_t page_round(size_t size)
 }
 
 /* Gives what is left of the chunk to the free lists, largest blocks first. */
-static void retire_chunk(void)
+static void retire_chunk(struct ckpt_pool *pool)
 {
-    for (int class = CLASS_COUNT - 1; class >= 0; class--) {
+    for (int class = CKPT_POOL_CLASSES - 1; class >= 0; class--) {
         size_t size = SMALLEST_CLASS << class;
 
-        while (chunk_left >= size) {
-            struct free_block *block = (struct free_block *)chunk;
+        while (pool->chunk_left >= size) {
+            struct ckpt_free_block *block =
+                (struct ckpt_free_block *)pool->chunk;
 
-            block->next = free_blocks[class];
-            free_blocks[class] = block;
-            chunk += size;
-            chunk_left -= size;
+            block->next = pool->free[class];
+            pool->free[class] = block;
+            pool->chunk += size;
+            pool->chunk_left -= size;
         }
     }
 }
 
-static void *cut_block(size_t size)
+static void *cut_block(struct ckpt_pool *pool, size_t size)
 {
     void *block;
 
-    if (chunk_left < size) {
+    if (pool->chunk_left < size) {
         long memory = map_memory(CHUNK_SIZE);
 
         if (ckpt_sys_failed(memory)) {
             return NULL;
         }
-        retire_chunk();
-        chunk = (char *)memory;
-        chunk_left = CHUNK_SIZE;
+        retire_chunk(pool);
+        pool->chunk = (char *)memory;
+        pool->chunk_left = CHUNK_SIZE;
     }
-    block = chunk;
-    chunk += size;
-    chunk_left -= size;
+    block = pool->chunk;
+    pool->chunk += size;
+    pool->chunk_left -= size;
     return block;
 }
 
 /* The memory is not zeroed. NULL when the kernel has none. */
-void *ckpt_memory_alloc(size_t size)
+void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size)
 {
-    struct free_block *block;
+    struct ckpt_free_block *block;
     unsigned class;
     long memory;
 
@@ -174,18 +172,18 @@ void *ckpt_memory_alloc(size_t size)
         return ckpt_sys_failed(memory) ? NULL : (void *)memory;
     }
     class = size_class(size);
-    block = free_blocks[class];
+    block = pool->free[class];
     if (block == NULL) {
-        return cut_block(SMALLEST_CLASS << class);
+        return cut_block(pool, SMALLEST_CLASS << class);
     }
-    free_blocks[class] = block->next;
+    pool->free[class] = block->next;
     return block;
 }
 
-/* size: as given to ckpt_memory_alloc. NULL is allowed. */
-void ckpt_memory_free(void *memory, size_t size)
+/* size: as given to ckpt_pool_alloc. NULL is allowed. */
+void ckpt_pool_free(struct ckpt_pool *pool, void *memory, size_t size)
 {
-    struct free_block *block = (struct free_block *)memory;
+    struct ckpt_free_block *block = (struct ckpt_free_block *)memory;
     unsigned class;
 
     if (memory == NULL) {
@@ -196,6 +194,16 @@ void ckpt_memory_free(void *memory, size_t size)
         return;
     }
     class = size_class(size);
-    block->next = free_blocks[class];
-    free_blocks[class] = block;
+    block->next = pool->free[class];
+    pool->free[class] = block;
+}
+
+void *ckpt_memory_alloc(size_t size)
+{
+    return ckpt_pool_alloc(&general, size);
+}
+
+void ckpt_memory_free(void *memory, size_t size)
+{
+    ckpt_pool_free(&general, memory, size);
 }

@@ -33,6 +33,21 @@ void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size);
 /* Copies a string into the table; 0 for NULL, "" or when full. Quiesced. */
 ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text);
 
+#define CKPT_POOL_CLASSES 13
+
+/* Blocks outside the application's malloc; zeroed at first. */
+struct ckpt_pool {
+    struct ckpt_free_block *free[CKPT_POOL_CLASSES];
+    char *chunk; /* the rest of the newest chunk */
+    size_t chunk_left;
+};
+
+/* 16-byte aligned; NULL when the kernel has no memory. free: `size` as it was
+ * given to alloc. The caller sees to it that one thread at a time uses a pool.
+ * Context: any but freestanding. */
+void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size);
+void ckpt_pool_free(struct ckpt_pool *pool, void *memory, size_t size);
+
 /* General allocation outside the application's malloc, 16-byte aligned.
  * Not thread-safe: MPI thread only. Context: any but freestanding. */
 void *ckpt_memory_alloc(size_t size);
