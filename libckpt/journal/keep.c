@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * keep.c - keep a file in its own file system: by a link, shared blocks or a copy.
+ */
+#include "journal/keep.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+
+#define PLACE_CAPACITY 32
+#define COPY_SIZE      (1u << 20)
+
+/* Where files of a file system are kept. */
+struct place {
+    uint64_t device;
+    char directory[CKPT_UNDO_PATH]; /* with a subdirectory "kept" */
+};
+
+static struct place places[PLACE_CAPACITY];
+static size_t place_count;
+
+/* FNV-1a, 32 bits: tells the journals of several jobs apart. */
+static uint32_t hash(const char *text)
+{
+    uint32_t value = 0x811c9dc5u;
+
+    for (; *text != '\0'; text++) {
+        value = (value ^ (unsigned char)*text) * 0x01000193u;
+    }
+    return value;
+}
+
+static int make_directory(const char *path)
+{
+    const long error = ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
+
+    return error == -EEXIST ? 0 : (int)error;
+}
+
+/* DIRECTORY and DIRECTORY/kept. 0 or -errno. */
+static int make_place(struct place *place)
+{
+    static char kept[CKPT_UNDO_PATH + 8];
+    int error = make_directory(place->directory);
+
+    if (error == 0) {
+        ckpt_text_format(kept, sizeof(kept), "%s/kept", place->directory);
+        error = make_directory(kept);
+    }
+    return error;
+}
+
+/* Cuts the last name off. 0 if only the root is left. */
+static int go_up(char *path)
+{
+    size_t length = ckpt_text_length(path);
+
+    while (length > 0 && path[length - 1] != '/') {
+        length--;
+    }
+    if (length <= 1) {
+        return 0;
+    }
+    path[length - 1] = '\0';
+    return 1;
+}
+
+/* The highest directory above `path`, on its file system, in which one of ours
+ * can be made: that is seldom one in which the program looks. */
+static int find_place(const char *path, uint64_t device, struct place *place)
+{
+    static char above[CKPT_UNDO_PATH];
+    static struct place candidate;
+    struct stat status;
+    int error = -EXDEV;
+
+    ckpt_text_copy(above, sizeof(above), path);
+    while (go_up(above)) {
+        if (ckpt_sys_stat(above, &status) != 0 || status.st_dev != device) {
+            break;
+        }
+        candidate.device = device;
+        ckpt_text_format(candidate.directory, sizeof(candidate.directory),
+                         "%s/" CKPT_JOURNAL_KEPT_PREFIX "-%x", above,
+                         (unsigned long)hash(ckpt_undo_directory()));
+        if (ckpt_syscall3(SYS_access, (long)above, 2 /* W_OK */, 0) == 0) {
+            *place = candidate;
+            error = 0;
+        }
+    }
+    return error != 0 ? error : make_place(place);
+}
+
+static int is_here(const char *directory, uint64_t device)
+{
+    struct stat status;
+
+    return ckpt_sys_stat(directory, &status) == 0 && status.st_dev == device;
+}
+
+/* The directory in which files like `path` are kept, or NULL. */
+static const char *place_of(const char *path, uint64_t device)
+{
+    struct place *place;
+
+    if (is_here(ckpt_undo_directory(), device)) {
+        return ckpt_undo_directory();
+    }
+    for (size_t i = 0; i < place_count; i++) {
+        if (places[i].device == device) {
+            return places[i].directory;
+        }
+    }
+    if (place_count == PLACE_CAPACITY) {
+        return NULL;
+    }
+    place = &places[place_count];
+    if (find_place(path, device, place) != 0) {
+        return NULL;
+    }
+    place_count++;
+    return place->directory;
+}
+
+static long unlink_file(const char *path)
+{
+    return ckpt_syscall3(SYS_unlink, (long)path, 0, 0);
+}
+
+static long link_file(const char *path, const char *kept)
+{
+    return ckpt_syscall3(SYS_link, (long)path, (long)kept, 0);
+}
+
+/* By the kernel, and by hand where that cannot be. 0 or -errno. */
+static int copy_bytes(int from, int to, uint64_t size)
+{
+    static char buffer[65536];
+    uint64_t done = 0;
+    long result;
+
+    if (ckpt_sys_ioctl(to, FICLONE, (void *)(long)from) == 0) {
+        return 0;
+    }
+    while (done < size) {
+        result = ckpt_syscall6(SYS_copy_file_range, from, 0, to, 0,
+                               size - done > COPY_SIZE ? COPY_SIZE
+                                                       : (long)(size - done),
+                               0);
+        if (result <= 0) {
+            break;
+        }
+        done += (uint64_t)result;
+    }
+    while (done < size) {
+        result = ckpt_sys_pread(from, buffer, sizeof(buffer), (int64_t)done);
+        if (result > 0) {
+            const long written =
+                ckpt_sys_pwrite(to, buffer, (size_t)result, (int64_t)done);
+
+            result = written == result ? result
+                     : written < 0     ? written
+                                       : -ENOSPC;
+        }
+        if (result == 0) {
+            return -EIO; /* it became shorter */
+        }
+        if (result < 0 && result != -EINTR) {
+            return (int)result;
+        }
+        done += result > 0 ? (uint64_t)result : 0;
+    }
+    return 0;
+}
+
+static int copy_file(const char *path, const struct stat *status,
+                     const char *kept)
+{
+    const int from = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    int to, error;
+
+    if (from < 0) {
+        return from;
+    }
+    to = (int)ckpt_sys_open(kept, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    error = to < 0 ? to : copy_bytes(from, to, (uint64_t)status->st_size);
+    ckpt_sys_close(from);
+    if (to >= 0) {
+        ckpt_sys_close(to);
+        if (error != 0) {
+            (void)unlink_file(kept);
+        }
+    }
+    return error;
+}
+
+/* A name to keep the file under. 0 or -errno. */
+static int name_for(const char *path, const struct stat *status, char *kept)
+{
+    const char *directory = place_of(path, status->st_dev);
+
+    ckpt_undo_kept_name(directory != NULL ? directory : ckpt_undo_directory(),
+                       kept);
+    return 0;
+}
+
+int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
+                   int *is_copy_p)
+{
+    int error = name_for(path, status, kept);
+
+    *is_copy_p = 0;
+    if (error == 0 && link_file(path, kept) != 0) {
+        *is_copy_p = 1; /* another mount of the file system, or forbidden */
+        error = copy_file(path, status, kept);
+    }
+    return error;
+}
+
+int ckpt_keep_content(const char *path, const struct stat *status, char *kept)
+{
+    const int error = name_for(path, status, kept);
+
+    return error != 0 ? error : copy_file(path, status, kept);
+}
+
+/* No process of this host has the file open, as far as the kernel tells. */
+static int is_open_nowhere(const char *path)
+{
+    const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    int is_alone;
+
+    if (fd < 0) {
+        return 0;
+    }
+    /* If another process opens it just now, that sends a signal: one that is
+     * ignored by default. */
+    is_alone = ckpt_sys_fcntl(fd, F_SETSIG, SIGURG) == 0 &&
+               ckpt_sys_fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
+    ckpt_sys_close(fd); /* ends the lease */
+    return is_alone;
+}
+
+static int has_attributes(const char *path)
+{
+    return ckpt_syscall3(SYS_llistxattr, (long)path, 0, 0) != 0;
+}
+
+/* An empty file beside `path` with the owner and the mode of *status. */
+static int make_empty(const char *temporary, const struct stat *status,
+                      struct stat *empty)
+{
+    const int fd = (int)ckpt_sys_open(
+        temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    long error = fd;
+
+    if (fd < 0) {
+        return fd;
+    }
+    error = ckpt_syscall3(SYS_fchown, fd, status->st_uid, status->st_gid);
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_fchmod, fd, status->st_mode & 07777, 0);
+    }
+    if (error == 0) {
+        error = ckpt_sys_fstat(fd, empty);
+    }
+    ckpt_sys_close(fd);
+    if (error != 0) {
+        (void)unlink_file(temporary);
+    }
+    return (int)error;
+}
+
+/* In the journal's directory of that file system: killed here, nothing shows. */
+static char empty_file[CKPT_UNDO_PATH];
+
+int ckpt_keep_to_replace(const char *path, const struct stat *status,
+                           char *kept, struct stat *empty)
+{
+    const char *place;
+
+    if (status->st_nlink != 1 || has_attributes(path) ||
+        !is_open_nowhere(path)) {
+        return 0;
+    }
+    place = place_of(path, status->st_dev);
+    if (place == NULL) {
+        return 0;
+    }
+    ckpt_undo_kept_name(place, empty_file);
+    if (make_empty(empty_file, status, empty) != 0) {
+        return 0;
+    }
+    ckpt_undo_kept_name(place, kept);
+    if (link_file(path, kept) != 0) {
+        (void)unlink_file(empty_file);
+        return 0;
+    }
+    return 1;
+}
+
+int ckpt_keep_replace(const char *path)
+{
+    const long error = ckpt_syscall3(SYS_rename, (long)empty_file, (long)path, 0);
+
+    if (error != 0) {
+        (void)unlink_file(empty_file);
+    }
+    return (int)error;
+}

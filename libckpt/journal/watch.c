@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * watch.c - the files that the program has read or written.
+ */
+#include "journal/watch.h"
+
+#include "base/text.h"
+#include "journal/known.h"
+#include "journal/undo_log.h"
+#include "journal/path.h"
+#include "sys/syscall.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 1024u /* slots; a power of two */
+
+struct watched {
+    const char *path; /* NULL: the slot is free */
+    uint64_t hash;
+    uint32_t length;  /* of path, with the NUL */
+    uint32_t is_written;
+};
+
+static struct watched *slots; /* [capacity] */
+static size_t capacity, count;
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *path)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *path != '\0'; path++) {
+        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+static struct watched *slot_of(uint64_t hash, const char *path)
+{
+    size_t i = (hash ^ hash >> 32) & (capacity - 1);
+
+    while (slots[i].path != NULL && (slots[i].hash != hash ||
+                                     !ckpt_text_equal(slots[i].path, path))) {
+        i = (i + 1) & (capacity - 1);
+    }
+    return &slots[i];
+}
+
+/* Another table with room for twice the files. 0 if there is no memory. */
+static int grow(void)
+{
+    struct watched *before = slots;
+    const size_t former = capacity;
+
+    if (count * 2 < capacity) {
+        return 1;
+    }
+    capacity = former == 0 ? FIRST_CAPACITY : former * 2;
+    slots = ckpt_pool_alloc(&ckpt_journal_pool, capacity * sizeof(*slots));
+    if (slots == NULL) {
+        slots = before;
+        capacity = former;
+        return 0;
+    }
+    memset(slots, 0, capacity * sizeof(*slots));
+    for (size_t i = 0; i < former; i++) {
+        if (before[i].path != NULL) {
+            *slot_of(before[i].hash, before[i].path) = before[i];
+        }
+    }
+    ckpt_pool_free(&ckpt_journal_pool, before, former * sizeof(*before));
+    return 1;
+}
+
+void ckpt_watch_add(const char *path, int is_written)
+{
+    const uint64_t hash = hash_of(path);
+    struct watched *slot;
+    char *copy;
+
+    if (!grow()) {
+        return; /* it is not compared, then */
+    }
+    slot = slot_of(hash, path);
+    if (slot->path == NULL) {
+        const size_t length = ckpt_text_length(path) + 1;
+
+        if (ckpt_journal_path_is_exempt(path)) {
+            return;
+        }
+        copy = ckpt_pool_alloc(&ckpt_journal_pool, length);
+        if (copy == NULL) {
+            return;
+        }
+        memcpy(copy, path, length);
+        *slot = (struct watched){copy, hash, (uint32_t)length, 0};
+        count++;
+    }
+    slot->is_written |= (uint32_t)is_written;
+}
+
+/* Scratch files of long programs have gone: they are not looked for again. */
+static void rebuild_without_gone(void)
+{
+    struct watched *before = slots;
+    const size_t former = capacity;
+
+    slots = ckpt_pool_alloc(&ckpt_journal_pool, former * sizeof(*slots));
+    if (slots == NULL) {
+        slots = before;
+        return;
+    }
+    memset(slots, 0, former * sizeof(*slots));
+    count = 0;
+    for (size_t i = 0; i < former; i++) {
+        if (before[i].length != 0) {
+            *slot_of(before[i].hash, before[i].path) = before[i];
+            count++;
+        } else if (before[i].path != NULL) {
+            ckpt_pool_free(&ckpt_journal_pool, (char *)before[i].path,
+                             ckpt_text_length(before[i].path) + 1);
+        }
+    }
+    ckpt_pool_free(&ckpt_journal_pool, before, former * sizeof(*before));
+}
+
+int ckpt_watch_record(void)
+{
+    struct stat status;
+    int gone = 0, error = 0;
+
+    ckpt_undo_gather();
+    for (size_t i = 0; i < capacity && error == 0; i++) {
+        struct ckpt_journal_record record = {.type = CKPT_JOURNAL_STATE};
+
+        if (slots[i].path == NULL) {
+            continue;
+        }
+        if (ckpt_syscall3(SYS_lstat, (long)slots[i].path, (long)&status, 0) != 0 ||
+            !S_ISREG(status.st_mode)) {
+            slots[i].length = 0;
+            gone = 1;
+            continue;
+        }
+        record.flags = slots[i].is_written ? CKPT_JOURNAL_WRITTEN : 0;
+        ckpt_undo_describe(&record, &status);
+        error = ckpt_undo_append(&record, slots[i].path, NULL, NULL);
+    }
+    if (error == 0) {
+        error = ckpt_undo_flush();
+    }
+    if (gone && error == 0) {
+        rebuild_without_gone();
+    }
+    return error;
+}
