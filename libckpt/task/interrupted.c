@@ -19,6 +19,7 @@
  */
 #include "task/interrupted.h"
 
+#include "journal/sites.h"
 #include "sys/syscall.h"
 #include "task/pending.h"
 #include "task/signals.h"
@@ -121,6 +122,10 @@ static long number_before(const unsigned char *end, const uint64_t *stack)
 
     if (ckpt_syscall_return != NULL && end == ckpt_syscall_return) {
         return (long)*stack;
+    }
+    number = (int32_t)ckpt_journal_site_number(end - SYSCALL_SIZE);
+    if (number >= 0) {
+        return number;
     }
     if (end[-2] != 0x0f || end[-1] != 0x05) {
         return -1;

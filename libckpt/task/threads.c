@@ -11,6 +11,7 @@
 
 #include "base/directory.h"
 #include "base/text.h"
+#include "journal/sites.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/interrupted.h"
@@ -164,6 +165,9 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
         ckpt_thread_pointer_set(halves->upper);
     }
     answer(info, context, in_lower, tid);
+    if (!in_lower) { /* files may be recorded for another checkpoint by now */
+        ckpt_journal_site_rewind(context);
+    }
     if (switched) {
         ckpt_thread_pointer_set(interrupted);
     }

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * content.c - record the content and the attributes of files before they change.
+ *
+ * Of a file that grows the old size is enough. Bytes that are overwritten are
+ * copied into the log, in whole blocks, each once. A file that is cut to nothing
+ * is kept as a whole.
+ */
+#include "journal/content.h"
+
+#include "base/text.h"
+#include "journal/descriptor.h"
+#include "journal/call.h"
+#include "journal/keep.h"
+#include "journal/known.h"
+#include "journal/path.h"
+#include "journal/streams.h"
+#include "journal/undo_log.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define PIECE_SIZE (1u << 20)  /* bytes of a record at most */
+#define SMALL_SIZE (64u << 10) /* up to here a copy costs no more than a link */
+
+/* A file that is about to change. */
+struct subject {
+    struct stat status;
+    const char *path;
+    struct ckpt_known_inode *known;
+};
+
+static char descriptor_path[CKPT_UNDO_PATH];
+
+static void lose(const struct subject *subject, int error)
+{
+    ckpt_undo_lost(subject->path, error);
+}
+
+static void set_descriptor(int fd, uint32_t kind, uint64_t size)
+{
+    struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);
+
+    if (entry != NULL) {
+        entry->size = size;
+        entry->generation = (uint32_t)ckpt_journal_generation;
+        entry->kind = kind;
+    }
+}
+
+/* If this process has created the file, all of it is new. */
+static int is_created_here(const char *path)
+{
+    struct ckpt_known_name *name = ckpt_known_name_find(path);
+    const int is_created = name != NULL && name->created;
+
+    if (is_created) {
+        name->created = 0;
+    }
+    return is_created;
+}
+
+/* Finds out about the file. 0 if nothing is to be recorded. */
+static int examine(struct subject *subject)
+{
+    struct ckpt_known_inode *known = ckpt_known_inode_find(
+        subject->status.st_dev, subject->status.st_ino);
+
+    subject->known = NULL;
+    if (known == NULL) {
+        known = ckpt_known_inode_add(subject->status.st_dev,
+                                     subject->status.st_ino);
+        if (known == NULL) {
+            lose(subject, -ENOMEM);
+            return 0;
+        }
+        known->size = (uint64_t)subject->status.st_size;
+        known->flags = is_created_here(subject->path)
+                           ? CKPT_INODE_WHOLE | CKPT_INODE_NEW
+                           : 0;
+    }
+    subject->known = known;
+    return (known->flags & CKPT_INODE_WHOLE) == 0;
+}
+
+/* The same for an open file; 0 also if it has no name. */
+static int examine_descriptor(int fd, struct subject *subject)
+{
+    if (ckpt_sys_fstat(fd, &subject->status) != 0) {
+        return 0; /* the call will fail */
+    }
+    if (!S_ISREG(subject->status.st_mode) ||
+        ckpt_journal_is_stream(&subject->status)) {
+        set_descriptor(fd, CKPT_DESCRIPTOR_OTHER, 0);
+        return 0;
+    }
+    subject->path = descriptor_path;
+    if (ckpt_journal_descriptor_path(fd, descriptor_path) != 0 &&
+        subject->status.st_nlink == 0) { /* its content is in the image */
+        set_descriptor(fd, CKPT_DESCRIPTOR_FREE, 0);
+        return 0;
+    }
+    if (ckpt_journal_path_is_exempt(descriptor_path)) {
+        set_descriptor(fd, CKPT_DESCRIPTOR_OTHER, 0);
+        return 0;
+    }
+    if (!examine(subject)) {
+        set_descriptor(fd, CKPT_DESCRIPTOR_FREE, 0);
+        return 0;
+    }
+    return 1;
+}
+
+static void record(const struct subject *subject, enum ckpt_journal_type type,
+                   const char *other)
+{
+    struct ckpt_journal_record record = {.type = type};
+    int error;
+
+    ckpt_undo_describe(&record, &subject->status);
+    error = ckpt_undo_append(&record, subject->path, other, NULL);
+    if (error != 0) {
+        lose(subject, error);
+    }
+}
+
+static void record_size(const struct subject *subject)
+{
+    if ((subject->known->flags & CKPT_INODE_SIZED) == 0) {
+        record(subject, CKPT_JOURNAL_SIZE, NULL);
+        subject->known->flags |= CKPT_INODE_SIZED;
+    }
+}
+
+/* Copies bytes of the file into the log. 0 or -errno. */
+static int record_piece(const struct subject *subject, int fd, uint64_t start,
+                        uint64_t size)
+{
+    static char data[PIECE_SIZE];
+    struct ckpt_journal_record record = {.type = CKPT_JOURNAL_DATA,
+                                         .offset = start};
+    uint64_t done = 0;
+    long got;
+
+    while (done < size) {
+        got = ckpt_sys_pread(fd, data + done, size - done,
+                             (int64_t)(start + done));
+        if (got == 0) {
+            break; /* another process has cut it, and recorded that */
+        }
+        if (got < 0 && got != -EINTR) {
+            return (int)got;
+        }
+        done += got > 0 ? (uint64_t)got : 0;
+    }
+    ckpt_undo_describe(&record, &subject->status);
+    record.size = subject->known->size;
+    record.data_size = done;
+    return done == 0 ? 0
+                     : ckpt_undo_append(&record, subject->path, NULL, data);
+}
+
+/* The first block from `block` on that is recorded, or not; at most `end`. */
+static uint64_t find_block(const struct ckpt_known_inode *known, uint64_t block,
+                           uint64_t end, int is_saved)
+{
+    while (block < end &&
+           (ckpt_known_block_is_saved(known, block) != 0) != is_saved) {
+        block++;
+    }
+    return block;
+}
+
+/* Records blocks [first, last) of the file that are not yet. 0 or -errno. */
+static int record_blocks(const struct subject *subject, int fd, uint64_t first,
+                         uint64_t last)
+{
+    const uint64_t most = PIECE_SIZE / CKPT_KNOWN_BLOCK;
+    int error = 0;
+
+    while (error == 0 && (first = find_block(subject->known, first, last, 0)) <
+                             last) {
+        uint64_t end = find_block(subject->known, first, last, 1);
+
+        end = end - first > most ? first + most : end;
+        error = record_piece(subject, fd, first * CKPT_KNOWN_BLOCK,
+                             (end - first) * CKPT_KNOWN_BLOCK);
+        for (; error == 0 && first < end; first++) {
+            error = ckpt_known_block_save(subject->known, first);
+        }
+    }
+    return error;
+}
+
+/* A descriptor to read the file by: `fd` may be open for writing only. */
+static int open_to_read(int fd)
+{
+    char link[64];
+
+    ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return (int)ckpt_sys_open(link, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/* Bytes [start, end) will change; only those count that the file had. */
+static void record_range(const struct subject *subject, int fd, uint64_t start,
+                         uint64_t end)
+{
+    const uint64_t size = subject->known->size;
+    uint64_t first = start / CKPT_KNOWN_BLOCK, last;
+    int reader, error;
+
+    record_size(subject);
+    end = end > size ? size : end;
+    if (start >= end) {
+        return;
+    }
+    last = (end + CKPT_KNOWN_BLOCK - 1) / CKPT_KNOWN_BLOCK;
+    if (find_block(subject->known, first, last, 0) == last) {
+        return;
+    }
+    reader = open_to_read(fd);
+    error = reader < 0 ? reader : record_blocks(subject, reader, first, last);
+    if (reader >= 0) {
+        ckpt_sys_close(reader);
+    }
+    if (error != 0) {
+        lose(subject, error);
+    }
+}
+
+void ckpt_content_before_write(int fd, uint64_t start, uint64_t end)
+{
+    struct subject subject;
+
+    if (examine_descriptor(fd, &subject)) {
+        record_range(&subject, fd, start, end);
+    }
+}
+
+void ckpt_content_before_write_here(int fd, uint64_t size)
+{
+    const long flags = ckpt_sys_fcntl(fd, F_GETFL, 0);
+    struct subject subject;
+    uint64_t start;
+    long position;
+
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY ||
+        !examine_descriptor(fd, &subject)) {
+        return;
+    }
+    position = (flags & O_APPEND) != 0 ? (long)subject.status.st_size
+                                       : ckpt_sys_lseek(fd, 0, SEEK_CUR);
+    start = position < 0 ? 0 : (uint64_t)position;
+    record_range(&subject, fd, start, start + size);
+    if (start >= subject.known->size) {
+        set_descriptor(fd, CKPT_DESCRIPTOR_BEHIND, subject.known->size);
+    }
+}
+
+/* Keeps a copy of all that the file has now. */
+static void keep_copy(struct subject *subject)
+{
+    static char kept[CKPT_UNDO_PATH];
+    const int error =
+        ckpt_keep_content(subject->path, &subject->status, kept);
+
+    if (error != 0) {
+        lose(subject, error);
+        return;
+    }
+    record(subject, CKPT_JOURNAL_CONTENT, kept);
+    subject->known->flags |= CKPT_INODE_WHOLE | CKPT_INODE_SIZED;
+}
+
+/* Keeps all of the file: by giving the program another one, or as a copy. */
+static void keep_whole(struct subject *subject)
+{
+    static char kept[CKPT_UNDO_PATH];
+    struct stat empty;
+
+    if (ckpt_keep_to_replace(subject->path, &subject->status, kept, &empty)) {
+        record(subject, CKPT_JOURNAL_FILE, kept);
+        (void)ckpt_known_name_add(subject->path);
+        if (ckpt_keep_replace(subject->path) == 0) {
+            struct ckpt_known_inode *known =
+                ckpt_known_inode_add(empty.st_dev, empty.st_ino);
+
+            if (known != NULL) {
+                known->flags = CKPT_INODE_WHOLE | CKPT_INODE_NEW;
+            }
+            return;
+        }
+    }
+    keep_copy(subject);
+}
+
+void ckpt_content_before_cut(int fd, uint64_t size)
+{
+    struct subject subject;
+
+    if (!examine_descriptor(fd, &subject)) {
+        return;
+    }
+    if (subject.known->size > size &&
+        subject.known->size - size > SMALL_SIZE) {
+        keep_copy(&subject);
+        return;
+    }
+    record_range(&subject, fd, size, CKPT_TO_THE_END);
+}
+
+void ckpt_content_before_cut_path(const char *path, const struct stat *status,
+                                  uint64_t size)
+{
+    struct subject subject = {.status = *status, .path = path};
+    int fd;
+
+    if (ckpt_journal_path_is_exempt(path) || !examine(&subject)) {
+        return;
+    }
+    if (size == 0 && subject.known->size > SMALL_SIZE) {
+        keep_whole(&subject);
+        return;
+    }
+    if (subject.known->size == 0) {
+        record_size(&subject);
+        return;
+    }
+    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    if (fd < 0) {
+        lose(&subject, fd);
+        return;
+    }
+    record_range(&subject, fd, size, CKPT_TO_THE_END);
+    ckpt_sys_close(fd);
+}
+
+static void record_attributes(struct subject *subject)
+{
+    struct ckpt_known_inode *known;
+
+    if (!S_ISREG(subject->status.st_mode)) {
+        record(subject, CKPT_JOURNAL_ATTRIBUTES, NULL);
+        return;
+    }
+    (void)examine(subject);
+    known = subject->known;
+    if (known != NULL &&
+        (known->flags & (CKPT_INODE_ATTRIBUTES | CKPT_INODE_NEW)) == 0) {
+        record(subject, CKPT_JOURNAL_ATTRIBUTES, NULL);
+        known->flags |= CKPT_INODE_ATTRIBUTES;
+    }
+}
+
+void ckpt_content_before_attributes(const char *path, const struct stat *status)
+{
+    struct subject subject = {.status = *status, .path = path};
+
+    if (!ckpt_journal_path_is_exempt(path)) {
+        record_attributes(&subject);
+    }
+}
+
+void ckpt_content_before_attributes_of(int fd)
+{
+    struct stat status;
+
+    if (ckpt_sys_fstat(fd, &status) == 0 &&
+        ckpt_journal_descriptor_path(fd, descriptor_path) == 0) {
+        ckpt_content_before_attributes(descriptor_path, &status);
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * enter.S - where the stubs of diverted system calls lead (journal/sites.c).
+ *
+ * On entry %r11 is the address of the site. The arguments are in the registers
+ * of the system call. %rax, %rcx and %r11 are free, as the kernel would change
+ * them, and so are the flags. All others, those of vectors too, stay as they are:
+ * ckpt_journal_fast() uses general registers only, and the vector registers are
+ * saved around ckpt_journal_slow().
+ *
+ * On the stack, as struct ckpt_journal_call: generation, site, r9, r8, r10, rdx,
+ * rsi, rdi.
+ */
+        .text
+        .globl  ckpt_journal_enter
+        .hidden ckpt_journal_enter
+        .type   ckpt_journal_enter, @function
+ckpt_journal_enter:
+        leaq    -128(%rsp), %rsp        /* the red zone of the function in libc */
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        pushq   %r10
+        pushq   %r8
+        pushq   %r9
+        pushq   %r11
+        pushq   ckpt_journal_generation(%rip)
+        pushq   %rbx
+        movq    %rsp, %rbx
+        leaq    8(%rbx), %rdi
+        andq    $-16, %rsp
+        call    ckpt_journal_fast
+        testl   %eax, %eax
+        jne     .Lslow
+.Ldone:
+        movq    %rbx, %rsp
+        popq    %rbx
+        popq    %rcx                    /* the generation before */
+        popq    %r11
+        popq    %r9
+        popq    %r8
+        popq    %r10
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        leaq    128(%rsp), %rsp
+
+        /* From here on the context can begin again at ckpt_journal_enter. */
+        .globl  ckpt_journal_tail
+        .hidden ckpt_journal_tail
+ckpt_journal_tail:
+        cmpq    ckpt_journal_generation(%rip), %rcx
+        jne     ckpt_journal_enter
+        movq    (%r11), %rax
+        jmp     *8(%r11)
+        .globl  ckpt_journal_tail_end
+        .hidden ckpt_journal_tail_end
+ckpt_journal_tail_end:
+
+.Lslow:
+        subq    ckpt_journal_vector_size(%rip), %rsp
+        andq    $-64, %rsp
+        xorl    %eax, %eax              /* the header of XSAVE, 64 bytes at 512 */
+        movq    %rax, 512(%rsp)
+        movq    %rax, 520(%rsp)
+        movq    %rax, 528(%rsp)
+        movq    %rax, 536(%rsp)
+        movq    %rax, 544(%rsp)
+        movq    %rax, 552(%rsp)
+        movq    %rax, 560(%rsp)
+        movq    %rax, 568(%rsp)
+        movl    ckpt_journal_vector_mask(%rip), %eax
+        xorl    %edx, %edx
+        xsave64 (%rsp)
+        leaq    8(%rbx), %rdi
+        call    ckpt_journal_slow
+        movl    ckpt_journal_vector_mask(%rip), %eax
+        xorl    %edx, %edx
+        xrstor64 (%rsp)
+        jmp     .Ldone
+        .size   ckpt_journal_enter, . - ckpt_journal_enter
+
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sites.c - divert the system calls of libc to the journal.
+ */
+#include "journal/sites.h"
+
+#include "base/text.h"
+#include "journal/call.h"
+#include "sys/cpu.h"
+#include "sys/syscall.h"
+
+#include <cpuid.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MOVE_SIZE      5u /* b8 and 32 bits; e9 and 32 bits */
+#define PATTERN_SIZE   7u
+#define STUB_SIZE      32u
+#define SITE_CAPACITY  256u
+#define PAGE_SIZE      4096ul
+#define STEP           (1ul << 20)
+#define REACH          (1ul << 30) /* of a jump, with room to spare */
+#define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: what code in C may use */
+#define OSXSAVE        (1u << 27)
+
+/* enter.S */
+extern const unsigned char ckpt_journal_tail[], ckpt_journal_tail_end[];
+void ckpt_journal_enter(void);
+
+uint64_t ckpt_journal_generation;
+uint64_t ckpt_journal_vector_size; /* bytes of the area of XSAVE, with its alignment */
+uint32_t ckpt_journal_vector_mask;
+
+static struct {
+    struct ckpt_journal_site site[SITE_CAPACITY];
+    size_t count;
+    unsigned char *stubs; /* [SITE_CAPACITY * STUB_SIZE], near libc */
+    uintptr_t text_start, text_end; /* of libc */
+} sites;
+
+static int measure_vectors(struct ckpt_failure *failure)
+{
+    uint32_t eax, ebx, ecx, edx, low, high;
+
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & OSXSAVE) == 0) {
+        return ckpt_fail(failure, -ENOTSUP, "the processor has no XSAVE");
+    }
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    ckpt_journal_vector_mask = low & VECTOR_STATES;
+    __cpuid_count(0xd, 0, eax, ebx, ecx, edx);
+    ckpt_journal_vector_size = ((uint64_t)ebx + 127) & ~UINT64_C(63);
+    return 0;
+}
+
+static int find_segment(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    const uintptr_t inside = (uintptr_t)argument;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + header->p_vaddr;
+
+        if (header->p_type == PT_LOAD && (header->p_flags & PF_X) != 0 &&
+            inside >= start && inside < start + header->p_memsz) {
+            sites.text_start = start;
+            sites.text_end = start + header->p_memsz;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The code of the libc of this half, which is the one that we are bound to. */
+int ckpt_journal_sites_find(struct ckpt_failure *failure)
+{
+    if (sites.text_start != 0) {
+        return 0;
+    }
+    if (dl_iterate_phdr(find_segment, (void *)(uintptr_t)gnu_get_libc_version) ==
+        0) {
+        return ckpt_fail(failure, -ENOENT, "the code of libc was not found");
+    }
+    return 0;
+}
+
+/* The number of the call at `code` if it is one that the journal wants, or -1. */
+static long number_at(const unsigned char *code)
+{
+    int32_t number;
+
+    if (code[0] != 0xb8 || code[3] != 0 || code[4] != 0 || code[5] != 0x0f ||
+        code[6] != 0x05) {
+        return -1;
+    }
+    memcpy(&number, code + 1, sizeof(number));
+    return ckpt_journal_wants(number) ? number : -1;
+}
+
+static int find_sites(struct ckpt_failure *failure)
+{
+    const unsigned char *code = (const unsigned char *)sites.text_start;
+    const unsigned char *end = (const unsigned char *)sites.text_end;
+    uint64_t found[8] = {0}; /* bit: number */
+
+    for (; code + PATTERN_SIZE <= end; code++) {
+        const long number = number_at(code);
+
+        if (number < 0) {
+            continue;
+        }
+        if (sites.count == SITE_CAPACITY) {
+            return ckpt_fail(failure, -E2BIG, "libc has too many system calls");
+        }
+        found[number / 64] |= UINT64_C(1) << number % 64;
+        sites.site[sites.count].number = (uint64_t)number;
+        sites.site[sites.count++].back = (uint64_t)(uintptr_t)code + MOVE_SIZE;
+    }
+    for (long number = 0; number < 512; number++) {
+        if (ckpt_journal_needs(number) &&
+            (found[number / 64] >> number % 64 & 1) == 0) {
+            return ckpt_fail(failure, -ENOTSUP,
+                             "system call %l was not found in this libc (%s)",
+                             number, gnu_get_libc_version());
+        }
+    }
+    return 0;
+}
+
+/* Memory that a jump from libc reaches. */
+static int map_stubs(struct ckpt_failure *failure)
+{
+    const size_t size = SITE_CAPACITY * STUB_SIZE;
+    const uintptr_t libc = sites.text_start & ~(STEP - 1);
+
+    for (uintptr_t off = STEP; off < REACH; off += STEP) {
+        for (int side = 0; side < 2; side++) {
+            const uintptr_t hint = side == 0 ? libc - off : libc + off;
+            const long at = ckpt_sys_mmap(
+                (void *)hint, size, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+            if (at == (long)hint) {
+                sites.stubs = (unsigned char *)at;
+                return 0;
+            }
+            if (!ckpt_sys_failed(at)) {
+                ckpt_sys_munmap((void *)at, size);
+            }
+        }
+    }
+    return ckpt_fail(failure, -ENOMEM, "no memory is free near libc");
+}
+
+/* movabs $SITE, %r11; jmp *0(%rip); the address of ckpt_journal_enter. */
+static void write_stub(unsigned char *stub, const struct ckpt_journal_site *site)
+{
+    static const unsigned char load[] = {0x49, 0xbb}, jump[] = {0xff, 0x25};
+    const uint64_t enter = (uint64_t)(uintptr_t)ckpt_journal_enter;
+    const uint64_t address = (uint64_t)(uintptr_t)site;
+
+    memcpy(stub, load, 2);
+    memcpy(stub + 2, &address, 8);
+    memcpy(stub + 10, jump, 2);
+    memset(stub + 12, 0, 4);
+    memcpy(stub + 16, &enter, 8);
+}
+
+static void write_jump(const struct ckpt_journal_site *site,
+                       const unsigned char *stub)
+{
+    unsigned char *at = (unsigned char *)(uintptr_t)site->back - MOVE_SIZE;
+    const int32_t distance = (int32_t)(stub - (at + MOVE_SIZE));
+
+    memcpy(at + 1, &distance, sizeof(distance));
+    at[0] = 0xe9;
+}
+
+static int divert(struct ckpt_failure *failure)
+{
+    void *start = (void *)(sites.text_start & ~(PAGE_SIZE - 1));
+    const size_t size = ((sites.text_end + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1)) -
+                        (uintptr_t)start;
+    long error;
+
+    for (size_t i = 0; i < sites.count; i++) {
+        write_stub(sites.stubs + i * STUB_SIZE, &sites.site[i]);
+    }
+    error = ckpt_sys_mprotect(sites.stubs, SITE_CAPACITY * STUB_SIZE,
+                              PROT_READ | PROT_EXEC);
+    if (error == 0) {
+        error = ckpt_sys_mprotect(start, size,
+                                  PROT_READ | PROT_WRITE | PROT_EXEC);
+    }
+    if (error != 0) {
+        return ckpt_fail(failure, (int)error,
+                         "the code of libc cannot be changed (error %l)", -error);
+    }
+    for (size_t i = 0; i < sites.count; i++) {
+        write_jump(&sites.site[i], sites.stubs + i * STUB_SIZE);
+    }
+    error = ckpt_sys_mprotect(start, size, PROT_READ | PROT_EXEC);
+    return error == 0 ? 0
+                      : ckpt_fail(failure, (int)error,
+                                  "the code of libc cannot be protected again");
+}
+
+int ckpt_journal_sites_open(struct ckpt_failure *failure)
+{
+    static int opened;
+    static int result;
+
+    if (opened) {
+        return result;
+    }
+    opened = 1;
+    result = measure_vectors(failure);
+    if (result == 0 && sites.text_start == 0) {
+        result = ckpt_fail(failure, -ENOENT, "the code of libc was not found");
+    }
+    if (result == 0) {
+        result = find_sites(failure);
+    }
+    if (result == 0) {
+        result = map_stubs(failure);
+    }
+    if (result == 0) {
+        result = divert(failure);
+    }
+    return result;
+}
+
+static const struct ckpt_journal_site *site_of(uintptr_t address)
+{
+    if (address < sites.text_start || address >= sites.text_end) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sites.count; i++) {
+        if (sites.site[i].back == address) {
+            return &sites.site[i];
+        }
+    }
+    return NULL;
+}
+
+long ckpt_journal_site_number(const void *address)
+{
+    const struct ckpt_journal_site *site = site_of((uintptr_t)address);
+
+    return site == NULL ? -1 : (long)site->number;
+}
+
+void ckpt_journal_site_rewind(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uintptr_t at = (uintptr_t)registers[REG_RIP];
+
+    if (at >= (uintptr_t)ckpt_journal_tail &&
+        at < (uintptr_t)ckpt_journal_tail_end) {
+        registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
+    } else if (site_of(at) != NULL) {
+        registers[REG_RIP] -= MOVE_SIZE;
+    }
+}
