@@ -11,6 +11,7 @@
 #include "cut/drain.h"
 #include "cut/epoch.h"
 #include "cut/file_content.h"
+#include "cut/file_journal.h"
 #include "cut/inside.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
@@ -98,6 +99,7 @@ void ckpt_answer_request(const struct ckpt_message *message)
 {
     struct ckpt_failure failure = {""};
 
+    ckpt_file_journal_told(message);
     ckpt_checkpoint.epoch = message->epoch;
     ckpt_checkpoint.armed = 1;
     ckpt_checkpoint.moving = message->arg[0] != 0;
@@ -167,7 +169,11 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     struct ckpt_message message = {.type = CKPT_MSG_READY,
                                    .epoch = ckpt_checkpoint.epoch};
     struct ckpt_snapshot *snapshot;
-    int error = ckpt_process_image(context, &snapshot, failure);
+    int error = ckpt_file_journal_mark(ckpt_checkpoint.epoch, failure);
+
+    if (error == 0) {
+        error = ckpt_process_image(context, &snapshot, failure);
+    }
 
     if (error != 0) {
         return error;

@@ -12,6 +12,7 @@
 
 #include "cut/agent_link.h"
 #include "cut/service.h"
+#include "journal/journal.h"
 
 #include <pthread.h>
 
@@ -19,6 +20,7 @@ static void in_child(void)
 {
     ckpt_agent_disconnect();
     ckpt_service_forget();
+    ckpt_journal_forked();
 }
 
 void ckpt_forked_open(void)

@@ -15,6 +15,7 @@
 #include "handles/kinds.h"
 #include "handles/window.h"
 #include "ipc/system_v.h"
+#include "journal/journal.h"
 #include "memory/advice.h"
 #include "memory/layout.h"
 #include "memory/maps.h"
@@ -43,17 +44,21 @@ static struct ckpt_snapshot snapshot;
 static struct ckpt_range excluded[RANGE_CAPACITY];
 static struct ckpt_region described[WINDOW_REGION_CAPACITY + 1];
 
-/* Everything that is not the application's: the lower half. */
+/* Everything that is not the application's: the lower half, the journal's clock. */
 static int list_excluded(struct ckpt_failure *failure)
 {
+    const struct ckpt_range clock = ckpt_journal_excluded();
     int count = ckpt_runtime_lower_ranges(excluded, RANGE_CAPACITY);
 
     if (count == -EAGAIN) {
         return count;
     }
-    if (count < 0 || count > RANGE_CAPACITY) {
+    if (count < 0 || count >= RANGE_CAPACITY) {
         return ckpt_fail(failure, -E2BIG,
                          "the MPI library has too many memory regions");
+    }
+    if (clock.end > clock.start) {
+        excluded[count++] = clock;
     }
     return count;
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
+#include "cut/file_journal.h"
 #include "cut/message_log.h"
 #include "cut/nonblocking.h"
 #include "cut/process_image.h"
@@ -23,6 +24,7 @@
 #include "independent/capture.h"
 #include "independent/keep.h"
 #include "independent/page.h"
+#include "journal/journal.h"
 #include "memory/advice.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -157,6 +159,9 @@ static int rebuild(const struct ckpt_resume_info *info,
         error = ckpt_service_reopen(failure);
     }
     if (error == 0) {
+        error = ckpt_file_journal_resume(failure);
+    }
+    if (error == 0) {
         error = ckpt_files_lock(failure);
     }
     if (error == 0) {
@@ -178,6 +183,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     const int again = goal == &ckpt_collective.again;
 
     resumed = 1;
+    ckpt_journal_suspend(); /* its descriptor and its clock are not there */
     ckpt_threads_repair_leader(); /* before the lower half's libc registers */
     ckpt_process_id_restore();
     ckpt_files_resume(); /* the streams are the new launcher's */

@@ -23,6 +23,7 @@
 #include "cut/withhold.h"
 #include "independent/capture.h"
 #include "independent/page.h"
+#include "journal/journal.h"
 #include "runtime/callback.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -331,6 +332,7 @@ int ckpt_service_owns_descriptor(int fd)
 {
     return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||
            fd == ckpt_log_file_descriptor() ||
+           ckpt_journal_owns_descriptor(fd) ||
            fd == ckpt_independent_descriptor() || ckpt_capture_owns_descriptor(fd) ||
            ckpt_lower.owns_descriptor(fd);
 }

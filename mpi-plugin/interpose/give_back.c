@@ -13,6 +13,7 @@
 #include "cut/rank_page.h"
 #include "interpose/give_back.h"
 #include "interpose/next.h"
+#include "journal/journal.h"
 #include "memory/protection.h"
 #include "sys/syscall.h"
 
@@ -70,6 +71,9 @@ CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, i
     if (result < 0 && result >= -MOST_ERRNO) {
         errno = (int)-result;
         return MAP_FAILED;
+    }
+    if ((flags & MAP_TYPE) != MAP_PRIVATE && (flags & MAP_ANONYMOUS) == 0) {
+        ckpt_journal_mapped(file, (uint64_t)offset, size);
     }
     return (void *)result;
 }

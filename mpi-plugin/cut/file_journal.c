@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file_journal.c - when this process records changes of files, and where.
+ *
+ * Under `ckpt run` each process of the job does so from its start, as a job that
+ * fails before its first checkpoint begins again. Else it begins with the first
+ * checkpoint, whose request names the directory.
+ */
+#include "cut/file_journal.h"
+
+#include "base/text.h"
+#include "ckpt/journal.h"
+#include "cut/rank_page.h"
+#include "journal/journal.h"
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char directory[sizeof(((struct ckpt_message *)0)->text)];
+
+__attribute__((constructor)) static void open_from_start(void)
+{
+    const char *given = getenv(CKPT_JOURNAL_VARIABLE);
+    struct ckpt_failure failure = {""};
+
+    if (ckpt_journal_prepare(&failure) == 0 &&
+        (given == NULL || *given == '\0' ||
+         ckpt_journal_open(given, -1, &failure) == 0)) {
+        return;
+    }
+    fprintf(stderr, "ckpt: files will not roll back: %s\n", failure.text);
+}
+
+void ckpt_file_journal_told(const struct ckpt_message *request)
+{
+    (void)ckpt_text_copy(directory, sizeof(directory), request->text);
+}
+
+int ckpt_file_journal_mark(uint64_t number, struct ckpt_failure *failure)
+{
+    const int rank = (int)ckpt_rank_page()->rank;
+    int error = 0;
+
+    if (!ckpt_journal_is_open() && directory[0] != '\0') {
+        error = ckpt_journal_open(directory, rank, failure);
+    }
+    return error != 0 ? error : ckpt_journal_mark(number, rank, failure);
+}
+
+int ckpt_file_journal_resume(struct ckpt_failure *failure)
+{
+    return ckpt_journal_resume(ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE),
+                               (int)ckpt_rank_page()->rank, failure);
+}
