@@ -177,6 +177,7 @@ static int record_blocks(const struct subject *subject, int fd, uint64_t first,
                          uint64_t last)
 {
     const uint64_t most = PIECE_SIZE / CKPT_KNOWN_BLOCK;
+    uint64_t start, size;
     int error = 0;
 
     while (error == 0 && (first = find_block(subject->known, first, last, 0)) <
@@ -184,8 +185,12 @@ static int record_blocks(const struct subject *subject, int fd, uint64_t first,
         uint64_t end = find_block(subject->known, first, last, 1);
 
         end = end - first > most ? first + most : end;
-        error = record_piece(subject, fd, first * CKPT_KNOWN_BLOCK,
-                             (end - first) * CKPT_KNOWN_BLOCK);
+        start = first * CKPT_KNOWN_BLOCK;
+        size = (end - first) * CKPT_KNOWN_BLOCK;
+        if (size > subject->known->size - start) {
+            size = subject->known->size - start; /* the rest is new */
+        }
+        error = record_piece(subject, fd, start, size);
         for (; error == 0 && first < end; first++) {
             error = ckpt_known_block_save(subject->known, first);
         }
