@@ -16,6 +16,7 @@
 #include "journal/path.h"
 #include "journal/streams.h"
 #include "journal/undo_log.h"
+#include "journal/watch.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -298,6 +299,23 @@ static void keep_whole(struct subject *subject)
         }
     }
     keep_copy(subject);
+}
+
+void ckpt_content_before_rewriting(const char *path, const struct stat *status)
+{
+    struct subject subject = {.status = *status, .path = path};
+
+    if (!ckpt_journal_path_is_exempt(path) && examine(&subject)) {
+        keep_copy(&subject);
+    }
+}
+
+void ckpt_content_mapped(int fd, uint64_t start, uint64_t end)
+{
+    ckpt_content_before_write(fd, start, end);
+    if (ckpt_journal_descriptor_path(fd, descriptor_path) == 0) {
+        ckpt_watch_exempt(descriptor_path);
+    }
 }
 
 void ckpt_content_before_cut(int fd, uint64_t size)

@@ -28,6 +28,12 @@ void ckpt_content_before_cut(int fd, uint64_t size);
 void ckpt_content_before_cut_path(const char *path, const struct stat *status,
                                   uint64_t size);
 
+/* Any bytes of the file may change, in ways that the journal does not see. */
+void ckpt_content_before_rewriting(const char *path, const struct stat *status);
+
+/* The open file `fd` is mapped: what the journal cannot see is in the image. */
+void ckpt_content_mapped(int fd, uint64_t start, uint64_t end);
+
 /* Mode, owner or times will change. */
 void ckpt_content_before_attributes(const char *path, const struct stat *status);
 void ckpt_content_before_attributes_of(int fd);

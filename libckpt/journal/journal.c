@@ -456,21 +456,32 @@ void ckpt_journal_mapped(int fd, uint64_t offset, uint64_t size)
     flags = ckpt_sys_fcntl(fd, F_GETFL, 0);
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR) {
         mask = lock();
-        ckpt_content_before_write(fd, offset, offset + size);
+        ckpt_content_mapped(fd, offset, offset + size);
         unlock(mask);
     }
 }
 
 void ckpt_journal_before_mpi_write(const char *path, int creates)
 {
+    static char found[CKPT_UNDO_PATH];
+    struct stat status;
     uint64_t mask;
+    int result;
 
-    if (is_open) {
-        mask = lock();
-        ckpt_name_before_open(AT_FDCWD, path,
-                              O_RDWR | (creates ? O_CREAT : 0));
-        unlock(mask);
+    if (!is_open) {
+        return;
     }
+    mask = lock();
+    result = ckpt_journal_path(AT_FDCWD, path, 1, found, &status);
+    if (result == 0 && S_ISREG(status.st_mode)) {
+        ckpt_content_before_rewriting(found, &status);
+    } else if (result == -ENOENT && creates) {
+        ckpt_name_before_change(AT_FDCWD, found);
+    }
+    if (result == 0 || result == -ENOENT) {
+        ckpt_watch_exempt(found);
+    }
+    unlock(mask);
 }
 
 void ckpt_journal_before_mpi_delete(const char *path)

@@ -20,6 +20,8 @@ struct watched {
     uint64_t hash;
     uint32_t length;  /* of path, with the NUL */
     uint32_t is_written;
+    uint32_t is_exempt;
+    uint32_t is_gone;
 };
 
 static struct watched *slots; /* [capacity] */
@@ -73,31 +75,50 @@ static int grow(void)
     return 1;
 }
 
-void ckpt_watch_add(const char *path, int is_written)
+static struct watched *find_or_add(const char *path)
 {
     const uint64_t hash = hash_of(path);
     struct watched *slot;
     char *copy;
 
     if (!grow()) {
-        return; /* it is not compared, then */
+        return NULL; /* it is not compared, then */
     }
     slot = slot_of(hash, path);
     if (slot->path == NULL) {
         const size_t length = ckpt_text_length(path) + 1;
 
         if (ckpt_journal_path_is_exempt(path)) {
-            return;
+            return NULL;
         }
         copy = ckpt_pool_alloc(&ckpt_journal_pool, length);
         if (copy == NULL) {
-            return;
+            return NULL;
         }
         memcpy(copy, path, length);
-        *slot = (struct watched){copy, hash, (uint32_t)length, 0};
+        *slot = (struct watched){
+            .path = copy, .hash = hash, .length = (uint32_t)length};
         count++;
     }
-    slot->is_written |= (uint32_t)is_written;
+    return slot;
+}
+
+void ckpt_watch_add(const char *path, int is_written)
+{
+    struct watched *slot = find_or_add(path);
+
+    if (slot != NULL) {
+        slot->is_written |= (uint32_t)is_written;
+    }
+}
+
+void ckpt_watch_exempt(const char *path)
+{
+    struct watched *slot = find_or_add(path);
+
+    if (slot != NULL) {
+        slot->is_exempt = 1;
+    }
 }
 
 /* Scratch files of long programs have gone: they are not looked for again. */
@@ -114,12 +135,12 @@ static void rebuild_without_gone(void)
     memset(slots, 0, former * sizeof(*slots));
     count = 0;
     for (size_t i = 0; i < former; i++) {
-        if (before[i].length != 0) {
+        if (before[i].path != NULL && !before[i].is_gone) {
             *slot_of(before[i].hash, before[i].path) = before[i];
             count++;
         } else if (before[i].path != NULL) {
             ckpt_pool_free(&ckpt_journal_pool, (char *)before[i].path,
-                             ckpt_text_length(before[i].path) + 1);
+                           before[i].length);
         }
     }
     ckpt_pool_free(&ckpt_journal_pool, before, former * sizeof(*before));
@@ -134,12 +155,12 @@ int ckpt_watch_record(void)
     for (size_t i = 0; i < capacity && error == 0; i++) {
         struct ckpt_journal_record record = {.type = CKPT_JOURNAL_STATE};
 
-        if (slots[i].path == NULL) {
+        if (slots[i].path == NULL || slots[i].is_exempt) {
             continue;
         }
         if (ckpt_syscall3(SYS_lstat, (long)slots[i].path, (long)&status, 0) != 0 ||
             !S_ISREG(status.st_mode)) {
-            slots[i].length = 0;
+            slots[i].is_gone = 1;
             gone = 1;
             continue;
         }

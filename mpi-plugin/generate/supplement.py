@@ -233,9 +233,6 @@ EARLY = (
     "Info_set",
 )
 
-# Errors of these go to the handler of MPI_FILE_NULL (MPI 3.1, section 13.7).
-ERRORS_TO_FILE_NULL = ("File_delete",)
-
 # Calls that are refused, and why. They return MPI_ERR_UNSUPPORTED_OPERATION.
 _CALLBACK = "the lower half cannot call functions of the application"
 REFUSED = {

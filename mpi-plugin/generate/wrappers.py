@@ -138,8 +138,6 @@ class Wrapper:
         )
 
     def _error_object(self):
-        if self.name in supplement.ERRORS_TO_FILE_NULL:
-            return "MPI_FILE_NULL"
         argument = self.function.first(*_WITH_ERRHANDLER)
         if argument is None or argument.direction == "out":
             return "NULL"

@@ -6,7 +6,10 @@
 #include "handles/file.h"
 
 #include "cut/collective.h"
+#include "journal/journal.h"
 #include "wrap/wrapper.h"
+
+#include <string.h>
 
 #define REQUIRE(file, name)                                                    \
     do {                                                                       \
@@ -50,6 +53,28 @@ static int refuse_open(MPI_Comm comm, const char *name, int mode, MPI_Info info)
                 "MPI_File_open");
 }
 
+/* The path in a name, which may begin with a file system for ROMIO. */
+static const char *path_in(const char *name)
+{
+    static const char prefix[] = "ufs:";
+    const size_t length = sizeof(prefix) - 1;
+
+    return strncmp(name, prefix, length) == 0 ? name + length : name;
+}
+
+/* One member keeps what the file holds; the others come to open it only after it
+ * has entered the duplication of the communicator. */
+static void before_open(MPI_Comm comm, const char *name, int mode)
+{
+    if (comm->rank != 0 || name == NULL || (mode & MPI_MODE_RDONLY) != 0) {
+        return;
+    }
+    ckpt_journal_before_mpi_write(path_in(name), (mode & MPI_MODE_CREATE) != 0);
+    if ((mode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+        ckpt_journal_before_mpi_delete(path_in(name));
+    }
+}
+
 static int adopt(const struct ckpt_new_communicator *fresh, MPI_File lower,
                  const char *name, int mode, void *site, MPI_File *file)
 {
@@ -75,6 +100,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
     if (!ckpt_communicator_valid(comm) || comm->inter) {
         return refuse_open(comm, filename, amode, info);
     }
+    before_open(comm, filename, amode);
     CKPT_COLLECTIVE_ENTRY();
     ckpt_collective_set(comm, redo);
     upper = ckpt_enter();
@@ -115,6 +141,21 @@ int PMPI_File_close(MPI_File *fh)
     CKPT_RETURN(code == MPI_SUCCESS ? NULL : file, code, "MPI_File_close");
 }
 CKPT_ALIAS(File_close);
+
+/* The lower half removes the file; errors go to the handler of MPI_FILE_NULL
+ * (MPI 3.1, section 13.7). */
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    int code;
+
+    if (filename != NULL) {
+        ckpt_journal_before_mpi_delete(path_in(filename));
+    }
+    ckpt_begin();
+    CKPT_CALL(code, File_delete, filename, CKPT_LOWER(info));
+    CKPT_RETURN(MPI_FILE_NULL, code, "MPI_File_delete");
+}
+CKPT_ALIAS(File_delete);
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
                        MPI_Datatype filetype, const char *datarep,
