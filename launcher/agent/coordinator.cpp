@@ -12,6 +12,7 @@
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
 #include "image/node_record.hpp"
+#include "journal/place.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -338,9 +339,33 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
         node->compare_clocks();
     }
     trace_.begin("sns", machine_.rank_count(), nodes_to_trace(), now);
+    attempt_.files_mark = next_files_mark();
     machine_.request(++epoch_, attempt_.then != Then::go_on, now,
                      std::move(plan));
     perform();
+}
+
+/* No other checkpoint of the job has the same, in whichever launch. 0: there is no file
+ * journal for this one. */
+std::uint64_t Coordinator::next_files_mark()
+{
+    constexpr std::size_t most = sizeof(ckpt_message::text) - 32;
+
+    try {
+        if (file_journal_.empty()) {
+            const std::filesystem::path &lasting = settings_.slow_directory.empty()
+                                                       ? settings_.directory
+                                                       : settings_.slow_directory;
+            file_journal_ = journal::provide_in(lasting / job_);
+        }
+        if (file_journal_.string().size() > most) {
+            fail("the name of {} is too long", file_journal_.string());
+        }
+        return static_cast<std::uint64_t>(now_nanoseconds());
+    } catch (const std::exception &error) {
+        spdlog::warn("files will not roll back to this checkpoint: {}", error.what());
+        return 0;
+    }
 }
 
 /* After the actions that are still to be done. The time of the next periodic one does not come

@@ -112,6 +112,7 @@ class Coordinator : public NodeEvents, private RankPages
     /* Of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
+        std::uint64_t files_mark = 0; /* as in Manifest */
         Then then = Then::go_on;
         int replayed = -1; /* ghost_ */
         std::filesystem::path directory;
@@ -171,6 +172,8 @@ class Coordinator : public NodeEvents, private RankPages
     void tick_cap(Time now);
     void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
+    std::uint64_t next_files_mark();
+    void drop_old_records(const Store &store) const;
     void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();
     void perform();
@@ -220,6 +223,7 @@ class Coordinator : public NodeEvents, private RankPages
     Answer answer_;
     LaunchFacts facts_;
     std::string job_;
+    std::filesystem::path file_journal_; /* of the job; empty: not made yet */
     std::string store_error_;
     std::optional<Store> store_;
     std::uint64_t least_number_ = 1; /* that no checkpoint has had */

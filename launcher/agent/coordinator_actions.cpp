@@ -138,6 +138,9 @@ void Coordinator::perform(const action::Send &given)
     if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* where the rank writes its log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
+    if (order.type == CKPT_MSG_REQUEST && attempt_.files_mark != 0) {
+        order.text = fmt::format("{} {}", attempt_.files_mark, file_journal_.string());
+    }
     if (Node *node = where_[order.rank]) {
         node->send(order, machine_.epoch());
         trace(order);
@@ -299,6 +302,7 @@ Manifest Coordinator::manifest() const
     manifest.number = attempt_.number;
     manifest.created = now_nanoseconds();
     manifest.epoch = machine_.epoch();
+    manifest.files_mark = attempt_.files_mark;
     for (const Piece &piece : attempt_.pieces) {
         manifest.hosts.push_back(piece.host);
     }

@@ -7,6 +7,7 @@
 
 #include "image/node_record.hpp"
 #include "image/piece_fold.hpp"
+#include "journal/drop.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -194,6 +195,23 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 /* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
  * still already for the next checkpoint, which is no garbage as long as it is the
  * newest. */
+/* Files can be rolled back to the two newest checkpoints. On the remover's thread. */
+void Coordinator::drop_old_records(const Store &store) const
+{
+    constexpr std::size_t newest = 2;
+    std::vector<std::uint64_t> marks;
+
+    for (const Checkpoint &checkpoint : store.checkpoints(job_)) {
+        if (checkpoint.manifest && checkpoint.manifest->files_mark != 0) {
+            marks.push_back(checkpoint.manifest->files_mark);
+        }
+    }
+    std::ranges::sort(marks);
+    if (!file_journal_.empty() && marks.size() >= newest) {
+        journal::drop_before(file_journal_, marks[marks.size() - newest]);
+    }
+}
+
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {
@@ -203,6 +221,7 @@ void Coordinator::collect_garbage()
             } else {
                 store.collect_garbage(keep, job);
             }
+            drop_old_records(store);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }

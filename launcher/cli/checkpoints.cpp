@@ -4,6 +4,7 @@
  */
 #include "cli/checkpoints.hpp"
 
+#include "cli/file_rollback.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/node_record.hpp"
 
@@ -81,6 +82,16 @@ TierDirectories directories_of(const std::string &option)
     } catch (const Error &problem) {
         stop_with(exit_usage, "--dir: {}", problem.what());
     }
+}
+
+void add_files_option(CLI::App &app, std::string &how)
+{
+    add_option(app, "--files", how,
+               "What becomes of files that were changed since the checkpoint: rollback, check "
+               "or ignore")
+        ->check(CLI::IsMember({"rollback", "check", "ignore"}))
+        ->capture_default_str()
+        ->type_name("HOW");
 }
 
 Tiers require_tiers(const TierDirectories &directories)
@@ -192,6 +203,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             } else {
                 verify_checkpoint(checkpoint, how, progress);
             }
+            require_files(directories, checkpoint, prospects.files);
             return checkpoint;
         } catch (const Error &damage) {
             fmt::print(stderr, "ckpt: {} cannot be used: {}\n", checkpoint.name(),

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "image/piece_chain.hpp"
 #include "image/tiers.hpp"
+#include "journal/rollback.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,9 @@ namespace ckpt::cli
 
 /* What --dir means: TierDirectories::parse(); CommandError(exit_usage) if nothing. */
 TierDirectories directories_of(const std::string &option);
+
+/* --files, with the value in `how`. */
+void add_files_option(CLI::App &app, std::string &how);
 
 /* Those that are there; CommandError(exit_not_found) if none is. */
 Tiers require_tiers(const TierDirectories &directories);
@@ -63,6 +67,8 @@ struct Prospects {
     std::set<std::uint64_t> not_on_nodes{}; /* those of which too much was lost */
     std::set<std::string> lost_nodes{};
     std::set<std::uint64_t> not_replayed{}; /* those of which the replay has failed */
+    journal::Files files = journal::Files::ignore; /* those to which files do not go back are
+                                                      not wanted */
 };
 
 /*

@@ -3,6 +3,7 @@
  * cmd_restart.cpp - `ckpt restart`: start a job again from a checkpoint.
  */
 #include "cli/checkpoints.hpp"
+#include "cli/file_rollback.hpp"
 #include "cli/gathering_process.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
@@ -42,6 +43,7 @@ class RestartCommand : public Command
             ->check(CLI::IsMember({"none", "quick", "full"}))
             ->capture_default_str()
             ->type_name("HOW");
+        add_files_option(app, files_);
         add_flag(app, "--force", force_,
                  "Start even if the job seems to be running");
         add_flag(app, "--print", print_, "Print the command only");
@@ -51,7 +53,8 @@ class RestartCommand : public Command
     {
         const FoundCheckpoint found =
             find_checkpoint(directories_of(directory_), checkpoint_);
-        const Checkpoint checkpoint = verified(found);
+        const journal::Files files = journal::files_from(files_);
+        const Checkpoint checkpoint = verified(found, files);
         RestartOptions options;
         options.mpirun = mpirun_;
         options.replace_options = !rest.empty();
@@ -67,6 +70,7 @@ class RestartCommand : public Command
         if (!force_) {
             require_ended(found.directories, checkpoint.job);
         }
+        bring_files_back(found.directories, checkpoint.job, &checkpoint, files);
         if (checkpoint.is_on_nodes) {
             start_gathering(gather_file(found.directories, checkpoint.job),
                             NodeRecord::load(found.directories.lasting() / checkpoint.job,
@@ -78,7 +82,7 @@ class RestartCommand : public Command
   private:
     /* The one that was found; or an older one, if just the newest was asked for and
      * cannot be used. */
-    Checkpoint verified(const FoundCheckpoint &found) const
+    Checkpoint verified(const FoundCheckpoint &found, journal::Files files) const
     {
         ProgressLine line;
         auto how = verify_ == "full"    ? Verification::full
@@ -92,7 +96,8 @@ class RestartCommand : public Command
             verify_checkpoint(found.checkpoint, how, progress);
             return found.checkpoint;
         }
-        return newest_usable(found.directories, found.checkpoint.job, {}, how, progress)
+        return newest_usable(found.directories, found.checkpoint.job, {.files = files}, how,
+                             progress)
             .value_or(found.checkpoint);
     }
 
@@ -128,6 +133,7 @@ class RestartCommand : public Command
     std::string checkpoint_;
     std::string directory_;
     std::string mpirun_;
+    std::string files_ = "rollback";
     std::string verify_ = "quick";
     bool force_ = false;
     bool print_ = false;

@@ -56,6 +56,7 @@ class RunCommand : public Command
         add_option(app, "--nodes-file", nodes_file_,
                    "Lists the nodes that the job may use, one a line")
             ->type_name("FILE");
+        add_files_option(app, files_);
         batch_.declare(app);
     }
 
@@ -107,6 +108,7 @@ class RunCommand : public Command
         options.restarts = limits_;
         options.spares = spares_;
         options.min_nodes = min_nodes_;
+        options.files = journal::files_from(files_);
         return options;
     }
 
@@ -170,6 +172,7 @@ class RunCommand : public Command
     std::string swap_signals_;
     std::string migrate_signals_;
     std::string nodes_file_;
+    std::string files_ = "rollback";
 };
 
 } // namespace

@@ -4,6 +4,8 @@
  */
 #include "cli/job_run.hpp"
 
+#include "ckpt/journal.h"
+#include "cli/file_rollback.hpp"
 #include "cli/gathering_process.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
@@ -14,6 +16,8 @@
 #include "agent/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "journal/drop.hpp"
+#include "journal/place.hpp"
 #include "protocol/cut_choice.hpp"
 
 #include "ckpt/wire.h"
@@ -155,6 +159,7 @@ Invocation JobRun::first_start()
 
     gathering_.reset();
     variables.merge(supervision());
+    variables[CKPT_JOURNAL_VARIABLE] = provide_journal(options_.directories, options_.job);
     if (nodes_.differs()) {
         auto line = parse_launch_line(command);
         set_nodes(line, nodes_.now(ranks_of(line)));
@@ -166,10 +171,18 @@ Invocation JobRun::first_start()
     return first;
 }
 
+/* The job begins again, with the files as they were when it began. */
+Invocation JobRun::start_over()
+{
+    bring_files_back(options_.directories, options_.job, nullptr, options_.files);
+    return first_start();
+}
+
 Invocation JobRun::restart(const Checkpoint &checkpoint)
 {
     RestartOptions options;
 
+    bring_files_back(options_.directories, options_.job, &checkpoint, options_.files);
     options.libraries = library_directory();
     options.current = ckpt_variables(environ);
     for (const auto &[name, value] : options_.settings) {
@@ -224,8 +237,8 @@ int JobRun::run()
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
     if (batch_.resumes()) {
-        auto checkpoint = newest_usable(options_.directories, options_.job, {},
-                                        Verification::quick);
+        auto checkpoint = newest_usable(options_.directories, options_.job,
+                                        {.files = options_.files}, Verification::quick);
         if (checkpoint) {
             fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
             before_ = 0;
@@ -234,6 +247,7 @@ int JobRun::run()
         }
     }
     if (!next) {
+        journal::begin_run(provide_journal(options_.directories, options_.job));
         next = first_start();
     }
     int code = 0;
@@ -285,8 +299,13 @@ Ending JobRun::launch(const Invocation &invocation)
 /* A program that never was a job has no use for it. */
 void JobRun::forget_directory() const
 {
+    const auto directory = supervisor_file().parent_path();
     std::error_code error;
-    std::filesystem::remove(supervisor_file().parent_path(), error); /* if it is empty */
+
+    if (newest_number(options_.directories, options_.job) == 0) {
+        journal::forget(journal::directory_in(directory));
+    }
+    std::filesystem::remove(directory, error); /* if it is empty */
 }
 
 /* ---- After a launch --------------------------------------------------------------- */
@@ -322,7 +341,7 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
 
 Prospects JobRun::prospects() const
 {
-    return {before_, not_on_nodes_, lost_nodes_, not_replayed_};
+    return {before_, not_on_nodes_, lost_nodes_, not_replayed_, options_.files};
 }
 
 std::optional<Checkpoint> JobRun::checkpoint_to_restart()
@@ -348,7 +367,7 @@ JobRun::start_again(const std::optional<Checkpoint> &checkpoint)
 {
     if (!checkpoint) {
         last_ = 0;
-        return first_start();
+        return start_over();
     }
     last_ = checkpoint->number;
     fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
@@ -430,7 +449,7 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         return std::nullopt;
     }
     last_ = checkpoint ? checkpoint->number : 0;
-    return checkpoint ? restart(*checkpoint) : first_start();
+    return checkpoint ? restart(*checkpoint) : start_over();
 }
 
 /* Until no rank that was cut off is alive. */

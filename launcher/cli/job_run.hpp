@@ -39,6 +39,7 @@ class JobRun
         std::set<int> swaps; /* signals */
         std::set<int> migrations;           /* signals, on which ... */
         std::filesystem::path nodes_file{}; /* ... this is read */
+        journal::Files files = journal::Files::roll_back;
     };
 
     /* Signals wait from now on. `batch` must live longer. Throws Error. */
@@ -49,6 +50,7 @@ class JobRun
 
   private:
     Invocation first_start();
+    Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
     Environment supervision();
     std::filesystem::path supervisor_file() const;

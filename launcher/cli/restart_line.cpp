@@ -4,6 +4,8 @@
  */
 #include "cli/restart_line.hpp"
 
+#include "ckpt/journal.h"
+#include "cli/file_rollback.hpp"
 #include "cli/other_launcher.hpp"
 #include "cli/tune_file.hpp"
 #include "gather/gathering.hpp"
@@ -24,7 +26,7 @@ namespace
 /* Settings that belong to one launch, or to one command, and so are not handed
  * on to the restarted job. */
 const std::set<std::string> not_inherited = {
-    "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
+    "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_FILES", CKPT_JOURNAL_VARIABLE, "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
     "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
     "CKPT_GATHER", "CKPT_LEVELS",
@@ -58,6 +60,7 @@ Environment job_environment(const TierDirectories &directories,
         all[gather::gather_variable] = gather_file(directories, checkpoint.job);
     }
     all["CKPT_DIR"] = directories.text();
+    all[CKPT_JOURNAL_VARIABLE] = provide_journal(directories, checkpoint.job);
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
     all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);

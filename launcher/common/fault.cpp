@@ -65,6 +65,14 @@ constexpr std::string_view known_faults[] = {
     "agent-in-write",
     "agent-in-commit",
     "agent-in-undo",
+    /* A restart dies while it rolls back files: */
+    "rollback-before-record",  /* all is checked, nothing noted */
+    "rollback-after-record",   /* the redo record is on the disk */
+    "rollback-before-rename",  /* a file is there under its temporary name */
+    "rollback-after-step",     /* a record is undone */
+    "rollback-before-done",    /* all are undone and on the disk */
+    "rollback-after-done",     /* this is noted */
+    "rollback-during-removal", /* a kept file or a log is removed */
     /* The plugin kills a rank. */
 #define CKPT_RANK_FAULT(symbol, name) name,
     CKPT_RANK_FAULTS(CKPT_RANK_FAULT)

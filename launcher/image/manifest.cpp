@@ -199,6 +199,9 @@ std::string Manifest::text() const
                  {"launch", launch_json(launch)},
                  {"seconds", timings_json(timings)},
                  {"cost", Json(nlohmann::json(cost))}};
+    if (files_mark != 0) {
+        json["files_mark"] = files_mark;
+    }
     if (!replayed.empty()) {
         json["replayed"] = replayed;
     }
@@ -234,6 +237,7 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
     fields.get_if_there("snapshot", manifest.snapshot);
     fields.get_if_there("standing", manifest.standing);
     fields.get_if_there("replayed", manifest.replayed);
+    fields.get_if_there("files_mark", manifest.files_mark);
     try {
         manifest.created = parse_time(created);
     } catch (const Error &error) {

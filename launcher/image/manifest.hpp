@@ -60,6 +60,7 @@ struct Manifest {
     std::uint64_t number = 0;
     std::int64_t created = 0; /* ns since 1970 */
     std::uint64_t epoch = 0;
+    std::uint64_t files_mark = 0; /* in the file journal, ckpt/journal.h; 0: none */
     std::vector<std::string> hosts;
     int rank_count = 0;
     std::vector<Piece> pieces;

@@ -29,7 +29,7 @@ int ckpt_journal_open(const char *directory, int rank,
 int ckpt_journal_is_open(void);
 
 /*
- * This process describes itself for checkpoint `number` of the job: changes from
+ * This process describes itself for the checkpoint with the mark `number`: changes from
  * now on are recorded as changes since then. 0, or -errno with the reason: the
  * checkpoint must not be taken. Context: quiesced.
  */

@@ -19,7 +19,7 @@
 /* Where files of a file system are kept. */
 struct place {
     uint64_t device;
-    char directory[CKPT_UNDO_PATH]; /* with a subdirectory "kept" */
+    char directory[CKPT_UNDO_PATH];
 };
 
 static struct place places[PLACE_CAPACITY];
@@ -41,19 +41,6 @@ static int make_directory(const char *path)
     const long error = ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
 
     return error == -EEXIST ? 0 : (int)error;
-}
-
-/* DIRECTORY and DIRECTORY/kept. 0 or -errno. */
-static int make_place(struct place *place)
-{
-    static char kept[CKPT_UNDO_PATH + 8];
-    int error = make_directory(place->directory);
-
-    if (error == 0) {
-        ckpt_text_format(kept, sizeof(kept), "%s/kept", place->directory);
-        error = make_directory(kept);
-    }
-    return error;
 }
 
 /* Cuts the last name off. 0 if only the root is left. */
@@ -94,7 +81,7 @@ static int find_place(const char *path, uint64_t device, struct place *place)
             error = 0;
         }
     }
-    return error != 0 ? error : make_place(place);
+    return error != 0 ? error : make_directory(place->directory);
 }
 
 static int is_here(const char *directory, uint64_t device)
@@ -104,13 +91,22 @@ static int is_here(const char *directory, uint64_t device)
     return ckpt_sys_stat(directory, &status) == 0 && status.st_dev == device;
 }
 
+/* DIR/JOB/journal/kept */
+static const char *own_place(void)
+{
+    static char kept[CKPT_UNDO_PATH];
+
+    ckpt_text_format(kept, sizeof(kept), "%s/kept", ckpt_undo_directory());
+    return kept;
+}
+
 /* The directory in which files like `path` are kept, or NULL. */
 static const char *place_of(const char *path, uint64_t device)
 {
     struct place *place;
 
     if (is_here(ckpt_undo_directory(), device)) {
-        return ckpt_undo_directory();
+        return own_place();
     }
     for (size_t i = 0; i < place_count; i++) {
         if (places[i].device == device) {
@@ -205,7 +201,7 @@ static int name_for(const char *path, const struct stat *status, char *kept)
 {
     const char *directory = place_of(path, status->st_dev);
 
-    ckpt_undo_kept_name(directory != NULL ? directory : ckpt_undo_directory(),
+    ckpt_undo_kept_name(directory != NULL ? directory : own_place(),
                        kept);
     return 0;
 }

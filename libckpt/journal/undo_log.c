@@ -240,7 +240,7 @@ const char *ckpt_undo_directory(void)
 
 void ckpt_undo_kept_name(const char *directory, char *path)
 {
-    ckpt_text_format(path, CKPT_UNDO_PATH, "%s/kept/%s-%d-%l-%l", directory,
+    ckpt_text_format(path, CKPT_UNDO_PATH, "%s/%s-%d-%l-%l", directory,
                      log.host, ckpt_sys_getpid(), (long)(log.clock->last),
                      (long)++log.kept);
 }

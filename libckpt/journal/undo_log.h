@@ -39,7 +39,7 @@ void ckpt_undo_closing(int fd);
 /* The journal's directory; "" before ckpt_undo_begin(). */
 const char *ckpt_undo_directory(void);
 
-/* "DIRECTORY/kept/HOST-PID-N" into path[CKPT_UNDO_PATH], each time another one. */
+/* "DIRECTORY/HOST-PID-N" into path[CKPT_UNDO_PATH], each time another one. */
 void ckpt_undo_kept_name(const char *directory, char *path);
 
 /*

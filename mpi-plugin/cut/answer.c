@@ -169,7 +169,7 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     struct ckpt_message message = {.type = CKPT_MSG_READY,
                                    .epoch = ckpt_checkpoint.epoch};
     struct ckpt_snapshot *snapshot;
-    int error = ckpt_file_journal_mark(ckpt_checkpoint.epoch, failure);
+    int error = ckpt_file_journal_mark(failure);
 
     if (error == 0) {
         error = ckpt_process_image(context, &snapshot, failure);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 static char directory[sizeof(((struct ckpt_message *)0)->text)];
+static uint64_t mark; /* of the checkpoint that is requested; 0: it has none */
 
 __attribute__((constructor)) static void open_from_start(void)
 {
@@ -34,18 +35,27 @@ __attribute__((constructor)) static void open_from_start(void)
 
 void ckpt_file_journal_told(const struct ckpt_message *request)
 {
-    (void)ckpt_text_copy(directory, sizeof(directory), request->text);
+    const char *rest = ckpt_text_decimal(request->text, &mark);
+
+    if (rest == NULL || *rest != ' ') {
+        mark = 0;
+    } else {
+        (void)ckpt_text_copy(directory, sizeof(directory), rest + 1);
+    }
 }
 
-int ckpt_file_journal_mark(uint64_t number, struct ckpt_failure *failure)
+int ckpt_file_journal_mark(struct ckpt_failure *failure)
 {
     const int rank = (int)ckpt_rank_page()->rank;
     int error = 0;
 
-    if (!ckpt_journal_is_open() && directory[0] != '\0') {
+    if (mark == 0) {
+        return 0;
+    }
+    if (!ckpt_journal_is_open()) {
         error = ckpt_journal_open(directory, rank, failure);
     }
-    return error != 0 ? error : ckpt_journal_mark(number, rank, failure);
+    return error != 0 ? error : ckpt_journal_mark(mark, rank, failure);
 }
 
 int ckpt_file_journal_resume(struct ckpt_failure *failure)

@@ -9,15 +9,13 @@
 #include "ckpt/failure.h"
 #include "ckpt/wire.h"
 
-/* REQUEST: the agent names the journal's directory. Context: any place that
- * serves. */
+/* REQUEST: the agent names the mark of the checkpoint and the journal's directory.
+ * Context: any place that serves. */
 void ckpt_file_journal_told(const struct ckpt_message *request);
 
-/*
- * This rank is about to describe itself for checkpoint `number`. 0, or -errno with
- * the reason why it cannot be saved. Context: quiesced.
- */
-int ckpt_file_journal_mark(uint64_t number, struct ckpt_failure *failure);
+/* This rank is about to describe itself for that checkpoint. 0, or -errno with the
+ * reason why it cannot be saved. Context: quiesced. */
+int ckpt_file_journal_mark(struct ckpt_failure *failure);
 
 /* After a restart: goes on where the new launch says. 0 or -errno with the reason.
  * Context: quiesced. */

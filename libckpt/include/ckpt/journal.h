@@ -40,9 +40,10 @@ enum ckpt_journal_type {
     /* The first record of a log. path: the host; value: process id; rank: of
      * MPI_COMM_WORLD, or -1 if the process is not a rank (yet). */
     CKPT_JOURNAL_BEGIN = 1,
-    /* The process has described itself for checkpoint `value` of the job. What
-     * follows was done after it. A later mark with the same number replaces an
-     * earlier one: that attempt had failed. rank: the rank. */
+    /* The process has described itself for the checkpoint with the mark `value`,
+     * which no other checkpoint of the job has (`files_mark` of its manifest). What
+     * follows was done after it. A later mark with the same value replaces an
+     * earlier one. rank: the rank. */
     CKPT_JOURNAL_MARK = 2,
     /* `path` named nothing. Undo: remove what it names. */
     CKPT_JOURNAL_ABSENT = 3,

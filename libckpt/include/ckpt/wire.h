@@ -143,7 +143,9 @@ enum ckpt_message_type {
     CKPT_MSG_WELCOME = 32, /* arg[0]: number of the checkpoint that the job was
                               restarted from, or 0; arg[1]: agent's pid;
                               text: the agent's own address, for JOIN */
-    CKPT_MSG_REQUEST = 33, /* arg[0]: 1 if the ranks are not to stand still */
+    CKPT_MSG_REQUEST = 33, /* arg[0]: 1 if the ranks are not to stand still; text:
+                              the checkpoint's mark in the file journal, decimal, a
+                              space, the journal's directory; or "" */
     CKPT_MSG_RUN = 34, /* arg[0]: 1 if a rank is inside a call without a clock */
     CKPT_MSG_STOP = 35,
     CKPT_MSG_DRAIN = 36,

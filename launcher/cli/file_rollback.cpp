@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * file_rollback.cpp - files of a job go back to a checkpoint before it is started from there.
+ */
+#include "cli/file_rollback.hpp"
+
+#include "journal/place.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+std::filesystem::path job_directory(const TierDirectories &directories, const std::string &job)
+{
+    return directories.lasting() / job;
+}
+
+/* A checkpoint without a mark was taken without the journal: it says nothing of files. */
+journal::Wish wish_for(const TierDirectories &directories, const std::string &job,
+                       const Checkpoint *checkpoint, journal::Files files)
+{
+    journal::Wish wish;
+
+    wish.journal = journal::directory_in(job_directory(directories, job));
+    wish.files = files;
+    if (checkpoint != nullptr && checkpoint->manifest) {
+        wish.checkpoint = checkpoint->manifest->files_mark;
+        wish.ranks = checkpoint->manifest->rank_count;
+        wish.name = "checkpoint " + checkpoint->name();
+        if (wish.checkpoint == 0) {
+            wish.files = journal::Files::ignore;
+        }
+    }
+    return wish;
+}
+
+} // namespace
+
+std::filesystem::path provide_journal(const TierDirectories &directories,
+                                      const std::string &job)
+{
+    return journal::provide_in(job_directory(directories, job));
+}
+
+void bring_files_back(const TierDirectories &directories, const std::string &job,
+                      const Checkpoint *checkpoint, journal::Files files)
+{
+    const journal::Outcome outcome =
+        journal::bring_back(wish_for(directories, job, checkpoint, files));
+
+    for (const std::string &warning : outcome.warnings) {
+        fmt::print(stderr, "ckpt: {}\n", warning);
+    }
+}
+
+void require_files(const TierDirectories &directories, const Checkpoint &checkpoint,
+                   journal::Files files)
+{
+    journal::require_possible(wish_for(directories, checkpoint.job, &checkpoint, files));
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * drop.cpp - forgets records at the begins of logs, and the files that they have kept.
+ */
+#include "config.h"
+#include "journal/drop.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+#include "common/host.hpp"
+#include "common/processes.hpp"
+#include "journal/removal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ckpt::journal
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::uint64_t block = 4096; /* the first one has the BEGIN record */
+
+/* How many records at the begin of each log were made before the checkpoint. */
+std::vector<std::size_t> unneeded_records(const Journal &journal,
+                                          const std::vector<MarkPlace> &marks)
+{
+    const Thresholds thresholds(journal, marks);
+    std::vector<std::size_t> counts;
+
+    for (const Log &log : journal.logs) {
+        const std::uint64_t above = thresholds.of(log);
+        const auto needed = std::ranges::find_if(
+            log.records, [&](const Record &record) { return record.head.order > above; });
+        counts.push_back(static_cast<std::size_t>(needed - log.records.begin()));
+    }
+    for (const MarkPlace &mark : marks) {
+        counts[mark.log] = mark.next - 1; /* the mark stays */
+    }
+    return counts;
+}
+
+/* Gives the space back; only a hint. */
+void punch_hole(const Log &log, std::uint64_t end)
+{
+    const std::uint64_t last = end / block * block;
+
+    if (last > block) {
+        const Fd fd = open_file(log.path, O_WRONLY | O_NOFOLLOW, 0, "file journal");
+        (void)::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                          static_cast<off_t>(block), static_cast<off_t>(last - block));
+    }
+}
+
+/* Surely no process appends to it: not its own, nor a child that has it open. A lease for
+ * writing is granted only if nobody else has the file open. */
+bool has_ended(const Log &log)
+{
+    if (log.host != host_name() || log.process <= 0 || is_running(log.process)) {
+        return false;
+    }
+    const Fd fd(::open(log.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    return fd && ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
+}
+
+} // namespace
+
+void drop_before(const fs::path &directory, std::uint64_t checkpoint)
+{
+    if (!path_exists(directory)) {
+        return;
+    }
+    const Journal journal = Journal::read(directory, Depth::headers);
+    const auto marks = find_marks(journal, checkpoint);
+    if (marks.empty() || checkpoint <= journal.dropped.checkpoint ||
+        (journal.redo && journal.redo->state != RedoRecord::State::finished)) {
+        return;
+    }
+    const auto counts = unneeded_records(journal, marks);
+    Dropped dropped;
+    dropped.checkpoint = checkpoint;
+    dropped.order = journal.dropped.order;
+    for (std::size_t i = 0; i < journal.logs.size(); i++) {
+        const Log &log = journal.logs[i];
+        const auto before = journal.dropped.offsets.find(log.path.filename());
+        std::uint64_t end = before == journal.dropped.offsets.end() ? 0 : before->second;
+        for (std::size_t k = 0; k < counts[i]; k++) {
+            remove_kept(journal, log.records[k]);
+            end = log.records[k].end();
+            if (log.records[k].is_change()) {
+                dropped.order = std::max(dropped.order, log.records[k].head.order);
+            }
+        }
+        if (end != 0) {
+            dropped.offsets[log.path.filename()] = end;
+        }
+    }
+    dropped.write(directory);
+    for (std::size_t i = 0; i < journal.logs.size(); i++) {
+        const Log &log = journal.logs[i];
+        if (counts[i] == log.records.size() && has_ended(log)) {
+            (void)::unlink(log.path.c_str()); /* it has nothing that anybody reads */
+        } else if (counts[i] > 0) {
+            punch_hole(log, dropped.offsets[log.path.filename()]);
+        }
+    }
+}
+
+void forget(const fs::path &directory)
+{
+    if (!path_exists(directory)) {
+        return;
+    }
+    const Journal journal = Journal::read(directory, Depth::headers);
+    for (const Log &log : journal.logs) {
+        for (const Record &record : log.records) {
+            remove_kept(journal, record);
+        }
+        if (::unlink(log.path.c_str()) < 0 && errno != ENOENT) {
+            fail_errno(errno, "cannot remove file journal {}", log.path.string());
+        }
+    }
+    std::vector<std::string> names = {"dropped", "rollback"};
+    for (const auto &[host, clock] : journal.clocks) {
+        names.push_back("clock." + host);
+    }
+    for (const std::string &name : names) {
+        if (::unlink((directory / name).c_str()) < 0 && errno != ENOENT) {
+            fail_errno(errno, "cannot remove {}", (directory / name).string());
+        }
+    }
+    (void)::rmdir((directory / "kept").c_str()); /* unless something else is in it */
+    (void)::rmdir(directory.c_str());
+}
+
+} // namespace ckpt::journal

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * forecast.cpp - carries out a roll back in memory and compares its result.
+ */
+#include "config.h"
+#include "journal/forecast.hpp"
+
+#include "common/error.hpp"
+#include "journal/kept_files.hpp"
+#include "journal/tree.hpp"
+#include "journal/visibility.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ckpt::journal
+{
+
+namespace
+{
+
+class Simulation
+{
+  public:
+    Simulation(const Journal &journal, const Plan &plan)
+        : journal_(journal), plan_(plan), kept_(journal)
+    {
+    }
+
+    void undo_all();
+    void compare_states();
+    Forecast take();
+
+  private:
+    using Place = Tree::Place;
+
+    void undo(const Record &record);
+    void undo_name(const Record &record);
+    void make_absent(const Record &record, const Place &place);
+    std::shared_ptr<Node> earlier(const Record &record);
+    std::shared_ptr<Object> kept_object(const Record &record);
+    void undo_move(const Record &record);
+    void undo_content(const Record &record);
+    void undo_attributes(const Record &record);
+    std::shared_ptr<Object> object_of(const Record &record);
+    bool may_change(const Node &directory) const;
+    bool may_write(const Object &object) const;
+    void rename_complaints(const Record &record);
+    void compare_state(const Record &record);
+
+    template <typename... Args>
+    void obstacle(fmt::format_string<Args...> format, Args &&...args)
+    {
+        result_.obstacles.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    const Journal &journal_;
+    const Plan &plan_;
+    const KeptFiles kept_;
+    Tree tree_;
+    Forecast result_;
+    /* Files that were not found, by path: no fault if an older record replaces the path. */
+    std::map<std::string, std::string> missing_;
+    /* Objects whose content was changed, with a path. */
+    std::map<std::shared_ptr<Object>, std::string> written_;
+};
+
+void Simulation::undo_all()
+{
+    for (const Record *step : plan_.steps) {
+        undo(*step);
+    }
+    for (const auto &[object, path] : written_) {
+        if (!object->unknown.empty()) {
+            obstacle("{}: the content from byte {} on is lost, the journal does not have it",
+                     path, object->unknown.first());
+        }
+    }
+    for (const auto &[path, text] : missing_) {
+        result_.obstacles.push_back(text);
+    }
+}
+
+Forecast Simulation::take()
+{
+    return std::move(result_);
+}
+
+void Simulation::undo(const Record &record)
+{
+    switch (record.type()) {
+    case CKPT_JOURNAL_MOVED:
+        undo_move(record);
+        break;
+    case CKPT_JOURNAL_SIZE:
+    case CKPT_JOURNAL_DATA:
+    case CKPT_JOURNAL_CONTENT:
+        undo_content(record);
+        break;
+    case CKPT_JOURNAL_ATTRIBUTES:
+        undo_attributes(record);
+        break;
+    default:
+        undo_name(record);
+        break;
+    }
+}
+
+/* Whether names in the directory can be made and removed. Its owner can make it writable. */
+bool Simulation::may_change(const Node &directory) const
+{
+    const Object &object = *directory.object;
+
+    return object.real.empty() ||
+           ::faccessat(AT_FDCWD, object.real.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ||
+           (errno != EROFS && object.owner == ::geteuid());
+}
+
+/* Its owner can make it writable. */
+bool Simulation::may_write(const Object &object) const
+{
+    return object.real.empty() ||
+           ::faccessat(AT_FDCWD, object.real.c_str(), W_OK, AT_EACCESS) == 0 ||
+           (errno != EROFS && object.owner == ::geteuid());
+}
+
+/* ---- Names ------------------------------------------------------------------------- */
+
+void Simulation::undo_name(const Record &record)
+{
+    const Place place = tree_.find(record.path);
+
+    missing_.erase(record.path);
+    if (record.type() == CKPT_JOURNAL_ABSENT) {
+        make_absent(record, place);
+        return;
+    }
+    if (!place.directory) {
+        obstacle("{}: its directory does not exist any more", record.path);
+        return;
+    }
+    std::shared_ptr<Node> node = earlier(record);
+    if (!node) {
+        return;
+    }
+    if (place.node->object && place.node->object == node->object) {
+        return; /* the path names this file already */
+    }
+    if (!may_change(*place.directory)) {
+        obstacle("{}: its directory may not be written", record.path);
+    } else if (place.node->is_directory() && !node->is_directory() &&
+               !tree_.is_empty(*place.node)) {
+        obstacle("{}: a directory that is not empty is in its place", record.path);
+    } else if (place.node->is_directory() && node->is_directory()) {
+        place.node->object->mode = node->object->mode;
+    } else {
+        Tree::set(place, std::move(node));
+    }
+}
+
+void Simulation::make_absent(const Record &record, const Place &place)
+{
+    if (!place.directory || !place.node->object) {
+        return;
+    }
+    if (!may_change(*place.directory)) {
+        obstacle("{}: cannot be removed, its directory may not be written", record.path);
+    } else if (place.node->is_directory() && !tree_.is_empty(*place.node)) {
+        obstacle("{}: cannot be removed, the directory has files that are not in the journal",
+                 record.path);
+    } else {
+        Tree::set(place, std::make_shared<Node>());
+    }
+}
+
+/* What the path named. Null if that cannot be had. */
+std::shared_ptr<Node> Simulation::earlier(const Record &record)
+{
+    auto node = std::make_shared<Node>();
+
+    if (record.type() == CKPT_JOURNAL_FILE) {
+        node->object = kept_object(record);
+        return node->object ? node : nullptr;
+    }
+    node->object = std::make_shared<Object>();
+    node->object->mode = record.head.mode;
+    node->object->owner = ::geteuid();
+    node->object->modified = record.head.modified;
+    node->target = record.type() == CKPT_JOURNAL_SYMLINK ? record.other : "";
+    const mode_t type = record.head.mode & S_IFMT;
+    if (record.type() == CKPT_JOURNAL_SPECIAL && (type == S_IFCHR || type == S_IFBLK) &&
+        ::geteuid() != 0) {
+        obstacle("{}: only root can make this device again", record.path);
+        return nullptr;
+    }
+    if (record.type() == CKPT_JOURNAL_SYMLINK) {
+        node->object->mode = S_IFLNK | 0777;
+    } else if (record.type() == CKPT_JOURNAL_DIRECTORY) {
+        node->object->mode = S_IFDIR | (record.head.mode & 07777);
+    }
+    return node;
+}
+
+/* As the record says: that inode, or a copy of it. */
+std::shared_ptr<Object> Simulation::kept_object(const Record &record)
+{
+    const std::string path = journal_.kept_file(record);
+    const auto kept = tree_.real_object(path);
+    const bool is_copy = record.has(CKPT_JOURNAL_IS_COPY);
+
+    if (!kept || (kept->mode & S_IFMT) != S_IFREG) {
+        obstacle("{}: the file that was kept of it, {}, is gone", record.path, path);
+    } else if (!is_copy && kept->inode != record.head.inode) {
+        obstacle("{}: {}, which was kept of it, is another file", record.path, path);
+    } else if (kept->size != record.head.size) {
+        obstacle("{}: {}, which was kept of it, has {} bytes and not {}", record.path, path,
+                 kept->size, record.head.size);
+    } else {
+        auto object = is_copy ? std::make_shared<Object>(*kept) : kept;
+        object->inode = record.head.inode;
+        object->mode = S_IFREG | (record.head.mode & 07777);
+        object->modified = record.head.modified;
+        return object;
+    }
+    return nullptr;
+}
+
+/* ---- Directories ------------------------------------------------------------------- */
+
+void Simulation::undo_move(const Record &record)
+{
+    const Place from = tree_.find(record.other);
+    const Place to = tree_.find(record.path);
+    auto is_it = [&](const Place &place) {
+        return place.directory && place.node->is_directory() &&
+               place.node->object->inode == record.head.inode;
+    };
+
+    if (is_it(to)) {
+        return; /* the call did not happen */
+    }
+    if (!is_it(from) || !to.directory) {
+        obstacle("{}: the directory was renamed to {}, but is not there", record.path,
+                 record.other);
+    } else if (!may_change(*from.directory) || !may_change(*to.directory)) {
+        obstacle("{}: cannot be renamed back from {}, a directory may not be written",
+                 record.path, record.other);
+    } else if (record.has(CKPT_JOURNAL_EXCHANGED)) {
+        Tree::set(from, to.node);
+        Tree::set(to, from.node);
+    } else if (to.node->object && !(to.node->is_directory() && tree_.is_empty(*to.node))) {
+        obstacle("{}: cannot be renamed back from {}, something else has the name", record.path,
+                 record.other);
+    } else {
+        Tree::set(to, from.node);
+        Tree::set(from, std::make_shared<Node>());
+        rename_complaints(record);
+    }
+}
+
+void Simulation::rename_complaints(const Record &record)
+{
+    const std::string prefix = record.other + "/";
+    std::map<std::string, std::string> renamed;
+
+    for (auto &[path, text] : missing_) {
+        renamed[path.starts_with(prefix) ? record.path + path.substr(record.other.size())
+                                         : path] = text;
+    }
+    missing_ = std::move(renamed);
+}
+
+/* ---- Content ----------------------------------------------------------------------- */
+
+/* The object that the record was about: under its path, or kept. Null: it is gone. */
+std::shared_ptr<Object> Simulation::object_of(const Record &record)
+{
+    const Place place = tree_.find(record.path);
+
+    if (place.directory && place.node->object && place.node->object->inode == record.head.inode) {
+        return place.node->object;
+    }
+    for (const std::string &path : kept_.of_inode(record.head.inode)) {
+        auto object = tree_.real_object(path);
+        if (object && object->inode == record.head.inode) {
+            return object;
+        }
+    }
+    return nullptr;
+}
+
+void Simulation::undo_content(const Record &record)
+{
+    const auto object = object_of(record);
+    const ckpt_journal_record &head = record.head;
+
+    if (!object || (object->mode & S_IFMT) != S_IFREG) {
+        missing_[record.path] = fmt::format(
+            "{}: the file that was changed is not there any more (inode {})", record.path,
+            head.inode);
+        return;
+    }
+    if (!may_write(*object)) {
+        obstacle("{}: may not be written", record.path);
+    }
+    if (record.type() == CKPT_JOURNAL_CONTENT) {
+        const std::string path = journal_.kept_file(record);
+        const auto kept = tree_.real_object(path);
+        if (!kept || (kept->mode & S_IFMT) != S_IFREG || kept->size < head.size) {
+            obstacle("{}: the copy that was kept of it, {}, is gone or too short", record.path,
+                     path);
+        }
+        object->unknown = {};
+    } else {
+        object->unknown.add(object->size, head.size);
+        object->unknown.remove(head.size, UINT64_MAX);
+        object->unknown.remove(head.offset, head.offset + head.data_size);
+    }
+    object->size = head.size;
+    object->modified = head.modified;
+    written_.try_emplace(object, record.path);
+}
+
+void Simulation::undo_attributes(const Record &record)
+{
+    const auto object = object_of(record);
+
+    if (!object) {
+        missing_[record.path] = fmt::format(
+            "{}: its mode or times were changed, and it is not there any more (inode {})",
+            record.path, record.head.inode);
+        return;
+    }
+    if (object->owner != ::geteuid() && ::geteuid() != 0) {
+        obstacle("{}: belongs to another user, its mode and times cannot be set", record.path);
+    }
+    object->mode = (object->mode & S_IFMT) | (record.head.mode & 07777);
+    object->modified = record.head.modified;
+}
+
+/* ---- Comparison --------------------------------------------------------------------- */
+
+void Simulation::compare_states()
+{
+    for (const Record *state : plan_.states) {
+        compare_state(*state);
+    }
+}
+
+void Simulation::compare_state(const Record &record)
+{
+    const ckpt_journal_record &head = record.head;
+    auto &found = record.has(CKPT_JOURNAL_WRITTEN) ? result_.differing : result_.inputs;
+    const Place place = tree_.find(record.path);
+
+    if (!place.directory || !place.node->object) {
+        found.push_back(fmt::format("{}: is not there any more", record.path));
+        return;
+    }
+    const Object &object = *place.node->object;
+    if (!place.node->is_file()) {
+        found.push_back(fmt::format("{}: is not a regular file any more", record.path));
+    } else if (object.size != head.size) {
+        found.push_back(fmt::format("{}: has {} bytes, at the checkpoint it had {}", record.path,
+                                    object.size, head.size));
+    } else if (object.modified != head.modified) {
+        found.push_back(fmt::format("{}: was modified after the checkpoint, by something that "
+                                    "the journal has not seen",
+                                    record.path));
+    }
+}
+
+} // namespace
+
+Forecast forecast(const Journal &journal, const Plan &plan)
+{
+    Simulation simulation(journal, plan);
+
+    simulation.undo_all();
+    simulation.compare_states();
+    Forecast result = simulation.take();
+    std::ranges::move(elsewhere(journal, plan), std::back_inserter(result.obstacles));
+    return result;
+}
+
+Forecast compare(const Journal &journal, const Plan &plan)
+{
+    Simulation simulation(journal, plan);
+
+    simulation.compare_states();
+    return simulation.take();
+}
+
+} // namespace ckpt::journal

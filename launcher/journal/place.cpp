@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * place.cpp - where the file journal of a job is.
+ */
+#include "journal/place.hpp"
+
+#include "common/files.hpp"
+
+namespace ckpt::journal
+{
+
+namespace fs = std::filesystem;
+
+fs::path directory_in(const fs::path &job_directory)
+{
+    return job_directory / "journal";
+}
+
+fs::path provide_in(const fs::path &job_directory)
+{
+    const fs::path journal = directory_in(job_directory);
+
+    make_private_directory(journal / "kept");
+    return journal;
+}
+
+} // namespace ckpt::journal

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rollback.cpp - check, change, remove: each can be interrupted and is then finished.
+ */
+#include "config.h"
+#include "journal/rollback.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "journal/forecast.hpp"
+#include "journal/removal.hpp"
+#include "journal/undo.hpp"
+
+#include <fmt/ranges.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <span>
+
+namespace ckpt::journal
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::size_t most_lines = 10;
+
+/* Two restarts at once would undo each other's work. */
+Fd lock(const fs::path &directory)
+{
+    Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "file journal");
+
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        fail("another process is rolling back the files of {}", directory.string());
+    }
+    return fd; /* where directories cannot be locked the job's own checks must do */
+}
+
+std::string lines_of(const std::vector<std::string> &lines)
+{
+    const auto shown = std::span(lines).first(std::min(lines.size(), most_lines));
+    std::string text = fmt::format("{}", fmt::join(shown, "\n  "));
+
+    if (lines.size() > most_lines) {
+        text += fmt::format("\n  and {} more", lines.size() - most_lines);
+    }
+    return text;
+}
+
+std::string name_of(const Wish &wish)
+{
+    return wish.checkpoint == 0 || wish.name.empty() ? "the start of the job" : wish.name;
+}
+
+/* Of a roll back that another command had begun. */
+std::string name_of(const RedoRecord &redo)
+{
+    return redo.checkpoint == 0 ? "the start of the job"
+                                : fmt::format("the checkpoint with mark {}", redo.checkpoint);
+}
+
+void require_none(const std::vector<std::string> &obstacles, const Wish &wish)
+{
+    if (!obstacles.empty()) {
+        fail("files cannot be rolled back to {} (--files ignore goes on without):\n  {}",
+             name_of(wish), lines_of(obstacles));
+    }
+}
+
+void require_same(const std::vector<std::string> &differing, const Wish &wish)
+{
+    if (!differing.empty()) {
+        fail("files differ from what they were at {} (--files ignore goes on nevertheless):\n  {}",
+             name_of(wish), lines_of(differing));
+    }
+}
+
+bool is_unfinished(const Journal &journal)
+{
+    return journal.redo && journal.redo->state != RedoRecord::State::finished;
+}
+
+void require_reachable(const Journal &journal, const Wish &wish)
+{
+    if (is_unfinished(journal) && wish.checkpoint > journal.redo->checkpoint) {
+        fail("files cannot be rolled back to {}: a roll back to {} was begun; restart from "
+             "that, or an older one, or use --files ignore",
+             name_of(wish), name_of(*journal.redo));
+    }
+}
+
+/* All that is known before anything is changed. */
+Forecast checked_forecast(const Journal &journal, const Plan &plan, const Wish &wish)
+{
+    require_none(plan.obstacles, wish);
+    Forecast result = forecast(journal, plan);
+    require_none(result.obstacles, wish);
+    require_same(result.differing, wish);
+    return result;
+}
+
+/* From where the redo record says to the end. */
+void finish(const Journal &journal, const Plan &plan, RedoRecord redo)
+{
+    if (redo.state == RedoRecord::State::undoing) {
+        Undo(journal, plan).carry_out(redo);
+        fault_kill("rollback-before-done");
+        redo.state = RedoRecord::State::undone;
+        redo.write(journal.directory);
+        fault_kill("rollback-after-done");
+    }
+    remove_consumed(journal, plan);
+    redo.state = RedoRecord::State::finished;
+    redo.base_checkpoint = redo.checkpoint;
+    redo.base_order = journal.last_order();
+    redo.write(journal.directory);
+}
+
+void finish_interrupted(const Journal &journal)
+{
+    const RedoRecord &redo = *journal.redo;
+    const Plan plan = make_plan(journal, redo.checkpoint, 0);
+
+    if (redo.state == RedoRecord::State::undoing && plan.steps.size() != redo.steps) {
+        fail("the roll back in {} was interrupted, and the journal has changed since: {} steps "
+             "are left of {}; use --files ignore",
+             journal.directory.string(), plan.steps.size(), redo.steps);
+    }
+    finish(journal, plan, redo);
+}
+
+std::size_t roll_back(const Journal &journal, const Plan &plan)
+{
+    RedoRecord redo = journal.redo.value_or(RedoRecord());
+
+    redo.checkpoint = plan.checkpoint;
+    redo.state = RedoRecord::State::undoing;
+    redo.steps = plan.steps.size();
+    redo.from = 0;
+    fault_kill("rollback-before-record");
+    redo.write(journal.directory);
+    fault_kill("rollback-after-record");
+    finish(journal, plan, redo);
+    return plan.steps.size();
+}
+
+void warn_of_inputs(const std::vector<std::string> &inputs, const Wish &wish, Outcome &outcome)
+{
+    if (!inputs.empty()) {
+        outcome.warnings.push_back(
+            fmt::format("files that the program has read differ from what they were at {}:\n  {}",
+                        name_of(wish), lines_of(inputs)));
+    }
+}
+
+void check(const Wish &wish, Outcome &outcome)
+{
+    const Journal journal = Journal::read(wish.journal);
+
+    if (is_unfinished(journal)) {
+        fail("a roll back of files to {} was interrupted: restart with --files rollback",
+             name_of(*journal.redo));
+    }
+    const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
+    const Forecast found = compare(journal, plan);
+    require_same(found.differing, wish);
+    warn_of_inputs(found.inputs, wish, outcome);
+}
+
+/* The files stay as they are, half rolled back. */
+void give_up_interrupted(const Wish &wish, Outcome &outcome)
+{
+    auto redo = RedoRecord::load(wish.journal);
+
+    if (redo && redo->state != RedoRecord::State::finished) {
+        outcome.warnings.push_back(fmt::format(
+            "a roll back of files to {} was interrupted and is not finished (--files ignore)",
+            name_of(*redo)));
+        redo->state = RedoRecord::State::finished;
+        redo->write(wish.journal);
+    }
+}
+
+} // namespace
+
+Files files_from(const std::string &text)
+{
+    if (text == "rollback") {
+        return Files::roll_back;
+    }
+    if (text == "check") {
+        return Files::check;
+    }
+    if (text == "ignore") {
+        return Files::ignore;
+    }
+    fail("'{}' is not one of rollback, check and ignore", text);
+}
+
+Outcome bring_back(const Wish &wish)
+{
+    Outcome outcome;
+
+    if (!path_exists(wish.journal)) {
+        return outcome;
+    }
+    const Fd locked = lock(wish.journal);
+    if (wish.files == Files::ignore) {
+        give_up_interrupted(wish, outcome);
+        return outcome;
+    }
+    if (wish.files == Files::check) {
+        check(wish, outcome);
+        return outcome;
+    }
+    Journal journal = Journal::read(wish.journal);
+    if (is_unfinished(journal)) {
+        require_reachable(journal, wish);
+        finish_interrupted(journal);
+        journal = Journal::read(wish.journal);
+    }
+    const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
+    const Forecast found = checked_forecast(journal, plan, wish);
+    warn_of_inputs(found.inputs, wish, outcome);
+    outcome.undone = roll_back(journal, plan);
+    return outcome;
+}
+
+void require_possible(const Wish &wish)
+{
+    Outcome ignored;
+
+    if (!path_exists(wish.journal) || wish.files == Files::ignore) {
+        return;
+    }
+    if (wish.files == Files::check) {
+        check(wish, ignored);
+        return;
+    }
+    const Journal journal = Journal::read(wish.journal);
+    require_reachable(journal, wish);
+    if (!is_unfinished(journal)) {
+        (void)checked_forecast(journal, make_plan(journal, wish.checkpoint, wish.ranks), wish);
+    }
+}
+
+void begin_run(const fs::path &journal)
+{
+    if (!path_exists(journal)) {
+        return;
+    }
+    const Journal before = Journal::read(journal, Depth::headers);
+    if (is_unfinished(before)) {
+        fail("a roll back of files to {} was interrupted: restart from it first, or remove {}",
+             name_of(*before.redo), (journal / "rollback").string());
+    }
+    RedoRecord redo;
+    redo.base_order = before.last_order();
+    redo.write(journal);
+}
+
+} // namespace ckpt::journal

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * undo.cpp - the steps of a roll back.
+ *
+ * Each step sets something to what it was, whatever it is now. Steps can so be repeated
+ * from the newest on, and the oldest decides.
+ */
+#include "config.h"
+#include "journal/undo.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "journal/file_change.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+namespace ckpt::journal
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr const char *temporary_prefix = ".ckpt-undo-";
+constexpr std::size_t buffer_size = 1u << 20;
+
+Attributes attributes_of(const ckpt_journal_record &head)
+{
+    return {head.mode, head.owner, head.group, head.modified};
+}
+
+bool is_it(const std::optional<struct stat> &status, const ckpt_journal_record &head)
+{
+    return status && status->st_ino == head.inode;
+}
+
+fs::path temporary_beside(const fs::path &path, std::size_t i)
+{
+    return path.parent_path() / fmt::format("{}{}", temporary_prefix, i);
+}
+
+int make_symbolic_link(const Record &record, const char *path)
+{
+    return ::symlink(record.other.c_str(), path);
+}
+
+int make_special(const Record &record, const char *path)
+{
+    return ::mknod(path, record.head.mode, record.head.value);
+}
+
+} // namespace
+
+Undo::Undo(const Journal &journal, const Plan &plan)
+    : journal_(journal), plan_(plan), kept_(journal)
+{
+    for (std::size_t i = 0; i < plan.steps.size(); i++) {
+        const Record &record = *plan.steps[i];
+        if (record.type() == CKPT_JOURNAL_FILE && record.has(CKPT_JOURNAL_IS_COPY)) {
+            copies_.try_emplace({record.path, record.head.inode}, i);
+        }
+    }
+}
+
+void Undo::carry_out(RedoRecord &redo)
+{
+    for (std::size_t i = redo.from; i < plan_.steps.size(); i++) {
+        if (plan_.steps[i]->type() == CKPT_JOURNAL_MOVED) {
+            sync();
+            redo.from = i;
+            redo.write(journal_.directory);
+        }
+        step(i);
+        fault_kill("rollback-after-step");
+    }
+    set_times_of_directories();
+    sync();
+}
+
+void Undo::step(std::size_t i)
+{
+    const Record &record = *plan_.steps[i];
+
+    switch (record.type()) {
+    case CKPT_JOURNAL_MOVED:
+        move_back(record);
+        break;
+    case CKPT_JOURNAL_ABSENT:
+        remove_name(record.path);
+        break;
+    case CKPT_JOURNAL_SIZE:
+    case CKPT_JOURNAL_DATA:
+    case CKPT_JOURNAL_CONTENT:
+        set_content(record, i);
+        break;
+    case CKPT_JOURNAL_ATTRIBUTES:
+        if (const std::string path = object_of(record, i); !path.empty()) {
+            set_attributes(path, attributes_of(record.head));
+        }
+        break;
+    default:
+        set_name(record, i);
+        break;
+    }
+    note_file_system(record.path);
+}
+
+/* ---- Names ------------------------------------------------------------------------- */
+
+void Undo::set_name(const Record &record, std::size_t i)
+{
+    const fs::path path = record.path;
+    const fs::path temporary = temporary_beside(path, i);
+    const auto status = status_of(path);
+
+    if (record.type() == CKPT_JOURNAL_FILE) {
+        if (!is_it(status, record.head) || !S_ISREG(status->st_mode) ||
+            record.has(CKPT_JOURNAL_IS_COPY)) {
+            link_kept(record, temporary);
+        }
+        set_attributes(path, attributes_of(record.head));
+    } else if (record.type() == CKPT_JOURNAL_DIRECTORY) {
+        if (!status || !S_ISDIR(status->st_mode)) {
+            remove_name(path);
+            change_name(path, "make", [&] { return ::mkdir(path.c_str(), 0700); });
+        }
+        set_attributes(path, attributes_of(record.head));
+    } else {
+        replace_name(path, temporary, [&](const char *name) {
+            return record.type() == CKPT_JOURNAL_SYMLINK ? make_symbolic_link(record, name)
+                                                         : make_special(record, name);
+        });
+        set_attributes(path, attributes_of(record.head));
+    }
+}
+
+/* By a link, so that the file is the same one; by a copy if there can be no link. */
+void Undo::link_kept(const Record &record, const fs::path &temporary)
+{
+    const fs::path kept = journal_.kept_file(record);
+
+    replace_name(record.path, temporary, [&](const char *name) {
+        if (!record.has(CKPT_JOURNAL_IS_COPY) &&
+            ::linkat(AT_FDCWD, kept.c_str(), AT_FDCWD, name, 0) == 0) {
+            return 0;
+        }
+        const int error = errno;
+        if (!record.has(CKPT_JOURNAL_IS_COPY) && error != EPERM && error != EXDEV &&
+            error != EMLINK) {
+            return -1;
+        }
+        const Fd copy(::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!copy) {
+            return -1;
+        }
+        copy_content(kept, copy.get(), record.head.size);
+        return 0;
+    });
+}
+
+void Undo::move_back(const Record &record)
+{
+    if (is_it(status_of(record.path), record.head)) {
+        return; /* the call did not happen, or this is a repetition */
+    }
+    if (!is_it(status_of(record.other), record.head)) {
+        fail("cannot rename {} back to {}: it is not there", record.other, record.path);
+    }
+    const unsigned flags = record.has(CKPT_JOURNAL_EXCHANGED) ? RENAME_EXCHANGE : 0;
+    change_name(record.path, "rename back", [&] {
+        return ::renameat2(AT_FDCWD, record.other.c_str(), AT_FDCWD, record.path.c_str(), flags);
+    });
+    note_file_system(record.other);
+}
+
+/* ---- Content ----------------------------------------------------------------------- */
+
+/* A name of the file that the record was about; "" if a repetition finds that an older step
+ * has replaced it. */
+std::string Undo::object_of(const Record &record, std::size_t i) const
+{
+    if (is_it(status_of(record.path), record.head)) {
+        return record.path;
+    }
+    const auto copy = copies_.find({record.path, record.head.inode});
+    if (copy != copies_.end() && copy->second < i) {
+        return record.path;
+    }
+    for (const std::string &path : kept_.of_inode(record.head.inode)) {
+        if (is_it(status_of(path), record.head)) {
+            return path;
+        }
+    }
+    return "";
+}
+
+void Undo::set_content(const Record &record, std::size_t i)
+{
+    const ckpt_journal_record &head = record.head;
+    const std::string path = object_of(record, i);
+
+    if (path.empty()) {
+        return;
+    }
+    const Fd file = open_writable(path);
+    struct stat status;
+    if (::fstat(file.get(), &status) < 0) {
+        fail_errno(errno, "cannot look at {}", path);
+    }
+    if (record.type() == CKPT_JOURNAL_CONTENT) {
+        copy_content(journal_.kept_file(record), file.get(), head.size);
+    } else {
+        write_data(record, file.get());
+        const bool has_to_grow = record.type() == CKPT_JOURNAL_DATA;
+        if ((has_to_grow || static_cast<std::uint64_t>(status.st_size) > head.size) &&
+            ::ftruncate(file.get(), static_cast<off_t>(head.size)) < 0) {
+            fail_errno(errno, "cannot set the size of {}", path);
+        }
+    }
+    set_modified(path, head.modified);
+}
+
+/* From the log into the file. */
+void Undo::write_data(const Record &record, int to)
+{
+    const ckpt_journal_record &head = record.head;
+    const fs::path &log = journal_.log_of(record).path;
+
+    if (record.type() != CKPT_JOURNAL_DATA || head.data_size == 0) {
+        return;
+    }
+    const Fd from = open_file(log, O_RDONLY | O_NOFOLLOW, 0, "file journal");
+    const std::size_t size = std::min<std::uint64_t>(buffer_size, head.data_size);
+    const auto buffer = std::make_unique<char[]>(size);
+    for (std::uint64_t done = 0; done < head.data_size;) {
+        const std::size_t part = std::min<std::uint64_t>(size, head.data_size - done);
+        int error = read_exactly(from.get(), buffer.get(), part, record.data_offset() + done);
+        if (error == 0) {
+            error = write_exactly(to, buffer.get(), part, head.offset + done);
+        }
+        if (error != 0) {
+            fail_errno(error, "cannot write {}", record.path);
+        }
+        done += part;
+    }
+}
+
+/* ---- At the end -------------------------------------------------------------------- */
+
+/* What was made and removed in a directory has changed its time. */
+void Undo::set_times_of_directories() const
+{
+    std::map<std::string, const Record *> last;
+
+    for (const Record *step : plan_.steps) {
+        if (step->type() == CKPT_JOURNAL_MOVED) {
+            std::map<std::string, const Record *> renamed;
+            for (const auto &[path, record] : last) {
+                const bool is_inside =
+                    path == step->other || path.starts_with(step->other + "/");
+                renamed[is_inside ? step->path + path.substr(step->other.size()) : path] = record;
+            }
+            last = std::move(renamed);
+        } else if (step->type() == CKPT_JOURNAL_DIRECTORY ||
+                   (step->type() == CKPT_JOURNAL_ATTRIBUTES && S_ISDIR(step->head.mode))) {
+            last[step->path] = step;
+        }
+    }
+    for (const auto &[path, record] : last) {
+        const auto status = status_of(path);
+        if (status && S_ISDIR(status->st_mode)) {
+            set_modified(path, record->head.modified);
+        }
+    }
+}
+
+void Undo::note_file_system(const std::string &path)
+{
+    struct stat status;
+    const std::string directory = fs::path(path).parent_path();
+
+    if (::stat(directory.c_str(), &status) == 0) {
+        file_systems_.try_emplace(status.st_dev, directory);
+    }
+}
+
+void Undo::sync()
+{
+    for (const auto &[device, directory] : file_systems_) {
+        const Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
+        if (::syncfs(fd.get()) < 0) {
+            fail_errno(errno, "cannot sync {}", directory);
+        }
+    }
+    file_systems_.clear();
+}
+
+} // namespace ckpt::journal

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * undo.hpp - carries out the steps of a plan, so that they can be repeated.
+ */
+#pragma once
+
+#include "journal/kept_files.hpp"
+#include "journal/plan.hpp"
+
+namespace ckpt::journal
+{
+
+class Undo
+{
+  public:
+    /* All must outlive it. */
+    Undo(const Journal &journal, const Plan &plan);
+
+    /*
+     * Carries out the steps from redo.from on. The redo record is on the disk; it is written
+     * again before each rename of a directory: what comes before that cannot be repeated
+     * after it. All is on the disk afterwards. Throws Error; then it is to be repeated.
+     */
+    void carry_out(RedoRecord &redo);
+
+  private:
+    void step(std::size_t i);
+    void set_name(const Record &record, std::size_t i);
+    void link_kept(const Record &record, const std::filesystem::path &temporary);
+    void move_back(const Record &record);
+    void set_content(const Record &record, std::size_t i);
+    void write_data(const Record &record, int to);
+    std::string object_of(const Record &record, std::size_t i) const;
+    void set_times_of_directories() const;
+    void note_file_system(const std::string &path);
+    void sync();
+
+    const Journal &journal_;
+    const Plan &plan_;
+    const KeptFiles kept_;
+    /* Steps that make copies of files, by path and inode of the original. */
+    std::map<std::pair<std::string_view, std::uint64_t>, std::size_t> copies_;
+    std::map<dev_t, std::string> file_systems_; /* changed ones; a directory of each */
+};
+
+} // namespace ckpt::journal
