@@ -128,9 +128,10 @@ struct ckpt_journal_clock {
      * rolled back to. 0: never. */
     uint64_t lost;
     uint64_t lost_error;
+    uint64_t moves; /* directories renamed so far, by processes of the host */
 };
 
 static_assert(sizeof(struct ckpt_journal_record) == 128, "layout of a record");
-static_assert(sizeof(struct ckpt_journal_clock) == 32, "layout of the clock");
+static_assert(sizeof(struct ckpt_journal_clock) == 40, "layout of the clock");
 
 #endif
