@@ -20,7 +20,9 @@
 #include "task/interrupted.h"
 
 #include "sys/syscall.h"
+#include "task/deadline.h"
 #include "task/pending.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
 
 #include <errno.h>
@@ -39,6 +41,8 @@
 #define NUMBER_IO_URING_ENTER 426
 #define NUMBER_EPOLL_PWAIT2 441
 #define NUMBER_FUTEX_WAITV 449
+#define NUMBER_FUTEX_WAIT 455
+#define FUTEX_LOCK_PI_OF_CLOCK 13 /* FUTEX_LOCK_PI2 */
 
 /* In saved memory, which is where a restarted call reads its timeout. */
 static __thread struct ckpt_timed_call call
@@ -47,30 +51,9 @@ static __thread struct ckpt_timed_call call
 /* interpose/syscall.S: where its system call returns to. */
 extern const unsigned char ckpt_syscall_return[] __attribute__((weak));
 
-static int64_t clock_offset;
-static int64_t clock_stopped;
-
 static int64_t nanoseconds_of(const struct timespec *time)
 {
     return (int64_t)time->tv_sec * NANOSECONDS + time->tv_nsec;
-}
-
-int64_t ckpt_interrupted_now(void)
-{
-    struct timespec now = {0, 0};
-
-    ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
-    return nanoseconds_of(&now) + clock_offset;
-}
-
-void ckpt_interrupted_stop_clock(void)
-{
-    clock_stopped = ckpt_interrupted_now();
-}
-
-void ckpt_interrupted_start_clock(void)
-{
-    clock_offset += clock_stopped - ckpt_interrupted_now();
 }
 
 struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
@@ -80,7 +63,7 @@ struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now); /* the fast one */
-    call.deadline = nanoseconds_of(&now) + clock_offset + nanoseconds;
+    call.deadline = nanoseconds_of(&now) + nanoseconds;
     call.milliseconds = milliseconds;
     call.number = number;
     return before;
@@ -246,7 +229,7 @@ static int is_announced(long number)
 
 static int64_t time_left(void)
 {
-    int64_t left = call.deadline - ckpt_interrupted_now();
+    int64_t left = call.deadline - ckpt_clock_now();
 
     return left > 0 ? left : 0;
 }
@@ -261,7 +244,7 @@ static void learn_deadline(long number, const greg_t *registers,
         return; /* it was announced */
     }
     call.deadline =
-        ckpt_interrupted_now() + nanoseconds_of(rest != NULL ? rest : timeout);
+        ckpt_clock_now() + nanoseconds_of(rest != NULL ? rest : timeout);
 }
 
 static void set_timeout(long number, greg_t *registers)
@@ -342,4 +325,61 @@ void ckpt_interrupted_continue(ucontext_t *context)
         registers[REG_RAX] = -EINTR;
         registers[REG_RIP] += SYSCALL_SIZE;
     }
+}
+
+/* The clock of a FUTEX_* operation with an absolute time. */
+static clockid_t clock_of_futex(int operation)
+{
+    switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_WAIT_REQUEUE_PI:
+    case FUTEX_LOCK_PI_OF_CLOCK:
+        return (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME
+                                                       : CLOCK_MONOTONIC;
+    default: /* relative times, and FUTEX_LOCK_PI, which has the time of day */
+        return CLOCK_REALTIME;
+    }
+}
+
+/* An absolute time in memory: the register with its address, or NULL. */
+static greg_t *absolute_time_of(long number, greg_t *registers,
+                                clockid_t *clock_p)
+{
+    switch (number) {
+    case SYS_clock_nanosleep:
+        *clock_p = (clockid_t)registers[REG_RDI];
+        return (registers[REG_RSI] & TIMER_ABSTIME) != 0 ? &registers[REG_RDX]
+                                                         : NULL;
+    case SYS_futex:
+        *clock_p = clock_of_futex((int)registers[REG_RSI]);
+        return &registers[REG_R10];
+    case NUMBER_FUTEX_WAITV:
+        *clock_p = (clockid_t)registers[REG_R8];
+        return &registers[REG_R10];
+    case NUMBER_FUTEX_WAIT:
+        *clock_p = (clockid_t)registers[REG_R9];
+        return &registers[REG_R8];
+    default:
+        return NULL;
+    }
+}
+
+void ckpt_interrupted_restarted(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+    clockid_t clock = CLOCK_REALTIME;
+    greg_t *time;
+
+    if (code[0] != 0x0f || code[1] != 0x05) {
+        return;
+    }
+    time = absolute_time_of((long)registers[REG_RAX], registers, &clock);
+    if (time == NULL || *time == 0 || ckpt_clock_change(clock) == 0 ||
+        ckpt_deadline_is_here((const void *)*time)) {
+        return;
+    }
+    call.left = ckpt_clock_add((const struct timespec *)*time,
+                               -ckpt_clock_change(clock));
+    *time = (greg_t)&call.left;
 }

@@ -27,8 +27,10 @@
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/attributes.h"
+#include "task/deadline.h"
 #include "task/pending.h"
 #include "task/process_id.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/threads.h"
 #include "task/timers.h"
@@ -159,7 +161,11 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         error = ckpt_files_lock(failure);
     }
+    if (error == 0) { /* late: the time until now does not count */
+        error = ckpt_clock_start(info->vdso, failure);
+    }
     if (error == 0) {
+        ckpt_deadlines_restarted();
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
@@ -185,7 +191,6 @@ void ckpt_resume(struct ckpt_resume_info *info)
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {
         give_up(&failure);
     }
-    ckpt_wtime_continue();
     (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
                           info->retained_end - info->retained_start);
     ckpt_threads_thaw();
