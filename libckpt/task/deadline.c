@@ -9,7 +9,6 @@
 #include "task/threads.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* One for each thread: a call that returns by a jump or by cancellation leaves
  * nothing behind that a restart could trip over. */
@@ -60,21 +59,26 @@ void ckpt_deadline_end(const struct ckpt_deadline *before)
     translate(&deadline);
 }
 
+/* The deadline of the thread with this thread pointer. */
+static struct ckpt_deadline *of_thread(uintptr_t thread_pointer)
+{
+    const uintptr_t place = (uintptr_t)&deadline - ckpt_thread_pointer_get();
+
+    return (struct ckpt_deadline *)(thread_pointer + place);
+}
+
 void ckpt_deadlines_restarted(void)
 {
-    /* Where a thread has its own, seen from its thread pointer. */
-    const ptrdiff_t place = (char *)&deadline - (char *)ckpt_thread_pointer_get();
     const struct ckpt_thread *threads;
     const size_t count = ckpt_threads_list(&threads);
 
     translate(&deadline);
     for (size_t i = 0; i < count; i++) {
-        translate((struct ckpt_deadline *)(threads[i].thread_pointer +
-                                           (uint64_t)place));
+        translate(of_thread(threads[i].thread_pointer));
     }
 }
 
-int ckpt_deadline_is_here(const void *time)
+int ckpt_deadline_is_here(const void *time, uintptr_t thread_pointer)
 {
-    return time == &deadline.kernel;
+    return time == &of_thread(thread_pointer)->kernel;
 }

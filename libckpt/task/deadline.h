@@ -9,6 +9,7 @@
 #ifndef CKPT_DEADLINE_H
 #define CKPT_DEADLINE_H
 
+#include <stdint.h>
 #include <time.h>
 
 /* The deadline of the call that a thread is in. */
@@ -36,7 +37,8 @@ void ckpt_deadline_end(const struct ckpt_deadline *before);
  * and of all parked threads. Context: quiesced, on the leader. */
 void ckpt_deadlines_restarted(void);
 
-/* 1 if `time` is the calling thread's deadline here. Context: upper half. */
-int ckpt_deadline_is_here(const void *time);
+/* 1 if `time` is the deadline here of the thread with this thread pointer.
+ * Context: upper half. */
+int ckpt_deadline_is_here(const void *time, uintptr_t thread_pointer);
 
 #endif

@@ -20,10 +20,12 @@
 #include "task/interrupted.h"
 
 #include "sys/syscall.h"
+#include "sys/thread_pointer.h"
 #include "task/deadline.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
 #include "task/signals.h"
+#include "task/threads.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -364,10 +366,13 @@ static greg_t *absolute_time_of(long number, greg_t *registers,
     }
 }
 
-void ckpt_interrupted_restarted(ucontext_t *context)
+void ckpt_interrupted_restarted(ucontext_t *context, uintptr_t thread_pointer)
 {
     greg_t *registers = context->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+    struct timespec *left =
+        (struct timespec *)((uintptr_t)&call.left - ckpt_thread_pointer_get() +
+                            thread_pointer);
     clockid_t clock = CLOCK_REALTIME;
     greg_t *time;
 
@@ -376,10 +381,21 @@ void ckpt_interrupted_restarted(ucontext_t *context)
     }
     time = absolute_time_of((long)registers[REG_RAX], registers, &clock);
     if (time == NULL || *time == 0 || ckpt_clock_change(clock) == 0 ||
-        ckpt_deadline_is_here((const void *)*time)) {
+        ckpt_deadline_is_here((const void *)*time, thread_pointer)) {
         return;
     }
-    call.left = ckpt_clock_add((const struct timespec *)*time,
-                               -ckpt_clock_change(clock));
-    *time = (greg_t)&call.left;
+    *left = ckpt_clock_add((const struct timespec *)*time,
+                           -ckpt_clock_change(clock));
+    *time = (greg_t)left;
+}
+
+void ckpt_interrupted_threads_restarted(void)
+{
+    const struct ckpt_thread *threads;
+    const size_t count = ckpt_threads_list(&threads);
+
+    for (size_t i = 0; i < count; i++) {
+        ckpt_interrupted_restarted((ucontext_t *)threads[i].context,
+                                   threads[i].thread_pointer);
+    }
 }

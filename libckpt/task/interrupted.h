@@ -46,9 +46,13 @@ void ckpt_interrupted_continue(ucontext_t *context);
 /*
  * After a restart, for a context that is about to execute a system call with an
  * absolute time on the kernel's clock: the time changes with the clock. A time
- * that libc got from ckpt_deadline_begin() is right already. Context: quiesced,
- * on the thread that was interrupted.
+ * that libc got from ckpt_deadline_begin() is right already. thread_pointer: of
+ * the thread that was interrupted. Context: quiesced.
  */
-void ckpt_interrupted_restarted(ucontext_t *context);
+void ckpt_interrupted_restarted(ucontext_t *context, uintptr_t thread_pointer);
+
+/* The same for all parked threads, which go on without their handler. Context:
+ * quiesced, on the leader. */
+void ckpt_interrupted_threads_restarted(void);
 
 #endif

@@ -33,12 +33,18 @@ static const unsigned char group_of_clock[CLOCKS] = {
     [CLOCK_BOOTTIME_ALARM] = GROUP_BOOT,
 };
 
+/* Those that each kernel reads: CLOCK_BOOTTIME_ALARM needs a device. */
+static const clockid_t read_clocks[] = {
+    CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW,
+    CLOCK_BOOTTIME};
+#define READ_CLOCKS (sizeof(read_clocks) / sizeof(read_clocks[0]))
+
 typedef int clock_function(clockid_t clock, struct timespec *time);
 
 static struct {
     int64_t offset[GROUPS];
     int64_t change[GROUPS]; /* by the last restart */
-    int64_t stopped[CLOCKS]; /* program time */
+    int64_t stopped[READ_CLOCKS]; /* program time */
     clock_function *kernel; /* in its vDSO; NULL: by system call */
     uint64_t vdso_start, vdso_end; /* the kernel's, since the last restart */
 } state;
@@ -121,11 +127,9 @@ struct timespec ckpt_clock_to_kernel(clockid_t clock,
 
 void ckpt_clock_stop(void)
 {
-    for (clockid_t clock = 0; clock < CLOCKS; clock++) {
-        if (group_of(clock) != GROUP_NONE) {
-            state.stopped[clock] =
-                kernel_time(clock) + ckpt_clock_offset(clock);
-        }
+    for (size_t i = 0; i < READ_CLOCKS; i++) {
+        state.stopped[i] =
+            kernel_time(read_clocks[i]) + ckpt_clock_offset(read_clocks[i]);
     }
 }
 
@@ -140,14 +144,11 @@ static void set_offsets(void)
     for (int i = 0; i < GROUPS; i++) {
         offset[i] = i == GROUP_NONE ? 0 : INT64_MIN;
     }
-    for (clockid_t clock = 0; clock < CLOCKS; clock++) {
-        const enum group group = group_of(clock);
-        int64_t difference;
+    for (size_t i = 0; i < READ_CLOCKS; i++) {
+        const enum group group = group_of(read_clocks[i]);
+        const int64_t difference =
+            state.stopped[i] - kernel_time(read_clocks[i]);
 
-        if (group == GROUP_NONE) {
-            continue;
-        }
-        difference = state.stopped[clock] - kernel_time(clock);
         if (difference > offset[group]) {
             offset[group] = difference;
         }

@@ -147,8 +147,8 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
     if (restarts) {
         ckpt_interrupted_continue(context);
     }
-    if (!in_lower && ckpt_clock_restarts() != starts) {
-        ckpt_interrupted_restarted(context);
+    if (!in_lower && ckpt_clock_restarts() != starts) { /* the leader */
+        ckpt_interrupted_restarted(context, ckpt_thread_pointer_get());
     }
     errno = saved_errno;
 }

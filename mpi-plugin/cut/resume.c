@@ -28,6 +28,7 @@
 #include "sys/syscall.h"
 #include "task/attributes.h"
 #include "task/deadline.h"
+#include "task/interrupted.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/program_clock.h"
@@ -166,6 +167,7 @@ static int rebuild(const struct ckpt_resume_info *info,
     }
     if (error == 0) {
         ckpt_deadlines_restarted();
+        ckpt_interrupted_threads_restarted();
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
