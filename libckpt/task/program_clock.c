@@ -239,15 +239,16 @@ static int divert(struct ckpt_failure *failure)
     const size_t size = saved.end - saved.start;
     void *const image = (void *)saved.start;
     uint64_t target = 0;
-    long error = ckpt_sys_mprotect(image, size, PROT_READ | PROT_WRITE);
+    long closed, error = ckpt_sys_mprotect(image, size, PROT_READ | PROT_WRITE);
 
     if (error == 0) {
         error = ckpt_vdso_divert(image, size, VDSO_FUNCTION,
                                  (uintptr_t)read_clock, &target);
-        state.kernel = (clock_function *)target;
-    }
-    if (error == 0) {
-        error = ckpt_sys_mprotect(image, size, PROT_READ | PROT_EXEC);
+        if (error == 0) {
+            state.kernel = (clock_function *)target;
+        }
+        closed = ckpt_sys_mprotect(image, size, PROT_READ | PROT_EXEC);
+        error = error != 0 ? error : closed;
     }
     return error == 0
                ? 0
@@ -260,13 +261,18 @@ static int divert(struct ckpt_failure *failure)
 int ckpt_clock_start(uint64_t vdso, struct ckpt_failure *failure)
 {
     const struct ckpt_range saved = ckpt_regions_vdso();
+    int error;
 
     if (saved.start == saved.end) {
         return 0; /* a kernel without a vDSO: the program sees its clocks */
+    }
+    error = divert(failure);
+    if (error != 0) {
+        return error;
     }
     state.vdso_start = vdso;
     state.vdso_end = end_of_vdso(vdso);
     set_offsets();
     __atomic_fetch_add(&ckpt_clock_restart_count, 1, __ATOMIC_RELAXED);
-    return divert(failure);
+    return 0;
 }
