@@ -178,8 +178,17 @@ static void move_vdso(const struct ckpt_restore *restore, struct area *area,
     }
 }
 
-/* Decides where this kernel's vDSO goes: elsewhere, if it is in the way of saved
- * memory or of what is mapped before the saved vDSO. */
+static int overlap(const struct ckpt_range *a, const struct ckpt_range *b)
+{
+    return a->start < b->end && b->start < a->end;
+}
+
+/*
+ * Decides where this kernel's vDSO goes: to the same place in each restart, as
+ * a handler of the program may have interrupted one of its functions. If that is
+ * not free: elsewhere, if it is in the way of saved memory or of what is mapped
+ * before the saved vDSO.
+ */
 static int place_vdso(struct ckpt_restore *restore, struct area *area,
                       struct ckpt_failure *failure)
 {
@@ -191,8 +200,11 @@ static int place_vdso(struct ckpt_restore *restore, struct area *area,
     for (size_t i = 0; i < restore->vdso.part_count; i++) {
         keep(area, restore->vdso.parts[i].start, restore->vdso.parts[i].end);
     }
-    if (ckpt_restore_uses(restore, group) ||
-        (group.start < home->end && group.end > home->start)) {
+    if (restore->vdso_place.start != 0 &&
+        !overlap(&group, &restore->vdso_place)) {
+        final = restore->vdso_place.start;
+        move_vdso(restore, area, final);
+    } else if (ckpt_restore_uses(restore, group) || overlap(&group, home)) {
         final = ckpt_space_place(&restore->space, group.end - group.start, 0);
         if (final == 0) {
             return ckpt_fail(failure, -ENOMEM, "no room for the vDSO");

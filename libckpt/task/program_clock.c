@@ -43,6 +43,7 @@ typedef int clock_function(clockid_t clock, struct timespec *time);
 
 static struct {
     int64_t offset[GROUPS];
+    struct timespec parts[GROUPS]; /* the same; 0 <= tv_nsec < NANOSECONDS */
     int64_t change[GROUPS]; /* by the last restart */
     int64_t stopped[READ_CLOCKS]; /* program time */
     clock_function *kernel; /* in its vDSO; NULL: by system call */
@@ -139,6 +140,7 @@ void ckpt_clock_stop(void)
  */
 static void set_offsets(void)
 {
+    const struct timespec zero = {0, 0};
     int64_t offset[GROUPS];
 
     for (int i = 0; i < GROUPS; i++) {
@@ -156,6 +158,7 @@ static void set_offsets(void)
     for (int i = 0; i < GROUPS; i++) {
         state.change[i] = offset[i] - state.offset[i];
         state.offset[i] = offset[i];
+        state.parts[i] = add(&zero, offset[i]);
     }
 }
 
@@ -175,30 +178,25 @@ READING static int read_clock(clockid_t clock, struct timespec *time)
 {
     const unsigned index =
         (unsigned)clock < CLOCKS ? (unsigned)clock : CLOCK_REALTIME;
-    const int64_t *offset = &state.offset[group_of_clock[index]];
-    int64_t before;
+    const volatile struct timespec *parts =
+        &state.parts[group_of_clock[index]];
+    struct timespec offset;
     int error;
 
     do {
-        clock_function *kernel =
-            *(clock_function *volatile *)&state.kernel;
+        clock_function *kernel = *(clock_function *volatile *)&state.kernel;
 
-        before = *(const volatile int64_t *)offset;
+        offset = (struct timespec){parts->tv_sec, parts->tv_nsec};
         error = kernel != NULL ? kernel(clock, time)
                                : (int)ckpt_sys_clock_gettime(clock, time);
-    } while (before != *(const volatile int64_t *)offset);
-    if (error == 0 && before != 0) {
-        int64_t nanoseconds = time->tv_nsec + before % NANOSECONDS;
-
-        time->tv_sec += before / NANOSECONDS;
-        if (nanoseconds < 0) {
-            nanoseconds += NANOSECONDS;
-            time->tv_sec--;
-        } else if (nanoseconds >= NANOSECONDS) {
-            nanoseconds -= NANOSECONDS;
+    } while (offset.tv_sec != parts->tv_sec || offset.tv_nsec != parts->tv_nsec);
+    if (error == 0) {
+        time->tv_sec += offset.tv_sec;
+        time->tv_nsec += offset.tv_nsec;
+        if (time->tv_nsec >= NANOSECONDS) {
+            time->tv_nsec -= NANOSECONDS;
             time->tv_sec++;
         }
-        time->tv_nsec = nanoseconds;
     }
     return error;
 }
