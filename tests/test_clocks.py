@@ -279,6 +279,19 @@ def test_three_restarts_in_a_row(lab, snapshot):
     assert "OK" in job.succeed()
 
 
+@pytest.mark.parametrize("mode", ["reading", "handler"])
+def test_a_clock_is_being_read(lab, mode):
+    """A checkpoint falls into a reading nearly each time."""
+    gate = lab.work / "gate"
+    job = start(lab, [APPS / "threaded/clock_waits", gate, mode])
+    job.wait_for("^READY")
+    for up in (100_000, -3000, 50_000, 0):
+        save_and_kill(lab, job)
+        job = restart(lab, clocks.UP + up)
+    gate.touch()
+    assert "OK" in job.succeed()
+
+
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_ranks(lab, direction):
     """MPI_Wtime and the waits of ranks, also under a lower half that has the kernel's

@@ -3,12 +3,14 @@
  * clock_waits.c - threads that wait by CLOCK_MONOTONIC and CLOCK_BOOTTIME, each
  * in another way, while the host changes.
  *
- *     clock_waits GATE [NAME]
+ *     clock_waits GATE [NAME | reading | handler]
  *
  * Each thread begins a wait of some seconds. When the file GATE exists, it has
  * to be over in time, and another, short one has to last as long as it should.
  * A thread reads the clocks all the time: they never go back and do not jump.
- * NAME: only that wait.
+ * NAME: only that wait. reading: the first thread does nothing but read the clock.
+ * handler: a handler of a signal interrupts that, and takes most of the time. Then
+ * a reading that it interrupted may be wrong (docs/clocks.md), but has to end.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -403,6 +406,35 @@ static void *read_clocks(void *unused)
     return unused;
 }
 
+/* Between two signals there is little time, which goes into readings. */
+static void handle(int signal)
+{
+    const int64_t end = read_ms(CLOCK_REALTIME) + 20;
+
+    (void)signal;
+    while (read_ms(CLOCK_REALTIME) < end) {
+    }
+}
+
+static void read_in_first_thread(int with_handler)
+{
+    const struct itimerval often = {{0, 21000}, {0, 21000}};
+    int64_t last, now = read_by(CLOCK_MONOTONIC, 0);
+
+    if (with_handler) {
+        signal(SIGVTALRM, handle);
+        setitimer(ITIMER_VIRTUAL, &often, NULL);
+    }
+    for (long round = 1; round % 10000 != 0 || access(gate, F_OK) != 0; round++) {
+        last = now;
+        now = read_by(CLOCK_MONOTONIC, 0);
+        if (!with_handler &&
+            (now < last || now - last > JUMP_MS * INT64_C(1000000))) {
+            fail("reading", "ns it went:", (long)(now - last));
+        }
+    }
+}
+
 static void give_up(int signal)
 {
     (void)signal;
@@ -434,7 +466,9 @@ static void start(const char *name)
 
 int main(int argc, char **argv)
 {
+    const char *name;
     sigset_t set;
+    int is_reader;
 
     if (argc < 2) {
         return 2;
@@ -444,9 +478,17 @@ int main(int argc, char **argv)
     sigemptyset(&set);
     sigaddset(&set, SIGRTMIN + 1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    start(argc > 2 ? argv[2] : NULL);
+    name = argc > 2 ? argv[2] : NULL;
+    is_reader = name != NULL && (strcmp(name, "reading") == 0 ||
+                                 strcmp(name, "handler") == 0);
+    if (!is_reader) {
+        start(name);
+    }
     printf("READY\n");
     fflush(stdout);
+    if (is_reader) {
+        read_in_first_thread(strcmp(name, "handler") == 0);
+    }
     while (access(gate, F_OK) != 0) {
         usleep(20000);
     }
