@@ -157,8 +157,21 @@ func check(name string, took, wanted time.Duration) {
 	}
 }
 
+// Reads the clock all the time, so that a checkpoint falls into a reading.
+func read() {
+	for last := time.Now(); ; {
+		now := time.Now()
+		if went := now.Sub(last); went < 0 || went > 3*time.Second {
+			fmt.Println("FAIL it went", went)
+			os.Exit(1)
+		}
+		last = now
+	}
+}
+
 func main() {
 	began := time.Now()
+	go read()
 	pending := time.After(3 * time.Second)
 	fmt.Println("READY")
 	for {

@@ -4,13 +4,14 @@
  *
  * The thread goes on in single steps: the processor's trap flag gives SIGTRAP
  * after each instruction. A reading takes some hundred instructions. SIGTRAP
- * has our handler only meanwhile. Where it has another one, the thread stops as
- * it is: the program may get one reading of the new host's clock.
+ * has our handler only meanwhile. Where another part of us handles it, the thread
+ * stops as it is: the program may get one reading of the new host's clock.
  */
 #include "task/leave_clock.h"
 
 #include "task/program_clock.h"
 #include "task/signals.h"
+#include "task/write_set.h"
 
 #include <string.h>
 #include <ucontext.h>
@@ -68,13 +69,16 @@ static void finish(ucontext_t *context)
     way.handler(info.si_signo, &info, context);
 }
 
-/* A trap of another thread's own, just now: it ends the program, or is ignored,
- * as it would without us. */
-static void pass_on(int signal)
+/* A trap of another thread's own, just now: it is handled, ends the program, or
+ * is ignored, as it would be without us. */
+static void pass_on(int signal, siginfo_t *info, void *context)
 {
     if (trap.before.handler == (void *)SIG_DFL) {
         (void)ckpt_sys_sigaction(SIGTRAP, &trap.before, NULL);
         (void)ckpt_sys_tgkill(ckpt_sys_getpid(), ckpt_sys_gettid(), signal);
+    } else if (trap.before.handler != (void *)SIG_IGN) {
+        ((void (*)(int, siginfo_t *, void *))trap.before.handler)(signal, info,
+                                                                  context);
     }
 }
 
@@ -82,9 +86,8 @@ static void on_step(int signal, siginfo_t *info, void *context)
 {
     const ucontext_t *const interrupted = context;
 
-    (void)info;
     if (!way.is_on) {
-        pass_on(signal);
+        pass_on(signal, info, context);
     } else if (++way.steps >= MOST_STEPS ||
                !ckpt_clock_is_reading(
                    (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP])) {
@@ -92,13 +95,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
     }
 }
 
-static int is_handled(const struct ckpt_sigaction *action)
-{
-    return action->handler != (void *)SIG_DFL &&
-           action->handler != (void *)SIG_IGN;
-}
-
-/* Has SIGTRAP come to on_step(), unless somebody else uses it. 1: it does. */
+/* Has SIGTRAP come to on_step(), unless another part of us uses it. 1: it does. */
 static int take_trap(const struct ckpt_sigaction *handler)
 {
     struct ckpt_sigaction action = *handler; /* the same mask and restorer */
@@ -109,7 +106,7 @@ static int take_trap(const struct ckpt_sigaction *handler)
     is_taken =
         trap.threads > 0 ||
         (ckpt_sys_sigaction(SIGTRAP, NULL, &trap.before) == 0 &&
-         !is_handled(&trap.before) &&
+         !ckpt_write_set_handles(trap.before.handler) &&
          ckpt_sys_sigaction(SIGTRAP, &action, NULL) == 0);
     trap.threads += is_taken;
     unlock();
