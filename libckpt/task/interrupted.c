@@ -19,6 +19,7 @@
  */
 #include "task/interrupted.h"
 
+#include "sys/futex_clock.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
@@ -42,9 +43,6 @@
 /* Newer than some headers. */
 #define NUMBER_IO_URING_ENTER 426
 #define NUMBER_EPOLL_PWAIT2 441
-#define NUMBER_FUTEX_WAITV 449
-#define NUMBER_FUTEX_WAIT 455
-#define FUTEX_LOCK_PI_OF_CLOCK 13 /* FUTEX_LOCK_PI2 */
 
 /* In saved memory, which is where a restarted call reads its timeout. */
 static __thread struct ckpt_timed_call call
@@ -132,7 +130,7 @@ static int may_restart(long number)
     case SYS_epoll_pwait:
     case NUMBER_EPOLL_PWAIT2:
     case SYS_futex:
-    case NUMBER_FUTEX_WAITV:
+    case CKPT_NUMBER_FUTEX_WAITV:
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
     case SYS_pause:
@@ -329,20 +327,6 @@ void ckpt_interrupted_continue(ucontext_t *context)
     }
 }
 
-/* The clock of a FUTEX_* operation with an absolute time. */
-static clockid_t clock_of_futex(int operation)
-{
-    switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_WAIT_REQUEUE_PI:
-    case FUTEX_LOCK_PI_OF_CLOCK:
-        return (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME
-                                                       : CLOCK_MONOTONIC;
-    default: /* relative times, and FUTEX_LOCK_PI, which has the time of day */
-        return CLOCK_REALTIME;
-    }
-}
-
 /* An absolute time in memory: the register with its address, or NULL. */
 static greg_t *absolute_time_of(long number, greg_t *registers,
                                 clockid_t *clock_p)
@@ -353,12 +337,12 @@ static greg_t *absolute_time_of(long number, greg_t *registers,
         return (registers[REG_RSI] & TIMER_ABSTIME) != 0 ? &registers[REG_RDX]
                                                          : NULL;
     case SYS_futex:
-        *clock_p = clock_of_futex((int)registers[REG_RSI]);
+        *clock_p = ckpt_futex_clock((int)registers[REG_RSI]);
         return &registers[REG_R10];
-    case NUMBER_FUTEX_WAITV:
+    case CKPT_NUMBER_FUTEX_WAITV:
         *clock_p = (clockid_t)registers[REG_R8];
         return &registers[REG_R10];
-    case NUMBER_FUTEX_WAIT:
+    case CKPT_NUMBER_FUTEX_WAIT:
         *clock_p = (clockid_t)registers[REG_R9];
         return &registers[REG_R8];
     default:

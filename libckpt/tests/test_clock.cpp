@@ -6,6 +6,7 @@
  */
 extern "C" {
 #include "memory/regions.h"
+#include "sys/futex_clock.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
 #include "task/program_clock.h"
@@ -107,6 +108,24 @@ TEST(Clock, AProcessThatWasNotRestartedIsLeftAsItIs)
     EXPECT_EQ(ckpt_clock_offset(CLOCK_MONOTONIC), 0);
     EXPECT_EQ(ckpt_clock_restarts(), 0u);
     EXPECT_EQ(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+}
+
+TEST(Clock, OfAFutexFollowsFromTheOperation)
+{
+    const int monotonic[] = {FUTEX_WAIT_BITSET, FUTEX_WAIT_BITSET_PRIVATE,
+                             FUTEX_WAIT_REQUEUE_PI, CKPT_FUTEX_LOCK_PI2};
+    const int others[] = {FUTEX_WAIT, FUTEX_WAIT | FUTEX_CLOCK_REALTIME,
+                          FUTEX_LOCK_PI, FUTEX_WAKE, FUTEX_CMP_REQUEUE_PI};
+
+    for (const int operation : monotonic) {
+        EXPECT_EQ(ckpt_futex_clock(operation), CLOCK_MONOTONIC) << operation;
+        EXPECT_EQ(ckpt_futex_clock(operation | FUTEX_CLOCK_REALTIME),
+                  CLOCK_REALTIME)
+            << operation;
+    }
+    for (const int operation : others) {
+        EXPECT_EQ(ckpt_futex_clock(operation), CLOCK_REALTIME) << operation;
+    }
 }
 
 TEST(Clock, TimersHaveTheClockThatWasNotedLast)

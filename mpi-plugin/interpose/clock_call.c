@@ -8,39 +8,20 @@
  */
 #include "config.h"
 
+#include "sys/futex_clock.h"
 #include "task/deadline.h"
 #include "task/program_clock.h"
 
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Newer than some headers. */
-#define NUMBER_FUTEX_WAITV 449
-#define NUMBER_FUTEX_WAIT 455
-#define FUTEX_LOCK_PI_OF_CLOCK 13 /* FUTEX_LOCK_PI2 */
 
 /* interpose/syscall.S */
 long ckpt_syscall_plain(long number, long a1, long a2, long a3, long a4, long a5,
                         long a6);
 long ckpt_clock_call(long number, long a1, long a2, long a3, long a4, long a5,
                      long a6);
-
-/* The clock of a futex operation with an absolute time, else CLOCK_REALTIME,
- * which is the same for the program and the kernel. */
-static clockid_t clock_of_futex(int operation)
-{
-    const int command = operation & FUTEX_CMD_MASK;
-
-    return (operation & FUTEX_CLOCK_REALTIME) == 0 &&
-                   (command == FUTEX_WAIT_BITSET ||
-                    command == FUTEX_WAIT_REQUEUE_PI ||
-                    command == FUTEX_LOCK_PI_OF_CLOCK)
-               ? CLOCK_MONOTONIC
-               : CLOCK_REALTIME;
-}
 
 static const struct timespec *begin(clockid_t clock, long time,
                                     struct ckpt_deadline *before)
@@ -71,15 +52,15 @@ long ckpt_clock_call(long number, long a1, long a2, long a3, long a4, long a5,
         a3 = (long)begin((clockid_t)a1, a3, &before);
         break;
     case SYS_futex:
-        if (clock_of_futex((int)a2) == CLOCK_REALTIME) {
+        if (ckpt_futex_clock((int)a2) == CLOCK_REALTIME) {
             return ckpt_syscall_plain(number, a1, a2, a3, a4, a5, a6);
         }
         a4 = (long)begin(CLOCK_MONOTONIC, a4, &before);
         break;
-    case NUMBER_FUTEX_WAITV:
+    case CKPT_NUMBER_FUTEX_WAITV:
         a4 = (long)begin((clockid_t)a5, a4, &before);
         break;
-    case NUMBER_FUTEX_WAIT:
+    case CKPT_NUMBER_FUTEX_WAIT:
         a5 = (long)begin((clockid_t)a6, a5, &before);
         break;
     default:
