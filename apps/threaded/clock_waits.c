@@ -13,6 +13,7 @@
  * a reading that it interrupted may be wrong (docs/clocks.md), but has to end.
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -435,6 +436,35 @@ static void read_in_first_thread(int with_handler)
     }
 }
 
+/* After the restart only: libc's threads for it block all signals, so that a
+ * checkpoint would be refused. */
+static void wait_for_file(void)
+{
+    const struct timespec time = {0, SHORT_MS * 1000000l};
+    char byte;
+    struct aiocb request = {.aio_buf = &byte, .aio_nbytes = 1};
+    const struct aiocb *const list[] = {&request};
+    int64_t day;
+    int ends[2];
+
+    if (pipe(ends) != 0) {
+        abort();
+    }
+    request.aio_fildes = ends[0];
+    aio_read(&request);
+    day = read_ms(CLOCK_REALTIME);
+    if (aio_suspend(list, 1, &time) == 0 || errno != EAGAIN) {
+        fail("aio_suspend", "not timed out, error", errno);
+    }
+    day = read_ms(CLOCK_REALTIME) - day;
+    if (day < SHORT_MS - 1 || day > SHORT_MS + LATE_MS) {
+        fail("aio_suspend", "ms of the wait:", (long)day);
+    }
+    if (write(ends[1], "!", 1) != 1) { /* the request ends */
+        abort();
+    }
+}
+
 static void give_up(int signal)
 {
     (void)signal;
@@ -498,6 +528,9 @@ int main(int argc, char **argv)
         if (waits[i].thread != 0) {
             pthread_join(waits[i].thread, NULL);
         }
+    }
+    if (!is_reader) {
+        wait_for_file();
     }
     is_over = 1;
     printf(failures == 0 ? "OK\n" : "WRONG\n");

@@ -17,6 +17,7 @@
 #include "task/deadline.h"
 #include "task/program_clock.h"
 
+#include <aio.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -120,6 +121,40 @@ CKPT_INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **value,
 {
     return UNTIL(clock, time, kernel,
                  CKPT_NEXT(pthread_clockjoin_np)(thread, value, clock, kernel));
+}
+
+/*
+ * libc adds the time-out to the program's time and waits until the kernel shows
+ * the sum. So the time-out is changed by the difference of the two, and may be
+ * below 0, which libc does not look at.
+ */
+CKPT_INTERPOSE int aio_suspend(const struct aiocb *const list[], int count,
+                               const struct timespec *timeout)
+{
+    const int64_t second = 1000000000;
+    const int64_t offset = ckpt_clock_offset(CLOCK_MONOTONIC);
+    struct timespec kernel;
+
+    if (timeout != NULL && offset != 0) {
+        kernel.tv_sec = timeout->tv_sec - offset / second;
+        kernel.tv_nsec = timeout->tv_nsec - offset % second;
+        if (kernel.tv_nsec < 0) {
+            kernel.tv_nsec += second;
+            kernel.tv_sec--;
+        } else if (kernel.tv_nsec >= second) {
+            kernel.tv_nsec -= second;
+            kernel.tv_sec++;
+        }
+        timeout = &kernel;
+    }
+    return CKPT_NEXT(aio_suspend)(list, count, timeout);
+}
+
+/* What programs with _FILE_OFFSET_BITS=64 call. The structures are the same. */
+CKPT_INTERPOSE int aio_suspend64(const struct aiocb64 *const list[], int count,
+                                 const struct timespec *timeout)
+{
+    return aio_suspend((const struct aiocb *const *)list, count, timeout);
 }
 
 /* The clock of a timer's descriptor, which the kernel tells in fdinfo. */
