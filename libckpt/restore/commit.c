@@ -165,89 +165,86 @@ static int compare_ranges(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* 1 if this kernel's vDSO is, byte for byte, the one the program had, and can
- * take its place with the data pages before it. */
-static int is_same_vdso(struct ckpt_restore *restore)
-{
-    const struct ckpt_process_layout *layout = &restore->snapshot.layout;
-    const struct ckpt_range *image = &restore->vdso.image;
-    uint64_t size = layout->vdso_end - layout->vdso_start;
-    struct ckpt_range before = {restore->vdso_home.start, layout->vdso_start};
-    struct ckpt_range after = {layout->vdso_end, restore->vdso_home.end};
-    const void *saved =
-        ckpt_restore_bytes(restore, layout->vdso_start, size);
-
-    if (saved == NULL || size != image->end - image->start ||
-        memcmp(saved, (const void *)image->start, size) != 0) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < restore->snapshot.region_count; i++) {
-        const struct ckpt_region *region = &restore->regions[i];
-
-        if (region->start == layout->vdso_start) {
-            return region->end == layout->vdso_end &&
-                   !ckpt_restore_uses(restore, before) &&
-                   !ckpt_restore_uses(restore, after);
-        }
-    }
-    return 0;
-}
-
 static void move_vdso(const struct ckpt_restore *restore, struct area *area,
-                      uint64_t from, uint64_t to)
+                      uint64_t to)
 {
     uint64_t now = ckpt_vdso_group_range(&restore->vdso).start;
 
     for (size_t i = 0; i < restore->vdso.part_count; i++) {
         const struct ckpt_range *part = &restore->vdso.parts[i];
-        uint64_t offset = part->start - now;
 
-        move(area, from + offset, to + offset, part->end - part->start);
+        move(area, part->start, to + (part->start - now),
+             part->end - part->start);
     }
 }
 
+static int overlap(const struct ckpt_range *a, const struct ckpt_range *b)
+{
+    return a->start < b->end && b->start < a->end;
+}
+
 /*
- * Decides where this kernel's vDSO goes. If it is the very one the program was
- * started with, back to that address, so that even a thread that was stopped
- * inside it goes on. Else, if it is in the way of saved memory, elsewhere. By
- * way of a parking place, as the old and the new range may overlap.
+ * Decides where this kernel's vDSO goes: to the same place in each restart, as
+ * a handler of the program may have interrupted one of its functions. If that is
+ * not free: elsewhere, if it is in the way of saved memory or of what is mapped
+ * before the saved vDSO.
  */
 static int place_vdso(struct ckpt_restore *restore, struct area *area,
-                      int is_same, struct ckpt_failure *failure)
+                      struct ckpt_failure *failure)
 {
     struct ckpt_range group = ckpt_vdso_group_range(&restore->vdso);
-    uint64_t final = is_same ? restore->vdso_home.start : group.start;
+    const struct ckpt_range *home = &restore->vdso_home;
     uint64_t image_offset = restore->vdso.image.start - group.start;
+    uint64_t final = group.start;
 
     for (size_t i = 0; i < restore->vdso.part_count; i++) {
         keep(area, restore->vdso.parts[i].start, restore->vdso.parts[i].end);
     }
-    if (is_same ? final != group.start : ckpt_restore_uses(restore, group)) {
-        uint64_t parking =
-            ckpt_space_place(&restore->space, group.end - group.start, 0);
-
-        if (parking == 0) {
+    if (restore->vdso_place.start != 0 &&
+        !overlap(&group, &restore->vdso_place)) {
+        final = restore->vdso_place.start;
+        move_vdso(restore, area, final);
+    } else if (ckpt_restore_uses(restore, group) || overlap(&group, home)) {
+        final = ckpt_space_place(&restore->space, group.end - group.start, 0);
+        if (final == 0) {
             return ckpt_fail(failure, -ENOMEM, "no room for the vDSO");
         }
-        move_vdso(restore, area, group.start, parking);
-        if (is_same) {
-            move_vdso(restore, area, parking, final);
-        } else {
-            final = parking;
-        }
+        move_vdso(restore, area, final);
     }
     area->info->vdso = final + image_offset;
     return 0;
 }
 
-/* Sees to it that calls into the saved vDSO reach this kernel's. */
+/*
+ * A handler of the program may have interrupted a function of the vDSO, which
+ * goes on afterwards in the saved copy and reads the data pages before it. Pages
+ * of zeros stand for a clock that has no fast way: the function makes the system
+ * call.
+ */
+static void plan_vdso_data(const struct ckpt_restore *restore,
+                           struct area *area)
+{
+    const struct ckpt_range data = {
+        restore->vdso_home.start, restore->snapshot.layout.vdso_start};
+
+    if (data.start < data.end && !ckpt_restore_uses(restore, data)) {
+        area->maps[area->args->map_count++] = (struct ckpt_blob_map){
+            .start = data.start,
+            .size = data.end - data.start,
+            .protection = PROT_READ,
+            .flags = MAP_PRIVATE | MAP_ANONYMOUS,
+        };
+    }
+}
+
+/* Sees to it that calls into the saved vDSO reach this kernel's. The saved one
+ * always stays: the program's clocks differ from the kernel's from now on. */
 static int plan_vdso(struct ckpt_restore *restore, struct area *area,
                      struct ckpt_failure *failure)
 {
     const struct ckpt_process_layout *layout = &restore->snapshot.layout;
     const struct ckpt_range *image = &restore->vdso.image;
     uint64_t size = layout->vdso_end - layout->vdso_start;
-    int is_same = size != 0 && is_same_vdso(restore);
     void *saved;
     int error;
 
@@ -256,14 +253,15 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
                          : ckpt_fail(failure, -ENOTSUP,
                                      "this kernel offers no vDSO");
     }
-    error = place_vdso(restore, area, is_same, failure);
-    if (error != 0 || is_same || size == 0) {
+    error = place_vdso(restore, area, failure);
+    if (error != 0 || size == 0) {
         return error;
     }
     saved = ckpt_restore_bytes(restore, layout->vdso_start, size);
     if (saved == NULL) {
         return ckpt_fail(failure, -EINVAL, "the image lacks the vDSO");
     }
+    plan_vdso_data(restore, area);
     return ckpt_vdso_redirect(saved, size, (const void *)image->start,
                               image->end - image->start, area->info->vdso,
                               failure);
@@ -315,18 +313,12 @@ static void plan_staged_region(const struct ckpt_region *region,
 static int plan_regions(struct ckpt_restore *restore, struct area *area,
                         struct ckpt_failure *failure)
 {
-    const struct ckpt_process_layout *layout = &restore->snapshot.layout;
-    int has_vdso = area->info->vdso == layout->vdso_start;
-
     for (uint32_t i = 0; i < restore->snapshot.region_count; i++) {
         const struct ckpt_region *region = &restore->regions[i];
         struct ckpt_stage *stage = &restore->stages[i];
         void *unused;
         int error;
 
-        if (has_vdso && region->start == layout->vdso_start) {
-            continue; /* the kernel's own takes its place */
-        }
         if (stage->address == 0 && (region->kind == CKPT_REGION_FILE ||
                                     region->kind == CKPT_REGION_FILE_SHARED)) {
             error = ckpt_restore_stage(restore, i, 0, &unused, failure);
@@ -343,8 +335,9 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
     return 0;
 }
 
-/* The auxiliary vector that the kernel will show names this kernel's vDSO. */
-static void point_auxv_at_vdso(struct ckpt_restore *restore, uint64_t vdso)
+/* The auxiliary vector that the kernel will show names the saved vDSO, through
+ * which the program reads its clocks: a library loaded later finds that, too. */
+static void point_auxv_at_vdso(struct ckpt_restore *restore)
 {
     const struct ckpt_process_layout *layout = &restore->snapshot.layout;
     Elf64_auxv_t *entry =
@@ -355,7 +348,7 @@ static void point_auxv_at_vdso(struct ckpt_restore *restore, uint64_t vdso)
     }
     for (size_t i = 0; i < layout->auxv_size / sizeof *entry; i++) {
         if (entry[i].a_type == AT_SYSINFO_EHDR) {
-            entry[i].a_un.a_val = vdso;
+            entry[i].a_un.a_val = layout->vdso_start;
         }
     }
 }
@@ -366,7 +359,7 @@ static void plan_layout(struct ckpt_restore *restore, struct area *area)
     const struct ckpt_process_layout *layout = &snapshot->layout;
     const char *executable = restore->strings + snapshot->executable;
 
-    point_auxv_at_vdso(restore, area->info->vdso);
+    point_auxv_at_vdso(restore);
     area->args->layout = (struct prctl_mm_map){
         .start_code = layout->start_code,
         .end_code = layout->end_code,

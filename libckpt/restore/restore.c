@@ -202,6 +202,23 @@ out:
     return error;
 }
 
+/* Beyond what the kernel maps at a program's start, and far from the stack. */
+#define BEYOND_SAVED_VDSO ((uint64_t)16 << 20)
+
+/* Above the saved vDSO, if the saved process has nothing there. */
+static int reserve_vdso_place(struct ckpt_restore *restore)
+{
+    const struct ckpt_range *home = &restore->vdso_home;
+    const struct ckpt_range place = {home->start + BEYOND_SAVED_VDSO,
+                                     home->end + BEYOND_SAVED_VDSO};
+
+    if (place.end > CKPT_SPACE_END || ckpt_restore_uses(restore, place)) {
+        return 0;
+    }
+    restore->vdso_place = place;
+    return ckpt_space_use(&restore->space, place.start, place.end);
+}
+
 /* Reserves every address that saved memory or its vDSO will have. */
 static int reserve_final_addresses(struct ckpt_restore *restore,
                                    struct ckpt_failure *failure)
@@ -217,6 +234,7 @@ static int reserve_final_addresses(struct ckpt_restore *restore,
             restore->vdso_home.start + (group.end - group.start);
         error = ckpt_space_use(&restore->space, restore->vdso_home.start,
                                restore->vdso_home.end);
+        error = error == 0 ? reserve_vdso_place(restore) : error;
     }
     for (uint32_t i = 0; i < restore->snapshot.region_count && error == 0;
          i++) {

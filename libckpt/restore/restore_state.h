@@ -46,6 +46,9 @@ struct ckpt_restore {
     /* Where the group would be if it took the saved vDSO's place; empty if
      * there is no saved vDSO. */
     struct ckpt_range vdso_home;
+    /* Where this kernel's group goes, at the same distance from the saved vDSO
+     * in each restart; empty if that is not free. */
+    struct ckpt_range vdso_place;
 };
 
 /* The group's range, first part to last. */

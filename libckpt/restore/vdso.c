@@ -278,3 +278,49 @@ int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
     }
     return 0;
 }
+
+/* Where a jump of write_jump() leads to, or 0 if there is none. */
+static uint64_t jump_target(const unsigned char code[CODE_SIZE])
+{
+    unsigned char same[CODE_SIZE];
+    uint64_t target;
+
+    memcpy(&target, code + 2, sizeof target);
+    write_jump(same, target);
+    return memcmp(code, same, CODE_SIZE) == 0 ? target : 0;
+}
+
+static int is_system_call(const unsigned char code[CODE_SIZE])
+{
+    unsigned char same[CODE_SIZE];
+    int32_t number;
+
+    memcpy(&number, code + 1, sizeof number);
+    memcpy(same, code, CODE_SIZE);
+    write_system_call(same, number);
+    return memcmp(code, same, CODE_SIZE) == 0;
+}
+
+int ckpt_vdso_divert(unsigned char *saved, size_t size, const char *name,
+                     uint64_t target, uint64_t *before_p)
+{
+    struct image image;
+    uint64_t offset;
+
+    if (open_image(&image, saved, size) != 0) {
+        return -EINVAL;
+    }
+    offset = find_function(&image, name);
+    if (offset == 0) {
+        return -ENOENT;
+    }
+    if (at_address(&image, image.base + offset, CODE_SIZE) == NULL) {
+        return -EINVAL;
+    }
+    *before_p = jump_target(saved + offset);
+    if (*before_p == 0 && !is_system_call(saved + offset)) {
+        return -EINVAL;
+    }
+    write_jump(saved + offset, target);
+    return 0;
+}

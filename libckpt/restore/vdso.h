@@ -25,4 +25,14 @@ int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
                        const unsigned char *kernel, size_t kernel_size,
                        uint64_t kernel_address, struct ckpt_failure *failure);
 
+/*
+ * Leads one function of a redirected vDSO to other code. name: of the function.
+ * target: address of that code. before_p: receives the address of this kernel's
+ * function, or 0 where only the system call does it. Returns 0; -EINVAL if
+ * `saved` is no redirected vDSO; -ENOENT if it lacks the function. Context:
+ * quiesced.
+ */
+int ckpt_vdso_divert(unsigned char *saved, size_t size, const char *name,
+                     uint64_t target, uint64_t *before_p);
+
 #endif

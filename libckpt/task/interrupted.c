@@ -20,9 +20,14 @@
 #include "task/interrupted.h"
 
 #include "journal/sites.h"
+#include "sys/futex_clock.h"
 #include "sys/syscall.h"
+#include "sys/thread_pointer.h"
+#include "task/deadline.h"
 #include "task/pending.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
+#include "task/threads.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -39,7 +44,6 @@
 /* Newer than some headers. */
 #define NUMBER_IO_URING_ENTER 426
 #define NUMBER_EPOLL_PWAIT2 441
-#define NUMBER_FUTEX_WAITV 449
 
 /* In saved memory, which is where a restarted call reads its timeout. */
 static __thread struct ckpt_timed_call call
@@ -48,30 +52,9 @@ static __thread struct ckpt_timed_call call
 /* interpose/syscall.S: where its system call returns to. */
 extern const unsigned char ckpt_syscall_return[] __attribute__((weak));
 
-static int64_t clock_offset;
-static int64_t clock_stopped;
-
 static int64_t nanoseconds_of(const struct timespec *time)
 {
     return (int64_t)time->tv_sec * NANOSECONDS + time->tv_nsec;
-}
-
-int64_t ckpt_interrupted_now(void)
-{
-    struct timespec now = {0, 0};
-
-    ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
-    return nanoseconds_of(&now) + clock_offset;
-}
-
-void ckpt_interrupted_stop_clock(void)
-{
-    clock_stopped = ckpt_interrupted_now();
-}
-
-void ckpt_interrupted_start_clock(void)
-{
-    clock_offset += clock_stopped - ckpt_interrupted_now();
 }
 
 struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
@@ -81,7 +64,7 @@ struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now); /* the fast one */
-    call.deadline = nanoseconds_of(&now) + clock_offset + nanoseconds;
+    call.deadline = nanoseconds_of(&now) + nanoseconds;
     call.milliseconds = milliseconds;
     call.number = number;
     return before;
@@ -152,7 +135,7 @@ static int may_restart(long number)
     case SYS_epoll_pwait:
     case NUMBER_EPOLL_PWAIT2:
     case SYS_futex:
-    case NUMBER_FUTEX_WAITV:
+    case CKPT_NUMBER_FUTEX_WAITV:
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
     case SYS_pause:
@@ -251,7 +234,7 @@ static int is_announced(long number)
 
 static int64_t time_left(void)
 {
-    int64_t left = call.deadline - ckpt_interrupted_now();
+    int64_t left = call.deadline - ckpt_clock_now();
 
     return left > 0 ? left : 0;
 }
@@ -266,7 +249,7 @@ static void learn_deadline(long number, const greg_t *registers,
         return; /* it was announced */
     }
     call.deadline =
-        ckpt_interrupted_now() + nanoseconds_of(rest != NULL ? rest : timeout);
+        ckpt_clock_now() + nanoseconds_of(rest != NULL ? rest : timeout);
 }
 
 static void set_timeout(long number, greg_t *registers)
@@ -346,5 +329,62 @@ void ckpt_interrupted_continue(ucontext_t *context)
     if (is_signalled(context)) {
         registers[REG_RAX] = -EINTR;
         registers[REG_RIP] += SYSCALL_SIZE;
+    }
+}
+
+/* An absolute time in memory: the register with its address, or NULL. */
+static greg_t *absolute_time_of(long number, greg_t *registers,
+                                clockid_t *clock_p)
+{
+    switch (number) {
+    case SYS_clock_nanosleep:
+        *clock_p = (clockid_t)registers[REG_RDI];
+        return (registers[REG_RSI] & TIMER_ABSTIME) != 0 ? &registers[REG_RDX]
+                                                         : NULL;
+    case SYS_futex:
+        *clock_p = ckpt_futex_clock((int)registers[REG_RSI]);
+        return &registers[REG_R10];
+    case CKPT_NUMBER_FUTEX_WAITV:
+        *clock_p = (clockid_t)registers[REG_R8];
+        return &registers[REG_R10];
+    case CKPT_NUMBER_FUTEX_WAIT:
+        *clock_p = (clockid_t)registers[REG_R9];
+        return &registers[REG_R8];
+    default:
+        return NULL;
+    }
+}
+
+void ckpt_interrupted_restarted(ucontext_t *context, uintptr_t thread_pointer)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+    struct timespec *left =
+        (struct timespec *)((uintptr_t)&call.left - ckpt_thread_pointer_get() +
+                            thread_pointer);
+    clockid_t clock = CLOCK_REALTIME;
+    greg_t *time;
+
+    if (code[0] != 0x0f || code[1] != 0x05) {
+        return;
+    }
+    time = absolute_time_of((long)registers[REG_RAX], registers, &clock);
+    if (time == NULL || *time == 0 || ckpt_clock_change(clock) == 0 ||
+        ckpt_deadline_is_here((const void *)*time, thread_pointer)) {
+        return;
+    }
+    *left = ckpt_clock_add((const struct timespec *)*time,
+                           -ckpt_clock_change(clock));
+    *time = (greg_t)left;
+}
+
+void ckpt_interrupted_threads_restarted(void)
+{
+    const struct ckpt_thread *threads;
+    const size_t count = ckpt_threads_list(&threads);
+
+    for (size_t i = 0; i < count; i++) {
+        ckpt_interrupted_restarted((ucontext_t *)threads[i].context,
+                                   threads[i].thread_pointer);
     }
 }

@@ -13,7 +13,7 @@
 struct ckpt_timed_call {
     long number;          /* of the system call; 0: not announced */
     int milliseconds;     /* its time-out, if it takes one in a register */
-    int64_t deadline;     /* nanoseconds of ckpt_interrupted_now() */
+    int64_t deadline;     /* nanoseconds of ckpt_clock_now() */
     struct timespec left; /* where a call that goes on reads its time-out */
 };
 
@@ -44,12 +44,15 @@ int ckpt_interrupted_restart(ucontext_t *context);
 void ckpt_interrupted_continue(ucontext_t *context);
 
 /*
- * The clock of time-outs: CLOCK_MONOTONIC, but the time between a checkpoint
- * and a restart does not count, whatever the other host's clock says.
- * stop: at a checkpoint. start: after a restart. Context: quiesced.
+ * After a restart, for a context that is about to execute a system call with an
+ * absolute time on the kernel's clock: the time changes with the clock. A time
+ * that libc got from ckpt_deadline_begin() is right already. thread_pointer: of
+ * the thread that was interrupted. Context: quiesced.
  */
-int64_t ckpt_interrupted_now(void);
-void ckpt_interrupted_stop_clock(void);
-void ckpt_interrupted_start_clock(void);
+void ckpt_interrupted_restarted(ucontext_t *context, uintptr_t thread_pointer);
+
+/* The same for all parked threads, which go on without their handler. Context:
+ * quiesced, on the leader. */
+void ckpt_interrupted_threads_restarted(void);
 
 #endif

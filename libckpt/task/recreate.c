@@ -13,7 +13,6 @@
 
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
-#include "task/interrupted.h"
 #include "task/parking.h"
 
 #include <errno.h>
@@ -164,7 +163,6 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
     int status;
 
     ckpt_sys_sigprocmask(SIG_SETMASK, &all, NULL); /* the thaw undoes it */
-    ckpt_interrupted_start_clock();
     ckpt_threads_repair_leader();
     leader.tid = ckpt_parking.leader; /* loading the lower half changed it */
     ckpt_parking.leader = ckpt_sys_gettid();

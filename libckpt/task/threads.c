@@ -15,8 +15,10 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/interrupted.h"
+#include "task/leave_clock.h"
 #include "task/parking.h"
 #include "task/pending.h"
+#include "task/program_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +129,7 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
 {
     int saved_errno = errno;
     int restarts = !in_lower && ckpt_interrupted_restart(context);
+    const uint32_t starts = ckpt_clock_restarts();
 
     if (info->si_code == SI_TKILL && info->si_pid == ckpt_sys_getpid()) {
         /* From a leader; too late, perhaps: then there is nothing to do. */
@@ -145,8 +148,20 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
     if (restarts) {
         ckpt_interrupted_continue(context);
     }
+    if (!in_lower && ckpt_clock_restarts() != starts) { /* the leader */
+        ckpt_interrupted_restarted(context, ckpt_thread_pointer_get());
+    }
     errno = saved_errno;
 }
+
+static void on_checkpoint_signal(int signal, siginfo_t *info, void *context);
+
+static const struct ckpt_sigaction action = {
+    .handler = (void *)on_checkpoint_signal,
+    .flags = SA_RESTART | SA_SIGINFO | CKPT_SA_RESTORER,
+    .restorer = (void *)ckpt_context_restorer,
+    .mask = ~UINT64_C(0), /* a parked thread runs no other handler */
+};
 
 /* No TLS here: the thread pointer may be the lower half's. */
 static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
@@ -160,6 +175,9 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     (void)signal;
     if (control.is_lower_thread != NULL && control.is_lower_thread(tid)) {
         return; /* one of its own threads, not an application's in a call */
+    }
+    if (!switched && ckpt_leave_clock(info, context, &action)) {
+        return;
     }
     if (switched) {
         ckpt_thread_pointer_set(halves->upper);
@@ -206,12 +224,6 @@ static int map_tables(void)
 int ckpt_threads_open(int signal, void (*notify)(int in_lower),
                       int (*is_lower_thread)(int tid))
 {
-    struct ckpt_sigaction action = {
-        .handler = (void *)on_checkpoint_signal,
-        .flags = SA_RESTART | SA_SIGINFO | CKPT_SA_RESTORER,
-        .restorer = (void *)ckpt_context_restorer,
-        .mask = ~UINT64_C(0), /* a parked thread runs no other handler */
-    };
     void *tid_address;
     int status;
 
@@ -408,7 +420,7 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
     if (status != 0) {
         ckpt_threads_thaw();
     }
-    ckpt_interrupted_stop_clock();
+    ckpt_clock_stop();
     return status;
 }
 

@@ -72,6 +72,26 @@ void ckpt_timers_note(int id, int flags)
     }
 }
 
+/* The clocks of timers, by the low bits of their ids. Of two in one place the
+ * newer one counts. */
+static struct {
+    int32_t id; /* + 1; 0: none */
+    int32_t clock;
+} clocks[NOTES];
+
+void ckpt_timers_note_clock(int id, clockid_t clock)
+{
+    clocks[(unsigned)id % NOTES].clock = clock;
+    clocks[(unsigned)id % NOTES].id = id + 1;
+}
+
+clockid_t ckpt_timers_clock(int id)
+{
+    return clocks[(unsigned)id % NOTES].id == id + 1
+               ? clocks[(unsigned)id % NOTES].clock
+               : CLOCK_REALTIME;
+}
+
 /* A decimal number, with its sign, after `name`; where it ends, or NULL. */
 static const char *number_after(const char *at, const char *name,
                                 int32_t *value)

@@ -9,9 +9,16 @@
 #include "base/arena.h"
 #include "ckpt/failure.h"
 
+#include <time.h>
+
 /* timer_settime() was called with these flags: the kernel does not tell
  * afterwards whether a time was absolute. Context: any. */
 void ckpt_timers_note(int id, int flags);
+
+/* The clock of a timer of timer_create(); CLOCK_REALTIME if it was not noted.
+ * Context: any. */
+void ckpt_timers_note_clock(int id, clockid_t clock);
+clockid_t ckpt_timers_clock(int id);
 
 /*
  * Reads them into the arena and static (saved) memory. 0, or -errno and which

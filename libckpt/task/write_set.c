@@ -180,6 +180,11 @@ static void on_step(int signal, siginfo_t *info, void *interrupted)
     __atomic_store_n(&trace.thread, 0, __ATOMIC_RELEASE);
 }
 
+int ckpt_write_set_handles(const void *handler)
+{
+    return handler == (void *)on_step;
+}
+
 /* ---- The set ---------------------------------------------------------------------------- */
 
 static void *new_pages(size_t size)

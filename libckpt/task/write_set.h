@@ -35,4 +35,8 @@ int ckpt_write_set_end(void);
 /* Forgets the set and frees what belongs to its parts. Context: normal. */
 void ckpt_write_set_free(void);
 
+/* 1 if this handler of SIGTRAP is the set's, which takes single steps. Context:
+ * any. */
+int ckpt_write_set_handles(const void *handler);
+
 #endif

@@ -190,6 +190,62 @@ TEST_F(Vdso, AFunctionThisKernelLacksBecomesASystemCall)
     EXPECT_EQ(std::memcmp(copy + offset, call, sizeof call), 0);
 }
 
+ClockGettime diverted_to;
+
+int add_a_day(clockid_t clock, timespec *time)
+{
+    const int error = diverted_to(clock, time);
+
+    time->tv_sec += 86400;
+    return error;
+}
+
+TEST_F(Vdso, AFunctionIsLedElsewhereAfterEachRestart)
+{
+    const auto target = reinterpret_cast<std::uint64_t>(add_a_day);
+    const std::uint64_t offset = symbol(copy, "__vdso_clock_gettime");
+    std::uint64_t before = 1;
+
+    EXPECT_EQ(ckpt_vdso_divert(copy, size, "__vdso_clock_gettime", target, &before),
+              -EINVAL)
+        << "it was not redirected";
+    for (int restart = 0; restart < 2; restart++) {
+        timespec now{};
+        timespec later{};
+
+        ASSERT_EQ(ckpt_vdso_redirect(copy, size, own, size, range.start, &failure),
+                  0);
+        ASSERT_EQ(ckpt_vdso_divert(copy, size, "__vdso_clock_gettime", target,
+                                   &before),
+                  0);
+        EXPECT_EQ(before, range.start + offset);
+        diverted_to = reinterpret_cast<ClockGettime>(before);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        ASSERT_EQ(reinterpret_cast<ClockGettime>(copy + offset)(CLOCK_MONOTONIC,
+                                                                &later),
+                  0);
+        EXPECT_NEAR(static_cast<double>(later.tv_sec - now.tv_sec), 86400, 10);
+    }
+    EXPECT_EQ(ckpt_vdso_divert(copy, size, "__vdso_wonder", target, &before),
+              -ENOENT);
+    EXPECT_EQ(ckpt_vdso_divert(copy, 100, "__vdso_clock_gettime", target, &before),
+              -EINVAL);
+}
+
+TEST_F(Vdso, ASystemCallIsLedElsewhereAndHasNoAddress)
+{
+    unsigned char *older = make_copy();
+    std::uint64_t before = 1;
+
+    for (auto *name : find_names(older, size, "clock_gettime")) {
+        name[0] = '-'; /* part of "__vdso_clock_gettime" too */
+    }
+    ASSERT_EQ(
+        ckpt_vdso_redirect(copy, size, older, size, range.start, &failure), 0);
+    ASSERT_EQ(ckpt_vdso_divert(copy, size, "__vdso_clock_gettime", 1, &before), 0);
+    EXPECT_EQ(before, 0u);
+}
+
 TEST_F(Vdso, AnUnknownFunctionIsNamed)
 {
     for (auto *name : find_names(copy, size, "clock_gettime")) {

@@ -240,7 +240,6 @@ int ckpt_process_image(struct ckpt_context *context,
     ckpt_arena_reset(&arena);
     ckpt_resume_at(context);
     ckpt_threads_record_leader();
-    ckpt_wtime_stop();
     ckpt_windows_save();
     count = list_excluded(failure);
     if (count < 0) {

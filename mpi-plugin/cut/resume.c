@@ -29,8 +29,11 @@
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/attributes.h"
+#include "task/deadline.h"
+#include "task/interrupted.h"
 #include "task/pending.h"
 #include "task/process_id.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/threads.h"
 #include "task/timers.h"
@@ -164,7 +167,12 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         error = ckpt_files_lock(failure);
     }
+    if (error == 0) { /* late: the time until now does not count */
+        error = ckpt_clock_start(info->vdso, failure);
+    }
     if (error == 0) {
+        ckpt_deadlines_restarted();
+        ckpt_interrupted_threads_restarted();
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
@@ -191,7 +199,6 @@ void ckpt_resume(struct ckpt_resume_info *info)
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {
         give_up(&failure);
     }
-    ckpt_wtime_continue();
     (void)ckpt_sys_munmap((void *)(uintptr_t)info->retained_start,
                           info->retained_end - info->retained_start);
     ckpt_threads_thaw();

@@ -2,6 +2,7 @@
 /*
  * syscall.S - syscall() as libc has it, but with the number on the stack, where
  * the handler of the checkpoint signal finds it (libckpt/task/interrupted.c).
+ * After a restart the calls with times are clock_call.c's first.
  *
  * long syscall(long number rdi, a1 rsi, a2 rdx, a3 rcx, a4 r8, a5 r9, a6 stack)
  */
@@ -10,6 +11,12 @@
         .type   syscall, @function
 syscall:
         .cfi_startproc
+        cmpl    $0, ckpt_clock_restart_count(%rip)
+        jne     ckpt_clock_call
+        .globl  ckpt_syscall_plain
+        .hidden ckpt_syscall_plain
+        .type   ckpt_syscall_plain, @function
+ckpt_syscall_plain:
         pushq   %rdi
         .cfi_adjust_cfa_offset 8
         movq    %rdi, %rax
@@ -39,5 +46,8 @@ ckpt_syscall_return:
         ret
         .cfi_endproc
         .size   syscall, . - syscall
+        .size   ckpt_syscall_plain, . - ckpt_syscall_plain
+        .hidden ckpt_clock_restart_count
+        .hidden ckpt_clock_call
 
         .section .note.GNU-stack, "", @progbits

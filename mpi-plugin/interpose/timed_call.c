@@ -14,6 +14,7 @@
 #include "interpose/signal_set.h"
 #include "ipc/system_v.h"
 #include "ipc/system_v_undo.h"
+#include "task/deadline.h"
 #include "task/interrupted.h"
 #include "task/process_id.h"
 
@@ -59,8 +60,17 @@ CKPT_INTERPOSE int clock_nanosleep(clockid_t clock, int flags,
                                    const struct timespec *time,
                                    struct timespec *left)
 {
-    return TIMED(SYS_clock_nanosleep, from_timespec(time), 0,
-                 CKPT_NEXT(clock_nanosleep)(clock, flags, time, left));
+    struct ckpt_deadline before;
+    int error;
+
+    if ((flags & TIMER_ABSTIME) == 0) {
+        return TIMED(SYS_clock_nanosleep, from_timespec(time), 0,
+                     CKPT_NEXT(clock_nanosleep)(clock, flags, time, left));
+    }
+    time = ckpt_deadline_begin(clock, time, &before);
+    error = CKPT_NEXT(clock_nanosleep)(clock, flags, time, left);
+    ckpt_deadline_end(&before);
+    return error;
 }
 
 CKPT_INTERPOSE int usleep(useconds_t microseconds)

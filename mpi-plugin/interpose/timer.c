@@ -16,6 +16,7 @@
 
 #include "interpose/next.h"
 #include "sys/syscall.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/threads.h"
 #include "task/timers.h"
@@ -248,6 +249,7 @@ CKPT_INTERPOSE int timer_create(clockid_t clock, struct sigevent *wanted,
         errno = error;
         return -1;
     }
+    ckpt_timers_note_clock(id, clock);
     *timer = (timer_t)(intptr_t)id;
     return 0;
 }
@@ -256,8 +258,17 @@ CKPT_INTERPOSE int timer_settime(timer_t timer, int flags,
                                  const struct itimerspec *value,
                                  struct itimerspec *old)
 {
-    int result = CKPT_NEXT(timer_settime)(timer, flags, value, old);
+    struct itimerspec kernel;
+    int result;
 
+    if ((flags & TIMER_ABSTIME) != 0 && value != NULL &&
+        (value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0)) {
+        kernel = *value;
+        kernel.it_value = ckpt_clock_to_kernel(
+            ckpt_timers_clock((int)(intptr_t)timer), &value->it_value);
+        value = &kernel;
+    }
+    result = CKPT_NEXT(timer_settime)(timer, flags, value, old);
     if (result == 0) {
         ckpt_timers_note((int)(intptr_t)timer, flags);
     }

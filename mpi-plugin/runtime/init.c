@@ -381,22 +381,13 @@ int PMPI_Pcontrol(const int level, ...)
 }
 CKPT_ALIAS(Pcontrol);
 
-/* Seconds by which a restart has set MPI_Wtime back, so that the time between
- * checkpoint and restart does not count. */
-static double wtime_offset;
-static double wtime_stopped;
-
-static double monotonic(void)
+/* The program's clock goes on after a restart where it was at the checkpoint. */
+double PMPI_Wtime(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-double PMPI_Wtime(void)
-{
-    return monotonic() + wtime_offset;
 }
 CKPT_ALIAS(Wtime);
 
@@ -408,13 +399,3 @@ double PMPI_Wtick(void)
     return (double)resolution.tv_sec + 1e-9 * (double)resolution.tv_nsec;
 }
 CKPT_ALIAS(Wtick);
-
-void ckpt_wtime_stop(void)
-{
-    wtime_stopped = PMPI_Wtime();
-}
-
-void ckpt_wtime_continue(void)
-{
-    wtime_offset = wtime_stopped - monotonic();
-}

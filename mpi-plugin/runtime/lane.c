@@ -103,7 +103,7 @@ static void take(void)
     while ((now = __atomic_load_n(&lock.serving, __ATOMIC_ACQUIRE)) != ticket) {
         long waited;
 
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &until); /* the kernel's */
         until.tv_nsec += OFFER_NS;
         until.tv_sec += until.tv_nsec / SECOND_NS;
         until.tv_nsec %= SECOND_NS;

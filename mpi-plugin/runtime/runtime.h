@@ -61,8 +61,5 @@ int ckpt_require_lower(void);
 int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity);
 
 
-/* MPI_Wtime goes on where it was at the checkpoint. */
-void ckpt_wtime_stop(void);
-void ckpt_wtime_continue(void);
 
 #endif

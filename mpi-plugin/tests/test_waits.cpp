@@ -167,6 +167,66 @@ TEST_F(Waits, ForOthers)
     });
 }
 
+TEST_F(Waits, UntilATimeOfAMonotonicClock)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+    pthread_mutex_lock(&mutex);
+    pthread_rwlock_wrlock(&lock);
+    check("sem_clockwait", [] {
+        const timespec end = in_future(CLOCK_MONOTONIC);
+        sem_t semaphore;
+        sem_init(&semaphore, 0, 0);
+        return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &end) < 0 &&
+               errno == ETIMEDOUT;
+    });
+    check("pthread_mutex_clocklock", [&] {
+        const timespec end = in_future(CLOCK_MONOTONIC);
+        return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &end) == ETIMEDOUT;
+    });
+    check("pthread_rwlock_clockrdlock", [&] {
+        const timespec end = in_future(CLOCK_MONOTONIC);
+        return pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &end) ==
+               ETIMEDOUT;
+    });
+    check("pthread_cond_clockwait", [&] {
+        const timespec end = in_future(CLOCK_MONOTONIC);
+        pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+        int error = 0;
+
+        pthread_mutex_lock(&own);
+        while (error == 0) { /* may wake up for nothing, as POSIX says */
+            error =
+                pthread_cond_clockwait(&condition, &own, CLOCK_MONOTONIC, &end);
+        }
+        return error == ETIMEDOUT;
+    });
+    check("futex", [] {
+        const timespec end = in_future(CLOCK_MONOTONIC);
+        int word = 7;
+
+        return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 7, &end,
+                       nullptr, FUTEX_BITSET_MATCH_ANY) < 0 &&
+               errno == ETIMEDOUT;
+    });
+}
+
+/* interpose/clock_wait.c reads this bit of glibc's structure. */
+TEST(ConditionVariable, TellsItsClock)
+{
+    for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC}) {
+        pthread_condattr_t attributes;
+        pthread_cond_t condition;
+
+        pthread_condattr_init(&attributes);
+        ASSERT_EQ(pthread_condattr_setclock(&attributes, clock), 0);
+        ASSERT_EQ(pthread_cond_init(&condition, &attributes), 0);
+        EXPECT_EQ((condition.__data.__wrefs & 2u) != 0, clock == CLOCK_MONOTONIC);
+    }
+}
+
 TEST_F(Waits, SocketWithATimeOutGoesOn)
 {
     const timeval time{0, 400000};

@@ -10,13 +10,13 @@
 #include "cut/report.h"
 #include "cut/service.h"
 #include "sys/syscall.h"
+#include "task/program_clock.h"
 #include "user/hold_state.h"
 
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
 
 #include <signal.h>
-#include <time.h>
 
 #define VAIN_MS 100 /* so long a wait may be for a rank that stays */
 
@@ -26,10 +26,7 @@ static int64_t vain_since; /* ms; 0: it does not wait */
 
 int64_t ckpt_hold_now_ms(void)
 {
-    struct timespec now = {0};
-
-    (void)ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return ckpt_clock_now() / 1000000;
 }
 
 int ckpt_hold_must_be_at_safe_point(void)
