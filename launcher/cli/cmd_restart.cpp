@@ -7,7 +7,10 @@
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/restart_input.hpp"
 #include "cli/restart_line.hpp"
+
+#include "ckpt/input.h"
 
 #include <fmt/core.h>
 
@@ -58,6 +61,8 @@ class RestartCommand : public Command
         options.options = rest;
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
+        const RestartInput input = restart_input(found.directories, checkpoint);
+        options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         Invocation invocation =
             restart_invocation(found.directories, checkpoint, options);
         if (print_) {
@@ -72,6 +77,10 @@ class RestartCommand : public Command
                             NodeRecord::load(found.directories.lasting() / checkpoint.job,
                                              checkpoint.number));
         }
+        if (!input.warning.empty()) {
+            fmt::print(stderr, "ckpt: {}\n", input.warning);
+        }
+        invocation.input = input.given.get();
         become(invocation);
     }
 

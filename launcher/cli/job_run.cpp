@@ -5,6 +5,7 @@
 #include "cli/job_run.hpp"
 
 #include "cli/gathering_process.hpp"
+#include "cli/input_state.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
 #include "cli/own_status.hpp"
@@ -16,6 +17,7 @@
 #include "common/host.hpp"
 #include "protocol/cut_choice.hpp"
 
+#include "ckpt/input.h"
 #include "ckpt/wire.h"
 
 #include <fmt/core.h>
@@ -40,13 +42,6 @@ using std::chrono::steady_clock;
 
 namespace
 {
-
-/* The program, if it writes to the same file, has opened it for itself since its
- * restart: our position there is an old one. */
-void go_to_end_of_stderr()
-{
-    (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
-}
 
 std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
 {
@@ -141,7 +136,8 @@ Environment JobRun::supervision()
     incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(now.count()));
     Environment all = {{supervisor_variable, supervisor_file().string()},
                        {incarnation_variable, std::to_string(incarnation_)},
-                       {command_variable, command_identity(options_.command)}};
+                       {command_variable, command_identity(options_.command)},
+                       {CKPT_INPUT_VARIABLE, input_->variable()}};
     if (acts_for_launcher_) {
         all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
     }
@@ -154,6 +150,7 @@ Invocation JobRun::first_start()
     Environment variables = options_.settings;
 
     gathering_.reset();
+    has_all_input_ = false;
     variables.merge(supervision());
     if (nodes_.differs()) {
         auto line = parse_launch_line(command);
@@ -180,6 +177,8 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
         options.nodes = nodes_.now(checkpoint.manifest->rank_count);
     }
     take_srun(options_.command, options);
+    const auto input = input_state(checkpoint);
+    has_all_input_ = input && input->has_ended;
     prepare_gathering(checkpoint);
     Invocation again = restart_invocation(options_.directories, checkpoint, options);
     again.environment.merge(slurm_nodes_left());
@@ -223,15 +222,17 @@ int JobRun::run()
     requests_.emplace(loop_, options_.directories, options_.job);
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
+    std::optional<Checkpoint> checkpoint;
     if (batch_.resumes()) {
-        auto checkpoint = newest_usable(options_.directories, options_.job, {},
-                                        Verification::quick);
-        if (checkpoint) {
-            fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
-            before_ = 0;
-            last_ = checkpoint->number;
-            next = restart(*checkpoint);
-        }
+        checkpoint = newest_usable(options_.directories, options_.job, {},
+                                   Verification::quick);
+    }
+    open_input(checkpoint.has_value());
+    if (checkpoint) {
+        fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
+        before_ = 0;
+        last_ = checkpoint->number;
+        next = restart(*checkpoint);
     }
     if (!next) {
         next = first_start();
@@ -239,7 +240,6 @@ int JobRun::run()
     int code = 0;
     while (next) {
         const Ending ending = launch(*next);
-        go_to_end_of_stderr();
         code = ending.exit_code;
         const bool is_in_pieces = could_not_gather(); /* before the next one is chosen */
         if (ending.last) {
@@ -255,6 +255,7 @@ int JobRun::run()
             code = after_warning(ending, false);
         }
     }
+    forget_input(code);
     forget_directory();
     return code;
 }
@@ -277,9 +278,30 @@ Ending JobRun::launch(const Invocation &invocation)
     options.migrations = options_.migrations;
     options.nodes = [this](int signal) { return nodes_to_move_to(signal); };
     SupervisedLaunch launch(loop_, signals_, *requests_, std::move(options));
-    Ending ending = launch.run(invocation);
+    Invocation with_input = invocation;
+    with_input.input = input_->begin_launch(has_all_input_);
+    Ending ending = launch.run(with_input);
+    input_->end_launch();
     remove_launch_file(invocation.tune_file);
     return ending;
+}
+
+/* ---- Standard input ---------------------------------------------------------------- */
+
+void JobRun::open_input(bool is_resumed)
+{
+    LaunchLine line;
+    line.launcher = launcher_of(options_.command.at(0));
+    input_.emplace(loop_, options_.directories.lasting() / options_.job,
+                   try_parse(options_.command).value_or(line), is_resumed);
+}
+
+/* A restart by hand can use what was kept. */
+void JobRun::forget_input(int code)
+{
+    if (code == 0 || newest_number(options_.directories, options_.job) == 0) {
+        input_->forget();
+    }
 }
 
 /* A program that never was a job has no use for it. */
