@@ -6,6 +6,7 @@
 #include "cli/gathering_process.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
+#include "cli/output_files.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/restart_input.hpp"
 #include "cli/restart_line.hpp"
@@ -65,6 +66,7 @@ class RestartCommand : public Command
         options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         Invocation invocation =
             restart_invocation(found.directories, checkpoint, options);
+        continue_output_files(invocation, options.libraries);
         if (print_) {
             print(invocation);
             return exit_done;

@@ -41,6 +41,13 @@ bool has_option(const LaunchLine &line, const char *name)
     return line.find(name) != nullptr;
 }
 
+bool is_nothing(const struct stat &status)
+{
+    struct stat nothing {};
+    return S_ISCHR(status.st_mode) && stat("/dev/null", &nothing) == 0 &&
+           nothing.st_rdev == status.st_rdev;
+}
+
 /* The end of a launcher closes its pipe; that is no end of ours. A handler, unlike
  * SIG_IGN, is not inherited. */
 void survive_closed_pipes()
@@ -74,6 +81,7 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
     const bool is_terminal = has_input && isatty(STDIN_FILENO) == 1;
     const bool wants_terminal = line.launcher == Launcher::other || has_option(line, "pty");
 
+    is_empty_ = !has_input || is_nothing(status);
     survive_closed_pipes();
     if (is_resumed && fs::exists(kept_.whole)) {
         use_file(open_file(kept_.whole, O_RDONLY, 0, "the kept standard input"));
@@ -97,7 +105,10 @@ JobInput::~JobInput()
 
 std::string JobInput::variable() const
 {
-    return kind_ == Kind::none ? CKPT_INPUT_NONE : CKPT_INPUT_AGAIN;
+    if (kind_ != Kind::none) {
+        return CKPT_INPUT_AGAIN;
+    }
+    return is_empty_ ? CKPT_INPUT_NONE : CKPT_INPUT_NEW;
 }
 
 /* file: none, if it is our own standard input. */
@@ -185,10 +196,12 @@ bool JobInput::wants_more() const
     return sink_ && !has_ended_ && size_ - fed_ < most_ahead;
 }
 
-/* A terminal belongs to another job of the shell while this one is in the background. */
+/* A terminal belongs to another job of the shell while this one is in the background. One
+ * that is not ours has no such jobs. */
 bool JobInput::may_read_terminal() const
 {
-    return !is_terminal_ || tcgetpgrp(STDIN_FILENO) == getpgrp();
+    const pid_t front = is_terminal_ ? tcgetpgrp(STDIN_FILENO) : -1;
+    return front < 0 || front == getpgrp();
 }
 
 /* Brings what the loop watches in line with what is to be done. */

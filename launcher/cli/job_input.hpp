@@ -79,6 +79,7 @@ class JobInput
     off_t start_ = 0;        /* where a file began for us */
     bool is_first_ = true;   /* launch */
     bool is_terminal_ = false;
+    bool is_empty_ = false;  /* /dev/null, or closed */
     bool has_ended_ = false; /* the stream */
     bool is_reading_ = false;
     bool is_writing_ = false;

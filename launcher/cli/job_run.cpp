@@ -8,6 +8,7 @@
 #include "cli/input_state.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
+#include "cli/output_files.hpp"
 #include "cli/own_status.hpp"
 #include "cli/slurm_nodes.hpp"
 #include "cli/tune_file.hpp"
@@ -160,6 +161,9 @@ Invocation JobRun::first_start()
     Invocation first =
         with_plugin(command, library_directory(), variable("LD_PRELOAD"), variables);
     first.environment.insert(variables.begin(), variables.end());
+    if (has_launched_) {
+        continue_output_files(first, library_directory());
+    }
     return first;
 }
 
@@ -182,6 +186,7 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
     prepare_gathering(checkpoint);
     Invocation again = restart_invocation(options_.directories, checkpoint, options);
     again.environment.merge(slurm_nodes_left());
+    continue_output_files(again, options.libraries);
     return again;
 }
 
@@ -279,6 +284,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.nodes = [this](int signal) { return nodes_to_move_to(signal); };
     SupervisedLaunch launch(loop_, signals_, *requests_, std::move(options));
     Invocation with_input = invocation;
+    has_launched_ = true;
     with_input.input = input_->begin_launch(has_all_input_);
     Ending ending = launch.run(with_input);
     input_->end_launch();

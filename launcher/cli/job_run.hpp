@@ -97,6 +97,7 @@ class JobRun
     std::set<std::string> lost_nodes_;
     std::optional<Failure> salvage_; /* since which the job has come to no other checkpoint */
     std::optional<JobInput> input_; /* while run() runs */
+    bool has_launched_ = false;
     bool has_all_input_ = false;    /* the checkpoint of this launch */
     std::set<std::uint64_t> not_replayed_; /* checkpoints of which the replay has failed */
 };

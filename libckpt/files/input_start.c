@@ -212,6 +212,45 @@ static int is_forwarded(void)
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
+/* The process that started this one is mpirun, not a daemon of it, and its input is
+ * /dev/null. Open MPI 5.0 does not forward the end of that. */
+static int is_launcher_without_input(void)
+{
+    static const char *const launchers[] = {"mpirun", "orterun", "prterun"};
+    char path[64], text[32] = "";
+    ssize_t size;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
+    file = fopen(path, "re");
+    if (file != NULL) {
+        (void)!fgets(text, sizeof text, file);
+        fclose(file);
+    }
+    text[strcspn(text, "\n")] = '\0';
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        if (strcmp(text, launchers[i]) == 0) {
+            snprintf(path, sizeof path, "/proc/%d/fd/0", (int)getppid());
+            size = readlink(path, text, sizeof text - 1);
+            text[size > 0 ? size : 0] = '\0';
+            return strcmp(text, "/dev/null") == 0;
+        }
+    }
+    return 0;
+}
+
+/* A pipe that has ended. */
+static void begin_empty(void)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        (void)dup2(ends[0], 0);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 static void begin_relay(int is_kept)
 {
     const char *libraries = getenv("CKPT_LIBDIR");
@@ -268,8 +307,12 @@ void ckpt_input_open(void)
     if (input == NULL) {
         return;
     }
-    if (is_forwarded() && strcmp(input, CKPT_INPUT_NONE) != 0) {
-        begin_relay(strcmp(input, CKPT_INPUT_AGAIN) == 0);
+    if (is_forwarded()) {
+        if (strcmp(input, CKPT_INPUT_NONE) == 0 || is_launcher_without_input()) {
+            begin_empty();
+        } else {
+            begin_relay(strcmp(input, CKPT_INPUT_AGAIN) == 0);
+        }
     }
     unsetenv(CKPT_INPUT_VARIABLE);
     if (getenv("CKPT_ALONE") == NULL) { /* else `ckpt run` has told */
