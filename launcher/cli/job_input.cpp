@@ -34,6 +34,12 @@ namespace
 constexpr std::size_t buffer_size = 64 << 10;
 /* What the launcher has not taken yet: a producer that is faster has to wait. */
 constexpr std::uint64_t most_ahead = 1 << 20;
+/* A launcher that cannot wait: what fits into a rank's pipe before somebody reads, then a part
+ * at a time; after so long without news of the ranks, too. */
+constexpr std::uint64_t first_bytes = 32 << 10;
+constexpr std::uint64_t bytes_at_once = 16 << 10;
+constexpr auto pace = std::chrono::milliseconds(20);
+constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(300);
 
 bool has_option(const LaunchLine &line, const char *name)
@@ -74,7 +80,8 @@ void KeptInput::remove() const
 
 JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine &line,
                    bool is_resumed)
-    : loop_(loop), kept_(directory), foreground_(loop, [this] { watch(); })
+    : loop_(loop), kept_(directory), is_slow_(line.launcher == Launcher::hydra),
+      pace_(loop, [this] { allow_more(); }), foreground_(loop, [this] { watch(); })
 {
     struct stat status {};
     const bool has_input = fstat(STDIN_FILENO, &status) == 0;
@@ -118,6 +125,18 @@ void JobInput::use_file(Fd file)
     file_ = std::move(file);
     if (!file_) {
         start_ = std::max<off_t>(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
+    }
+    if (is_slow_) { /* we feed it */
+        struct stat status {};
+        if (!file_) {
+            file_.reset(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+        }
+        if (!file_ || fstat(file_.get(), &status) != 0) {
+            fail_errno(errno, "the standard input cannot be read");
+        }
+        kind_ = Kind::stream;
+        has_ended_ = true;
+        size_ = static_cast<std::uint64_t>(std::max<off_t>(status.st_size - start_, 0));
     }
 }
 
@@ -173,6 +192,10 @@ int JobInput::begin_launch(bool has_ended)
         fail_errno(errno, "the pipe of the standard input cannot be used");
     }
     fed_ = 0;
+    allowed_ = is_slow_ ? first_bytes : UINT64_MAX;
+    if (is_slow_) {
+        pace_.start(longest_start);
+    }
     watch();
     return given_.get();
 }
@@ -210,13 +233,13 @@ void JobInput::watch()
     if (kind_ != Kind::stream) {
         return;
     }
-    if (sink_ && has_ended_ && fed_ == size_) {
+    if (sink_ && has_ended_ && fed_ >= size_) {
         stop_feeding(); /* the launcher sees the end */
         return;
     }
     const bool is_in_front = may_read_terminal();
     const bool reads = wants_more() && is_in_front;
-    const bool writes = sink_ && fed_ < size_;
+    const bool writes = sink_ && fed_ < std::min(size_, allowed_);
 
     if (reads != is_reading_) {
         is_reading_ = reads;
@@ -274,12 +297,28 @@ void JobInput::finish()
     }
 }
 
+void JobInput::ranks_have_come()
+{
+    if (is_slow_ && sink_) {
+        allow_more();
+    }
+}
+
+void JobInput::allow_more()
+{
+    allowed_ = fed_ + bytes_at_once;
+    pace_.start(pace);
+    watch();
+}
+
 void JobInput::feed()
 {
     std::array<char, buffer_size> bytes;
-    const auto size = std::min<std::uint64_t>(bytes.size(), size_ - fed_);
+    const auto size =
+        std::min<std::uint64_t>(bytes.size(), std::min(size_, allowed_) - fed_);
 
-    if (read_exactly(file_.get(), bytes.data(), size, fed_) != 0) {
+    if (read_exactly(file_.get(), bytes.data(), size,
+                     fed_ + static_cast<std::uint64_t>(start_)) != 0) {
         fail_errno(errno, "{} cannot be read", kept_.part.string());
     }
     const ssize_t written = write(sink_.get(), bytes.data(), size);
@@ -300,6 +339,7 @@ void JobInput::stop_feeding()
         loop_.forget(sink_.get());
     }
     foreground_.stop();
+    pace_.stop();
     sink_.reset();
 }
 

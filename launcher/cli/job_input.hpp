@@ -50,6 +50,8 @@ class JobInput
      */
     int begin_launch(bool has_ended);
     void end_launch();
+    /* Ranks of the launch have come to an agent: their relays read. */
+    void ranks_have_come();
 
     /* The job has ended and is not to be started again: what was kept is removed. */
     void forget();
@@ -68,6 +70,7 @@ class JobInput
     void receive();
     void feed();
     void stop_feeding();
+    void allow_more();
     void finish();
     bool wants_more() const;
     bool may_read_terminal() const;
@@ -87,6 +90,9 @@ class JobInput
     std::uint64_t fed_ = 0;  /* bytes that this launcher has been given */
     Fd sink_;                /* our end of the launcher's pipe */
     Fd given_;               /* the launcher's */
+    const bool is_slow_;     /* the launcher cannot wait for a rank that does not read */
+    std::uint64_t allowed_ = 0; /* bytes that such a launcher may be given by now */
+    LoopTimer pace_;
     LoopTimer foreground_;   /* a terminal is looked at again */
 };
 

@@ -275,6 +275,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.tolerates_ended_ranks = tolerates_ended_ranks_;
     options.acts_for_launcher = acts_for_launcher_;
     options.started_socket = started_socket(options_.directories, options_.job);
+    options.ranks_have_come = [this] { input_->ranks_have_come(); };
     options.warnings = batch_.warning_signals();
     options.swaps = options_.swaps;
     options.obstacle = [this](const std::string &from, const std::string &to) {

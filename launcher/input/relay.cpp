@@ -27,6 +27,7 @@ namespace
 {
 
 constexpr std::size_t buffer_size = 64 << 10;
+constexpr int source_size = 1 << 20;
 constexpr std::uint64_t forget_size = 1 << 20; /* at least, at once */
 constexpr int pause_ms = 100;
 
@@ -57,6 +58,8 @@ Relay::Relay(Fd source, Fd sink, Fd page)
     if (page_->magic != CKPT_RELAY_MAGIC) {
         fail("the memory file is not of a relay");
     }
+    /* Hydra's proxy does not wait for a full pipe, it ends the job. */
+    (void)::fcntl(source_.get(), F_SETPIPE_SZ, source_size);
     const int flags = ::fcntl(sink_.get(), F_GETFL);
     if (flags < 0 || ::fcntl(sink_.get(), F_SETFL, flags | O_NONBLOCK) < 0) {
         fail_errno(errno, "the program's pipe cannot be used");

@@ -34,6 +34,12 @@ struct parts {
     int report; /* the relay's id, then -errno if it cannot be executed */
 };
 
+/* Its proxy ends the job when nobody reads what it forwards. */
+static int is_hydra(void)
+{
+    return getenv("HYDI_CONTROL_FD") != NULL;
+}
+
 static int write_all(int fd, const void *bytes, size_t size, off_t at)
 {
     size_t done = 0;
@@ -59,7 +65,9 @@ static int make_page(const struct ckpt_input_start *start, int sink)
         .taken = start->position + start->size,
         .given = start->position,
         .skip = start->skip,
-        .limit = start->is_kept ? LIMIT_KEPT : LIMIT,
+        .limit = is_hydra()         ? UINT64_MAX
+                 : start->is_kept ? LIMIT_KEPT
+                                  : LIMIT,
         .kept = start->is_kept != 0,
     };
     struct stat status;
@@ -239,6 +247,14 @@ static int is_launcher_without_input(void)
     return 0;
 }
 
+/* Hydra gives every rank a pipe, and its input to rank 0 only. */
+static int is_beside_input(void)
+{
+    const char *rank = getenv("PMI_RANK");
+
+    return is_hydra() && rank != NULL && strcmp(rank, "0") != 0;
+}
+
 /* A pipe that has ended. */
 static void begin_empty(void)
 {
@@ -308,7 +324,8 @@ void ckpt_input_open(void)
         return;
     }
     if (is_forwarded()) {
-        if (strcmp(input, CKPT_INPUT_NONE) == 0 || is_launcher_without_input()) {
+        if (strcmp(input, CKPT_INPUT_NONE) == 0 || is_launcher_without_input() ||
+            is_beside_input()) {
             begin_empty();
         } else {
             begin_relay(strcmp(input, CKPT_INPUT_AGAIN) == 0);
