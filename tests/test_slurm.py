@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from ckpttest import pmix, processes, programs, slurm
+from ckpttest import inputs, pmix, processes, programs, slurm
 from ckpttest.settings import APPS, INSTALL, TOP
 
 SCRIPTS = TOP / "docs/slurm"
@@ -119,8 +119,7 @@ def test_warned(place, native):
 
 
 def test_without_mpi(place):
-    """What is in the file behind the program's own output is cut off by the restart,
-    also what ckpt has said there."""
+    """The output of the second launch follows that of the first in the same file."""
     here = place(programs.Program("merge sort", [APPS / "threaded/merge_sort", 16, 2, 150], 1))
     job = here.submit("program")
     job.wait_for("^step", count=2)
@@ -128,6 +127,27 @@ def test_without_mpi(place):
     be_saved(job, 1)
     here.end(job)
     assert job.facts()["Restarts"] == "1"
+
+
+def test_standard_input(place, cluster):
+    """srun forwards it to all its tasks, of which one reads it; a rank is killed twice."""
+    lines = 3000
+    here = place(programs.reader(lines, 1000))
+    (here.directory / "input").write_text(inputs.numbers(lines), encoding="utf-8")
+    words = " ".join(map(str, here.program.argv[1:]))
+    job = here.submit_line(
+        f"ckpt run --interval 300ms --back-off 10ms -- srun ./app {words} < input",
+        "--nodes=2", "--ntasks-per-node=1",
+    )
+    for restart in (1, 2):
+        job.wait_for(here.program.progress, count=100)
+        cluster.wait_for_checkpoint(here.directory, f"app-{job.number}", restart)
+        cluster.kill_a_rank("app")
+        job.wait_for(f"^ckpt: .*; restart {restart} of at most 10, from app-")
+    job.succeed()
+    steps = [int(line.split()[1]) for line in job.lines if line.startswith("step")]
+    assert set(steps) == set(range(lines))
+    assert job.lines[-1].startswith(f"OK {lines} lines"), job.lines[-1]
 
 
 def test_two_commands_of_one_job(place):

@@ -3,6 +3,8 @@
  * cmd_checkpoint.cpp - `ckpt checkpoint`: have a running job saved.
  */
 #include "cli/agent_client.hpp"
+#include "cli/checkpoints.hpp"
+#include "cli/input_state.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
 #include "cli/pmix_request.hpp"
@@ -10,6 +12,8 @@
 #include "cli/own_status.hpp"
 
 #include <fmt/core.h>
+
+#include <filesystem>
 
 namespace ckpt::cli
 {
@@ -63,6 +67,7 @@ class CheckpointCommand : public Command
                       reply->error);
         }
         print(reply->result);
+        warn_of_input(reply->result.name, job.status.launcher_pid);
         return exit_done;
     }
 
@@ -95,6 +100,32 @@ class CheckpointCommand : public Command
             stop_with(exit_refused, "job {} is swapped out", status.job);
         }
         return status.launcher_pid;
+    }
+
+    /* Or nothing at all. */
+    static bool has_terminal(int launcher)
+    {
+        std::error_code error;
+        const std::string path =
+            std::filesystem::read_symlink(fmt::format("/proc/{}/fd/0", launcher), error);
+        return path.starts_with("/dev/pts/") || path.starts_with("/dev/tty") || path == "/dev/null";
+    }
+
+    /* What is on its way to the rank ends with the launcher. */
+    void warn_of_input(const std::string &name, int launcher) const
+    {
+        try {
+            const auto state =
+                input_state(find_checkpoint_here(directories_of(directory_), name));
+            if (state && !state->has_ended && !state->is_kept && !has_terminal(launcher)) {
+                fmt::print(stderr,
+                           "ckpt: standard input has not ended; {} has the {} bytes that had "
+                           "come and were not read. What comes later is lost if the job ends; "
+                           "ckpt run keeps it\n",
+                           name, state->unread);
+            }
+        } catch (const Error &) { /* it is on the nodes */
+        }
     }
 
     static std::string text(const control::Progress &progress, double seconds)

@@ -7,8 +7,12 @@
 #include "cli/gathering_process.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
+#include "cli/output_files.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/restart_input.hpp"
 #include "cli/restart_line.hpp"
+
+#include "ckpt/input.h"
 
 #include <fmt/core.h>
 
@@ -61,8 +65,11 @@ class RestartCommand : public Command
         options.options = rest;
         options.libraries = library_directory();
         options.current = ckpt_variables(environ);
+        const RestartInput input = restart_input(found.directories, checkpoint);
+        options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         Invocation invocation =
             restart_invocation(found.directories, checkpoint, options);
+        continue_output_files(invocation, options.libraries);
         if (print_) {
             print(invocation);
             return exit_done;
@@ -76,6 +83,10 @@ class RestartCommand : public Command
                             NodeRecord::load(found.directories.lasting() / checkpoint.job,
                                              checkpoint.number));
         }
+        if (!input.warning.empty()) {
+            fmt::print(stderr, "ckpt: {}\n", input.warning);
+        }
+        invocation.input = input.given.get();
         become(invocation);
     }
 

@@ -6,6 +6,8 @@
 
 #include "common/durations.hpp"
 
+#include "ckpt/input.h"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -135,6 +137,11 @@ Json view_of_files(const RankImage &image)
                      {"path", image.text(file.path)},
                      {"offset", file.offset},
                      {"flags", fmt::format("{:#o}", file.status_flags)}};
+        if (file.kind == CKPT_FILE_STREAM && (file.value & CKPT_INPUT_SAVED) != 0) {
+            json["unread"] = file.payload_size;
+            json["ended"] = (file.value & CKPT_INPUT_ENDED) != 0;
+            json["kept"] = (file.value & CKPT_INPUT_KEPT) != 0;
+        }
         if (file.same_as >= 0) {
             json["same_as"] = file.same_as;
         }

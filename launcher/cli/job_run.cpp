@@ -7,8 +7,10 @@
 #include "ckpt/journal.h"
 #include "cli/file_rollback.hpp"
 #include "cli/gathering_process.hpp"
+#include "cli/input_state.hpp"
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
+#include "cli/output_files.hpp"
 #include "cli/own_status.hpp"
 #include "cli/slurm_nodes.hpp"
 #include "cli/tune_file.hpp"
@@ -20,6 +22,7 @@
 #include "journal/place.hpp"
 #include "protocol/cut_choice.hpp"
 
+#include "ckpt/input.h"
 #include "ckpt/wire.h"
 
 #include <fmt/core.h>
@@ -44,13 +47,6 @@ using std::chrono::steady_clock;
 
 namespace
 {
-
-/* The program, if it writes to the same file, has opened it for itself since its
- * restart: our position there is an old one. */
-void go_to_end_of_stderr()
-{
-    (void)lseek(STDERR_FILENO, 0, SEEK_END); /* or it is no file */
-}
 
 std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
 {
@@ -145,7 +141,8 @@ Environment JobRun::supervision()
     incarnation_ = std::max(incarnation_ + 1, static_cast<std::uint64_t>(now.count()));
     Environment all = {{supervisor_variable, supervisor_file().string()},
                        {incarnation_variable, std::to_string(incarnation_)},
-                       {command_variable, command_identity(options_.command)}};
+                       {command_variable, command_identity(options_.command)},
+                       {CKPT_INPUT_VARIABLE, input_->variable()}};
     if (acts_for_launcher_) {
         all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
     }
@@ -158,6 +155,7 @@ Invocation JobRun::first_start()
     Environment variables = options_.settings;
 
     gathering_.reset();
+    has_all_input_ = false;
     variables.merge(supervision());
     variables[CKPT_JOURNAL_VARIABLE] = provide_journal(options_.directories, options_.job);
     if (nodes_.differs()) {
@@ -168,6 +166,9 @@ Invocation JobRun::first_start()
     Invocation first =
         with_plugin(command, library_directory(), variable("LD_PRELOAD"), variables);
     first.environment.insert(variables.begin(), variables.end());
+    if (has_launched_) {
+        continue_output_files(first, library_directory());
+    }
     return first;
 }
 
@@ -193,9 +194,12 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
         options.nodes = nodes_.now(checkpoint.manifest->rank_count);
     }
     take_srun(options_.command, options);
+    const auto input = input_state(checkpoint);
+    has_all_input_ = input && input->has_ended;
     prepare_gathering(checkpoint);
     Invocation again = restart_invocation(options_.directories, checkpoint, options);
     again.environment.merge(slurm_nodes_left());
+    continue_output_files(again, options.libraries);
     return again;
 }
 
@@ -236,15 +240,17 @@ int JobRun::run()
     requests_.emplace(loop_, options_.directories, options_.job);
     newest_ = before_ = newest_number(options_.directories, options_.job);
     std::optional<Invocation> next;
+    std::optional<Checkpoint> checkpoint;
     if (batch_.resumes()) {
-        auto checkpoint = newest_usable(options_.directories, options_.job,
-                                        {.files = options_.files}, Verification::quick);
-        if (checkpoint) {
-            fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
-            before_ = 0;
-            last_ = checkpoint->number;
-            next = restart(*checkpoint);
-        }
+        checkpoint = newest_usable(options_.directories, options_.job,
+                                   {.files = options_.files}, Verification::quick);
+    }
+    open_input(checkpoint.has_value());
+    if (checkpoint) {
+        fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
+        before_ = 0;
+        last_ = checkpoint->number;
+        next = restart(*checkpoint);
     }
     if (!next) {
         journal::begin_run(provide_journal(options_.directories, options_.job));
@@ -253,7 +259,6 @@ int JobRun::run()
     int code = 0;
     while (next) {
         const Ending ending = launch(*next);
-        go_to_end_of_stderr();
         code = ending.exit_code;
         const bool is_in_pieces = could_not_gather(); /* before the next one is chosen */
         if (ending.last) {
@@ -269,6 +274,7 @@ int JobRun::run()
             code = after_warning(ending, false);
         }
     }
+    forget_input(code);
     forget_directory();
     return code;
 }
@@ -283,6 +289,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.tolerates_ended_ranks = tolerates_ended_ranks_;
     options.acts_for_launcher = acts_for_launcher_;
     options.started_socket = started_socket(options_.directories, options_.job);
+    options.ranks_have_come = [this] { input_->ranks_have_come(); };
     options.warnings = batch_.warning_signals();
     options.swaps = options_.swaps;
     options.obstacle = [this](const std::string &from, const std::string &to) {
@@ -291,9 +298,31 @@ Ending JobRun::launch(const Invocation &invocation)
     options.migrations = options_.migrations;
     options.nodes = [this](int signal) { return nodes_to_move_to(signal); };
     SupervisedLaunch launch(loop_, signals_, *requests_, std::move(options));
-    Ending ending = launch.run(invocation);
+    Invocation with_input = invocation;
+    has_launched_ = true;
+    with_input.input = input_->begin_launch(has_all_input_);
+    Ending ending = launch.run(with_input);
+    input_->end_launch();
     remove_launch_file(invocation.tune_file);
     return ending;
+}
+
+/* ---- Standard input ---------------------------------------------------------------- */
+
+void JobRun::open_input(bool is_resumed)
+{
+    LaunchLine line;
+    line.launcher = launcher_of(options_.command.at(0));
+    input_.emplace(loop_, options_.directories.lasting() / options_.job,
+                   try_parse(options_.command).value_or(line), is_resumed);
+}
+
+/* A restart by hand can use what was kept. */
+void JobRun::forget_input(int code)
+{
+    if (code == 0 || newest_number(options_.directories, options_.job) == 0) {
+        input_->forget();
+    }
 }
 
 /* A program that never was a job has no use for it. */

@@ -7,6 +7,7 @@
 
 #include "cli/batch_options.hpp"
 #include "cli/checkpoints.hpp"
+#include "cli/job_input.hpp"
 #include "cli/node_plan.hpp"
 #include "cli/restart_line.hpp"
 #include "cli/supervised_launch.hpp"
@@ -75,6 +76,8 @@ class JobRun
     bool take_nodes_between(int signal);
     static std::chrono::milliseconds time_to_fence(const Ending &ending);
     void say_end(int code, const std::string &why) const;
+    void open_input(bool is_resumed);
+    void forget_input(int code);
     void forget_directory() const;
 
     const Options options_;
@@ -95,6 +98,9 @@ class JobRun
     std::set<std::uint64_t> not_on_nodes_; /* checkpoints of which too much was lost */
     std::set<std::string> lost_nodes_;
     std::optional<Failure> salvage_; /* since which the job has come to no other checkpoint */
+    std::optional<JobInput> input_; /* while run() runs */
+    bool has_launched_ = false;
+    bool has_all_input_ = false;    /* the checkpoint of this launch */
     std::set<std::uint64_t> not_replayed_; /* checkpoints of which the replay has failed */
 };
 

@@ -9,11 +9,14 @@
 #include "common/processes.hpp"
 #include "supervise/failure.hpp"
 
+#include "ckpt/input.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +34,26 @@ std::vector<char *> pointers(const Words &words)
     }
     array.push_back(nullptr);
     return array;
+}
+
+/* "DEVICE:INODE" of an output that is a file. */
+std::string file_of(int fd)
+{
+    struct stat status {};
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        status = {};
+    }
+    return fmt::format("{:016x}:{:016x}", status.st_dev, status.st_ino);
+}
+
+/* Of a program without a launcher nothing else tells who has opened the files. */
+void tell_output(bool alone)
+{
+    unsetenv(CKPT_OUTPUT_VARIABLE);
+    if (alone) {
+        const std::string text = file_of(STDOUT_FILENO) + "," + file_of(STDERR_FILENO);
+        setenv(CKPT_OUTPUT_VARIABLE, text.c_str(), 1);
+    }
 }
 
 [[noreturn]] void become_or_end(const Invocation &invocation)
@@ -52,6 +75,11 @@ void become(const Invocation &invocation)
     for (const auto &[name, value] : invocation.environment) {
         setenv(name.c_str(), value.c_str(), 1);
     }
+    if (invocation.input >= 0 && invocation.input != STDIN_FILENO &&
+        dup2(invocation.input, STDIN_FILENO) < 0) {
+        fail_errno(errno, "{} cannot be given its standard input", program);
+    }
+    tell_output(invocation.alone);
     if (invocation.alone) { /* mpi-plugin/alone/identity.h */
         setenv("CKPT_ALONE", process_identity(getpid()).c_str(), 1);
         close_inherited_descriptors(invocation.command);

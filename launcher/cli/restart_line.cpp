@@ -10,6 +10,8 @@
 #include "cli/tune_file.hpp"
 #include "gather/gathering.hpp"
 
+#include "ckpt/input.h"
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -29,7 +31,7 @@ const std::set<std::string> not_inherited = {
     "CKPT_ALONE", "CKPT_BACK_OFF", "CKPT_FILES", CKPT_JOURNAL_VARIABLE, "CKPT_INCARNATION", "CKPT_MIN_NODES", "CKPT_SPARES",
     "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
-    "CKPT_GATHER", "CKPT_LEVELS",
+    "CKPT_APPEND", "CKPT_GATHER", "CKPT_LEVELS", CKPT_INPUT_VARIABLE, CKPT_OUTPUT_VARIABLE,
     "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
     "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",

@@ -83,7 +83,7 @@ Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
         const std::filesystem::path file = provide(preload);
         Words words = command;
         words.insert(words.begin() + 1, {"--tune", file.string()});
-        return {words, by_name, {}, false, file};
+        return {words, by_name, {}, false, -1, file};
     }
     const std::filesystem::path file = provide(take_preload(*line, preload));
     std::string files = file.string();
@@ -92,7 +92,7 @@ Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
         line->remove("tune");
     }
     line->options.insert(line->options.begin(), tune_option(files));
-    return {join_launch_line(*line), by_name, {}, false, file};
+    return {join_launch_line(*line), by_name, {}, false, -1, file};
 }
 
 Invocation with_genv(const Words &command,

@@ -16,6 +16,7 @@ struct Invocation {
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
     bool alone = false; /* a program: its process is told that it is the rank */
+    int input = -1; /* to be its standard input; -1: ours */
     std::filesystem::path tune_file{}; /* remove_launch_file() when the launch has ended */
 };
 

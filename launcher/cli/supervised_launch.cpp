@@ -269,6 +269,10 @@ void SupervisedLaunch::given_up(const std::string &why)
 
 void SupervisedLaunch::step(Time now)
 {
+    if (!has_told_ranks_ && options_.ranks_have_come && supervisor_ && supervisor_->has_ranks()) {
+        has_told_ranks_ = true;
+        options_.ranks_have_come();
+    }
     if (ending_.last && ask_until_ && !is_asked_) {
         ask();
     }

@@ -57,6 +57,7 @@ class SupervisedLaunch
         std::filesystem::path started_socket; /* where its processes then say that they are there */
         std::set<int> warnings; /* signals that announce the end */
         std::set<int> swaps;    /* signals that want the job swapped out */
+        std::function<void()> ranks_have_come; /* once, if it is not empty */
         /* Why the job cannot migrate so; empty: it can. */
         std::function<std::string(const std::string &from, const std::string &to)> obstacle;
         std::set<int> migrations; /* signals that want the job on other nodes */
@@ -104,6 +105,7 @@ class SupervisedLaunch
     Ending ending_;
     bool has_ended_ = false;
     bool has_said_failure_ = false;
+    bool has_told_ranks_ = false;
     bool is_asked_ = false;         /* an agent, for the last checkpoint */
     bool has_lost_agent_ = false;   /* that was asked */
     std::optional<Time> ask_until_; /* a job that is just starting; unset: in vain */

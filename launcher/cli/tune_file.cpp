@@ -9,6 +9,8 @@
 #include "common/host.hpp"
 #include "common/processes.hpp"
 
+#include "ckpt/input.h"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -134,6 +136,7 @@ Environment plugin_environment(const fs::path &libraries,
     Environment all = settings;
     all["LD_PRELOAD"] = merged_preload(libraries / plugin_name, preload);
     all["CKPT_LIBDIR"] = libraries.string();
+    all.emplace(CKPT_INPUT_VARIABLE, CKPT_INPUT_NEW);
     return all;
 }
 

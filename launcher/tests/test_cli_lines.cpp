@@ -187,7 +187,7 @@ TEST_F(TuneFile, HasOnlyExportLines)
     std::string text = tune_file_text(plugin_environment(
         "/lib/ckpt", "", {{"CKPT_DIR", "/d"}, {"CKPT_INTERVAL", "5m"}}));
     EXPECT_EQ(text.substr(text.find('\n') + 1),
-              "-x CKPT_DIR=/d\n-x CKPT_INTERVAL=5m\n"
+              "-x CKPT_DIR=/d\n-x CKPT_INPUT=new\n-x CKPT_INTERVAL=5m\n"
               "-x CKPT_LIBDIR=/lib/ckpt\n"
               "-x LD_PRELOAD=/lib/ckpt/libckpt-mpi.so\n");
     EXPECT_EQ(text[0], '#');
@@ -346,13 +346,13 @@ TEST_F(RunLine, WorksWithOptionsNobodyKnows)
 TEST_F(RunLine, ExportsVariablesWithSrun)
 {
     EXPECT_EQ(text_of(run("srun -n 2 ./app").command),
-              "srun -n 2 --export=ALL,CKPT_KEEP,CKPT_LIBDIR,"
+              "srun -n 2 --export=ALL,CKPT_INPUT,CKPT_KEEP,CKPT_LIBDIR,"
               "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so --mpi=pmix ./app");
     EXPECT_EQ(text_of(run("srun --export=A,B=c --mpi=pmix_v4 ./app").command),
-              "srun --mpi=pmix_v4 --export=A,B=c,CKPT_KEEP,CKPT_LIBDIR,"
+              "srun --mpi=pmix_v4 --export=A,B=c,CKPT_INPUT,CKPT_KEEP,CKPT_LIBDIR,"
               "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so ./app");
     EXPECT_EQ(text_of(run("srun --export=NONE ./app").command),
-              "srun --export=CKPT_KEEP,CKPT_LIBDIR,"
+              "srun --export=CKPT_INPUT,CKPT_KEEP,CKPT_LIBDIR,"
               "LD_PRELOAD=/lib/ckpt/libckpt-mpi.so --mpi=pmix ./app");
     Invocation invocation = run("srun ./app");
     EXPECT_EQ(invocation.environment["CKPT_KEEP"], "3");
@@ -362,7 +362,7 @@ TEST_F(RunLine, ExportsVariablesWithSrun)
 TEST_F(RunLine, ExportsVariablesWithHydra)
 {
     EXPECT_EQ(text_of(run("mpiexec.hydra -n 2 ./app").command),
-              "mpiexec.hydra -n 2 -genv CKPT_KEEP 3 -genv CKPT_LIBDIR "
+              "mpiexec.hydra -n 2 -genv CKPT_INPUT new -genv CKPT_KEEP 3 -genv CKPT_LIBDIR "
               "/lib/ckpt -genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so ./app");
     EXPECT_NE(text_of(run("mpiexec.hydra -genv LD_PRELOAD /e.so ./app").command)
                   .find("-genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so:/e.so ./app"),

@@ -177,6 +177,14 @@ int ckpt_file_save_locks(const struct ckpt_file_save *save,
                          struct ckpt_file *file, struct ckpt_failure *failure);
 void ckpt_file_forget_locks(void);
 
+/* files.c: 1 if both descriptors lead to the same open file. Context: quiesced. */
+int ckpt_file_share_open(int a, int b);
+
+/* pipe.c: copies what is in a pipe into the payload. 0 or -errno with the reason.
+ * Context: quiesced. */
+int ckpt_pipe_save_bytes(const struct ckpt_file_probe *probe,
+                         struct ckpt_file *file, struct ckpt_failure *failure);
+
 /* pipe.c: sets the size of the pipe and puts the saved bytes of *file into it.
  * 0 or -errno. Context: normal. */
 int ckpt_pipe_fill(const struct ckpt_file_restore *restore,

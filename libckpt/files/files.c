@@ -210,7 +210,7 @@ static int share_signal(int a, int b)
     return shared;
 }
 
-static int share_open_file(int a, int b)
+int ckpt_file_share_open(int a, int b)
 {
     int pid = ckpt_sys_getpid();
     long order = ckpt_syscall6(SYS_kcmp, pid, pid, KCMP_FILE, a, b, 0);
@@ -229,7 +229,7 @@ static const struct ckpt_file *find_shared(const struct ckpt_file_save *save,
             file->device == probe->status.st_dev &&
             file->inode == probe->status.st_ino &&
             file->status_flags == (uint32_t)probe->status_flags &&
-            share_open_file(file->descriptor, probe->fd)) {
+            ckpt_file_share_open(file->descriptor, probe->fd)) {
             return file;
         }
     }

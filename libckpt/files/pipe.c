@@ -85,9 +85,10 @@ static long copy_bytes(int fd, int capacity, char *bytes, size_t size)
     return (long)done == there ? there : -EIO;
 }
 
-static int save_bytes(const struct ckpt_file_probe *probe,
-                      struct ckpt_file *file, struct ckpt_failure *failure)
+int ckpt_pipe_save_bytes(const struct ckpt_file_probe *probe,
+                         struct ckpt_file *file, struct ckpt_failure *failure)
 {
+    const int capacity = (int)ckpt_sys_fcntl(probe->fd, F_GETPIPE_SZ, 0);
     int size = 0;
     char *bytes;
     long result;
@@ -102,8 +103,8 @@ static int save_bytes(const struct ckpt_file_probe *probe,
     if (result == 0) {
         bytes = (char *)ckpt_file_payload(file, (size_t)size);
         result = bytes == NULL ? -ENOMEM
-                               : copy_bytes(probe->fd, (int)file->detail,
-                                            bytes, (size_t)size);
+                               : copy_bytes(probe->fd, capacity, bytes,
+                                            (size_t)size);
         /* Less, if another rank reads from it: then it is not the last time
          * that this one describes itself. */
         file->payload_size = result > 0 ? (uint64_t)result : 0;
@@ -148,7 +149,7 @@ static int save(const struct ckpt_file_save *save,
             return 0; /* that one has the bytes */
         }
     }
-    return save_bytes(probe, file, failure);
+    return ckpt_pipe_save_bytes(probe, file, failure);
 }
 
 static int has_name(const char *path)

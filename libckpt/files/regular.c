@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/vfs.h>
@@ -101,6 +102,24 @@ static int save(const struct ckpt_file_save *save,
     return 0;
 }
 
+/* A file that is only appended to holds nothing that the program needs: it may
+ * have been rotated or removed, and goes on as a new one. */
+static int is_log(const struct ckpt_file *file)
+{
+    return (file->status_flags & O_ACCMODE) == O_WRONLY &&
+           (file->status_flags & O_APPEND) != 0;
+}
+
+static void begin_log(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd >= 0) {
+        close(fd);
+        fprintf(stderr, "ckpt-restart: %s is not there; it is begun again\n", path);
+    }
+}
+
 /* Brings the file back to its size, and its content if that was saved. */
 static int repair(const struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, int fd,
@@ -121,7 +140,7 @@ static int repair(const struct ckpt_file_restore *restore,
     if (error == 0 && fstat(fd, &status) != 0) {
         error = -errno;
     }
-    if (error == 0 && (uint64_t)status.st_size < file->size) {
+    if (error == 0 && (uint64_t)status.st_size < file->size && !is_log(file)) {
         return ckpt_file_lost(restore, file, -ESTALE,
                               "it is shorter than at the checkpoint", failure);
     }
@@ -138,9 +157,13 @@ static int repair(const struct ckpt_file_restore *restore,
 static int restore(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
-    int fd = ckpt_file_reopen(restore, file, S_IFREG, 0, failure);
     int error;
+    int fd;
 
+    if (is_log(file)) {
+        begin_log(restore->saved.strings + file->path);
+    }
+    fd = ckpt_file_reopen(restore, file, S_IFREG, 0, failure);
     if (fd < 0) {
         return fd;
     }

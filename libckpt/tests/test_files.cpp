@@ -6,6 +6,7 @@
 #include "tests/files_fixture.hpp"
 
 extern "C" {
+#include "files/input.h"
 #include "files/watched.h"
 }
 
@@ -120,6 +121,24 @@ TEST_F(Files, AppendedFileGoesOnAppending)
         lseek(fd, 0, SEEK_SET);
         REQUIRE(write(fd, "x", 1) == 1);
         REQUIRE(content() == "0123456789x");
+    });
+}
+
+/* Rotated or removed: it is begun again. */
+TEST_F(Files, LogThatIsGoneOrShorterIsNoFailure)
+{
+    int fd = hold(open(path.c_str(), O_WRONLY | O_APPEND));
+
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::ofstream(path) << "new"; /* shorter */
+    in_child([&] {
+        REQUIRE(write(fd, "x", 1) == 1);
+        REQUIRE(content() == "newx");
+    });
+    ASSERT_EQ(unlink(path.c_str()), 0);
+    in_child([&] {
+        REQUIRE(write(fd, "y", 1) == 1);
+        REQUIRE(content() == "y");
     });
 }
 
@@ -646,6 +665,45 @@ TEST_F(Files, RedirectedAndClosedStreams)
         REQUIRE(restore() == 0);
         REQUIRE(write(1, "!", 1) == 1 && content() == "0123456789!");
         REQUIRE(open("/dev/null", O_RDONLY) == 0); /* 0 was closed again */
+        _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+/* What the launcher opened is a stream, what the program opened of it is not. */
+TEST_F(Files, OutputFileOfTheLauncherIsAStream)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        const std::string next = path + ".next";
+        char text[CKPT_OUTPUT_SIZE];
+        int fd = open(path.c_str(), O_WRONLY | O_APPEND);
+
+        REQUIRE(dup2(fd, 1) == 1 && close(fd) == 0);
+        ckpt_output_text(text);
+        REQUIRE(setenv(CKPT_OUTPUT_VARIABLE, text, 1) == 0);
+        ckpt_files_open();
+        const int duplicate = hold(dup(1));
+        const int own = hold(open(path.c_str(), O_WRONLY));
+        REQUIRE(save() == 0);
+        REQUIRE(file(1).kind == CKPT_FILE_STREAM && file(1).detail == 1);
+        REQUIRE(file(duplicate).kind == CKPT_FILE_STREAM);
+        REQUIRE(file(own).kind == CKPT_FILE_REGULAR);
+        REQUIRE(write(1, "later", 5) == 5);
+        close(own);
+        REQUIRE(save() == 0);
+        const int launched = open(next.c_str(), O_WRONLY | O_CREAT, 0600);
+        REQUIRE(dup2(launched, 1) == 1 && unlink(next.c_str()) == 0);
+        REQUIRE(restore() == 0);
+        REQUIRE(write(duplicate, "new", 3) == 3 && lseek(1, 0, SEEK_CUR) == 3);
+        REQUIRE(content() == "0123456789later"); /* not cut back */
+        ckpt_files_resume();
+        REQUIRE(save() == 0 && file(duplicate).kind == CKPT_FILE_STREAM);
+        ckpt_output_text(text);
+        REQUIRE(std::string(getenv(CKPT_OUTPUT_VARIABLE)) == text);
         _exit(0);
     }
     ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -13,6 +13,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/service.h"
+#include "files/input.h"
 #include "runtime/init.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -49,13 +50,15 @@ static void open_program(void)
     ckpt_service_open();
 }
 
-/* A library that is preloaded is initialised after those it was loaded with, and
+/* Of every process that has the library, not only of a program without MPI.
+ * A library that is preloaded is initialised after those it was loaded with, and
  * before the program (ld.so(8), LD_PRELOAD). */
 __attribute__((constructor)) static void begin(void)
 {
     const char *started = getenv(CKPT_IDENTITY_VARIABLE);
     char own[CKPT_IDENTITY_SIZE];
 
+    ckpt_input_open(); /* before anybody looks at the streams */
     if (started == NULL) {
         return;
     }

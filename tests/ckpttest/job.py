@@ -23,7 +23,7 @@ class JobError(AssertionError):
 class Job:
     """Starts a command; a thread collects its standard output and error."""
 
-    def __init__(self, command, directory, environment):
+    def __init__(self, command, directory, environment, stdin=subprocess.DEVNULL):
         self.command = [str(word) for word in command]
         self.lines = []
         self.times = []  # monotonic seconds, one for each line
@@ -35,7 +35,7 @@ class Job:
             self.command,
             cwd=directory,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -61,8 +61,8 @@ class Lab:
         """The command as it is run here."""
         return command
 
-    def _start(self, command, more):
-        job = Job(self.wrap(command), self.work, self.environment(**more))
+    def _start(self, command, more, stdin=subprocess.DEVNULL):
+        job = Job(self.wrap(command), self.work, self.environment(**more), stdin)
         self.jobs.append(job)
         return job
 

@@ -76,7 +76,7 @@ def descendants(pid):
 
 def ranks_of(launcher):
     """Process ids of the MPI ranks that an mpirun has started here."""
-    return [p for p in descendants(launcher) if name_of(p) != "ckptd"]
+    return [p for p in descendants(launcher) if name_of(p) not in ("ckptd", "ckpt-stdin")]
 
 
 def rank_page_of(pid):

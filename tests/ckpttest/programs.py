@@ -152,6 +152,16 @@ def idle(stop_file, ranks=2):
     return Program("idle", [APPS / "idle", stop_file], ranks, r"^tick (\d+)")
 
 
+def reader(lines, pause_us=0, early=0, end=1, ranks=2):
+    """Rank 0 reads numbered lines from standard input, some of them before MPI_Init."""
+    return Program("reader", [APPS / "reader", lines, pause_us, early, end], ranks)
+
+
+def lammps_from_input(ranks=2):
+    """Debian's LAMMPS, which reads its script from standard input (inputs.stages())."""
+    return Program("LAMMPS", ["lmp", "-log", "log.stages"], ranks, r"^stage (\d+)")
+
+
 def ends(how, ranks=2):
     """Rank 1 ends as it should not: see the source."""
     return Program("ends", [APPS / "ends", how], ranks)

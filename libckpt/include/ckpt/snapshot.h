@@ -128,7 +128,8 @@ struct ckpt_file {
     uint64_t value;         /* eventfd: counter; pipe: CKPT_PIPE_*;
                                inotify: last watch given; signalfd: bit
                                (signal - 1) for each; timerfd: CLOCK_*; socket:
-                               inode of the other end, or 0 */
+                               inode of the other end, or 0; stream:
+                               CKPT_INPUT_* (input.h), or 0 */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;

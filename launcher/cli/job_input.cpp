@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_input.cpp - files are read again; what comes through a pipe or from a terminal is kept
+ * in the job's directory.
+ */
+#include "cli/job_input.hpp"
+
+#include "common/error.hpp"
+#include "common/files.hpp"
+
+#include "ckpt/input.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ckpt::cli
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::size_t buffer_size = 64 << 10;
+/* What the launcher has not taken yet: a producer that is faster has to wait. */
+constexpr std::uint64_t most_ahead = 1 << 20;
+/* A launcher that cannot wait: what fits into a rank's pipe before somebody reads, then a part
+ * at a time; after so long without news of the ranks, too. */
+constexpr std::uint64_t first_bytes = 32 << 10;
+constexpr std::uint64_t bytes_at_once = 16 << 10;
+constexpr auto pace = std::chrono::milliseconds(20);
+constexpr auto longest_start = std::chrono::seconds(10);
+constexpr auto look_again = std::chrono::milliseconds(300);
+
+bool has_option(const LaunchLine &line, const char *name)
+{
+    return line.find(name) != nullptr;
+}
+
+bool is_nothing(const struct stat &status)
+{
+    struct stat nothing {};
+    return S_ISCHR(status.st_mode) && stat("/dev/null", &nothing) == 0 &&
+           nothing.st_rdev == status.st_rdev;
+}
+
+/* The end of a launcher closes its pipe; that is no end of ours. A handler, unlike
+ * SIG_IGN, is not inherited. */
+void survive_closed_pipes()
+{
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    (void)sigaction(SIGPIPE, &action, nullptr);
+}
+
+} // namespace
+
+KeptInput::KeptInput(const fs::path &directory)
+    : whole(directory / "stdin"), part(directory / "stdin.part")
+{
+}
+
+void KeptInput::remove() const
+{
+    std::error_code error;
+    fs::remove(whole, error);
+    fs::remove(part, error);
+}
+
+JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine &line,
+                   bool is_resumed)
+    : loop_(loop), kept_(directory), is_slow_(line.launcher == Launcher::hydra),
+      pace_(loop, [this] { allow_more(); }), foreground_(loop, [this] { watch(); })
+{
+    struct stat status {};
+    const bool has_input = fstat(STDIN_FILENO, &status) == 0;
+    const bool is_terminal = has_input && isatty(STDIN_FILENO) == 1;
+    const bool wants_terminal = line.launcher == Launcher::other || has_option(line, "pty");
+
+    is_empty_ = !has_input || is_nothing(status);
+    survive_closed_pipes();
+    if (is_resumed && fs::exists(kept_.whole)) {
+        use_file(open_file(kept_.whole, O_RDONLY, 0, "the kept standard input"));
+        return;
+    }
+    kept_.remove();
+    if (has_input && S_ISREG(status.st_mode)) {
+        use_file(Fd());
+        link_file();
+    } else if (has_input && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ||
+                             (is_terminal && !wants_terminal))) {
+        make_private_directory(directory);
+        open_stream(is_terminal);
+    }
+}
+
+JobInput::~JobInput()
+{
+    end_launch();
+}
+
+std::string JobInput::variable() const
+{
+    if (kind_ != Kind::none) {
+        return CKPT_INPUT_AGAIN;
+    }
+    return is_empty_ ? CKPT_INPUT_NONE : CKPT_INPUT_NEW;
+}
+
+/* file: none, if it is our own standard input. */
+void JobInput::use_file(Fd file)
+{
+    kind_ = Kind::file;
+    file_ = std::move(file);
+    if (!file_) {
+        start_ = std::max<off_t>(lseek(STDIN_FILENO, 0, SEEK_CUR), 0);
+    }
+    if (is_slow_) { /* we feed it */
+        struct stat status {};
+        if (!file_) {
+            file_.reset(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+        }
+        if (!file_ || fstat(file_.get(), &status) != 0) {
+            fail_errno(errno, "the standard input cannot be read");
+        }
+        kind_ = Kind::stream;
+        has_ended_ = true;
+        size_ = static_cast<std::uint64_t>(std::max<off_t>(status.st_size - start_, 0));
+    }
+}
+
+/* For a `ckpt restart` of later. */
+void JobInput::link_file() const
+{
+    struct stat own {}, named {};
+    std::error_code error;
+    const fs::path path = fs::read_symlink("/proc/self/fd/0", error);
+
+    if (!error && start_ == 0 && fstat(STDIN_FILENO, &own) == 0 &&
+        stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
+        own.st_dev == named.st_dev) {
+        make_private_directory(kept_.whole.parent_path());
+        fs::create_symlink(path, kept_.whole, error); /* or it is given by hand */
+    }
+}
+
+void JobInput::open_stream(bool is_terminal)
+{
+    kind_ = Kind::stream;
+    is_terminal_ = is_terminal;
+    file_ = open_file(kept_.part, O_RDWR | O_CREAT | O_TRUNC, 0600, "the kept standard input");
+}
+
+/* ---- A launch ------------------------------------------------------------------------ */
+
+int JobInput::begin_launch(bool has_ended)
+{
+    const bool is_first = std::exchange(is_first_, false);
+
+    if (kind_ == Kind::none) {
+        return STDIN_FILENO;
+    }
+    if (has_ended) {
+        given_ = open_file("/dev/null", O_RDONLY, 0, "no input");
+        return given_.get();
+    }
+    if (kind_ == Kind::file) {
+        const int fd = file_ ? file_.get() : STDIN_FILENO;
+        if ((!is_first || file_) && lseek(fd, start_, SEEK_SET) < 0) {
+            fail_errno(errno, "the standard input cannot be read again");
+        }
+        return fd;
+    }
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        fail_errno(errno, "no pipe for the standard input");
+    }
+    given_.reset(ends[0]);
+    sink_.reset(ends[1]);
+    if (fcntl(sink_.get(), F_SETFL, O_WRONLY | O_NONBLOCK) < 0) {
+        fail_errno(errno, "the pipe of the standard input cannot be used");
+    }
+    fed_ = 0;
+    allowed_ = is_slow_ ? first_bytes : UINT64_MAX;
+    if (is_slow_) {
+        pace_.start(longest_start);
+    }
+    watch();
+    return given_.get();
+}
+
+void JobInput::end_launch()
+{
+    stop_feeding();
+    given_.reset();
+}
+
+void JobInput::forget()
+{
+    end_launch();
+    kept_.remove();
+}
+
+/* ---- A stream ------------------------------------------------------------------------ */
+
+bool JobInput::wants_more() const
+{
+    return sink_ && !has_ended_ && size_ - fed_ < most_ahead;
+}
+
+/* A terminal belongs to another job of the shell while this one is in the background. One
+ * that is not ours has no such jobs. */
+bool JobInput::may_read_terminal() const
+{
+    const pid_t front = is_terminal_ ? tcgetpgrp(STDIN_FILENO) : -1;
+    return front < 0 || front == getpgrp();
+}
+
+/* Brings what the loop watches in line with what is to be done. */
+void JobInput::watch()
+{
+    if (kind_ != Kind::stream) {
+        return;
+    }
+    if (sink_ && has_ended_ && fed_ >= size_) {
+        stop_feeding(); /* the launcher sees the end */
+        return;
+    }
+    const bool is_in_front = may_read_terminal();
+    const bool reads = wants_more() && is_in_front;
+    const bool writes = sink_ && fed_ < std::min(size_, allowed_);
+
+    if (reads != is_reading_) {
+        is_reading_ = reads;
+        if (reads) {
+            loop_.watch(STDIN_FILENO, EPOLLIN, [this](std::uint32_t) { receive(); });
+        } else {
+            loop_.forget(STDIN_FILENO);
+        }
+    }
+    if (writes != is_writing_) {
+        is_writing_ = writes;
+        if (writes) {
+            loop_.watch(sink_.get(), EPOLLOUT, [this](std::uint32_t) { feed(); });
+        } else {
+            loop_.forget(sink_.get());
+        }
+    }
+    if (is_terminal_ && wants_more()) {
+        foreground_.start(look_again);
+    }
+}
+
+void JobInput::receive()
+{
+    std::array<char, buffer_size> bytes;
+
+    if (!may_read_terminal()) {
+        watch();
+        return;
+    }
+    const ssize_t size = read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) {
+        return;
+    }
+    if (size <= 0) {
+        finish();
+    } else if (write_exactly(file_.get(), bytes.data(), static_cast<std::size_t>(size),
+                             size_) != 0) {
+        fail_errno(errno, "{} cannot be written", kept_.part.string());
+    } else {
+        size_ += static_cast<std::uint64_t>(size);
+    }
+    watch();
+}
+
+/* From now on it can be told from one that was cut off. */
+void JobInput::finish()
+{
+    has_ended_ = true;
+    std::error_code error;
+    fs::rename(kept_.part, kept_.whole, error);
+    if (error) {
+        fmt::print(stderr, "ckpt: {} cannot be renamed: {}\n", kept_.part.string(),
+                   error.message());
+    }
+}
+
+void JobInput::ranks_have_come()
+{
+    if (is_slow_ && sink_) {
+        allow_more();
+    }
+}
+
+void JobInput::allow_more()
+{
+    allowed_ = fed_ + bytes_at_once;
+    pace_.start(pace);
+    watch();
+}
+
+void JobInput::feed()
+{
+    std::array<char, buffer_size> bytes;
+    const auto size =
+        std::min<std::uint64_t>(bytes.size(), std::min(size_, allowed_) - fed_);
+
+    if (read_exactly(file_.get(), bytes.data(), size,
+                     fed_ + static_cast<std::uint64_t>(start_)) != 0) {
+        fail_errno(errno, "{} cannot be read", kept_.part.string());
+    }
+    const ssize_t written = write(sink_.get(), bytes.data(), size);
+    if (written < 0 && errno != EAGAIN && errno != EINTR) {
+        stop_feeding(); /* the launcher does not read, or is gone */
+        return;
+    }
+    fed_ += written > 0 ? static_cast<std::uint64_t>(written) : 0;
+    watch();
+}
+
+void JobInput::stop_feeding()
+{
+    if (std::exchange(is_reading_, false)) {
+        loop_.forget(STDIN_FILENO);
+    }
+    if (std::exchange(is_writing_, false)) {
+        loop_.forget(sink_.get());
+    }
+    foreground_.stop();
+    pace_.stop();
+    sink_.reset();
+}
+
+} // namespace ckpt::cli

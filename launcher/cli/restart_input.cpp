@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * restart_input.cpp - the checkpoint has all of the input, or `ckpt run` has kept it, or the
+ * input of this command continues it.
+ */
+#include "cli/restart_input.hpp"
+
+#include "cli/input_state.hpp"
+#include "cli/job_input.hpp"
+#include "common/files.hpp"
+
+#include "ckpt/input.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace ckpt::cli
+{
+
+namespace
+{
+
+RestartInput open_kept(const std::filesystem::path &path)
+{
+    return {CKPT_INPUT_AGAIN, open_file(path, O_RDONLY, 0, "the kept standard input")};
+}
+
+} // namespace
+
+RestartInput restart_input(const TierDirectories &directories, const Checkpoint &checkpoint)
+{
+    const KeptInput kept(directories.lasting() / checkpoint.job);
+    const auto state = input_state(checkpoint);
+
+    if (!state) {
+        return {CKPT_INPUT_NEW};
+    }
+    if (state->has_ended) {
+        return {CKPT_INPUT_NEW, open_file("/dev/null", O_RDONLY, 0, "no input")};
+    }
+    if (state->is_kept && std::filesystem::exists(kept.whole)) {
+        return open_kept(kept.whole);
+    }
+    if (state->is_kept && std::filesystem::exists(kept.part)) {
+        RestartInput input = open_kept(kept.part);
+        input.warning = fmt::format(
+            "the standard input of {} had not ended when ckpt run did; the program gets the "
+            "{} bytes that had come, then the end of its input",
+            checkpoint.name(), std::filesystem::file_size(kept.part));
+        return input;
+    }
+    if (isatty(STDIN_FILENO) == 1) {
+        return {CKPT_INPUT_NEW};
+    }
+    return {CKPT_INPUT_NEW, Fd(),
+            fmt::format("the standard input of {} had not ended at the checkpoint; the program "
+                        "gets the {} bytes that the checkpoint has, then the standard input of "
+                        "this command",
+                        checkpoint.name(), state->unread)};
+}
+
+} // namespace ckpt::cli

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""inputs.py - standard inputs of jobs, and jobs under `ckpt run` that are killed while they
+read them."""
+
+import collections
+import contextlib
+import os
+import random
+import re
+import subprocess
+import termios
+import threading
+import time
+
+from . import alone, processes
+
+STAGES = 60
+LAMMPS = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 6 0 6 0 6
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+fix 1 all nve
+thermo 100
+"""
+
+
+def numbers(count):
+    """What apps/reader expects."""
+    return "".join(f"{i} {'x' * (i % 40)}\n" for i in range(count))
+
+
+def stages():
+    """A script for LAMMPS; each stage says that it is one."""
+    text = LAMMPS
+    for i in range(STAGES):
+        text += f'# {"x" * 200}\nprint "stage {i}"\nrun 100\n'
+    return text + 'print "the end"\nquit\n'
+
+
+def check_stages(log):
+    """LAMMPS's own log has each stage once."""
+    text = log.read_text(encoding="utf-8")
+    found = [int(n) for n in re.findall(r"^stage (\d+)$", text, re.MULTILINE)]
+    assert found == list(range(STAGES)), found
+    assert text.count("\nthe end\n") == 1
+
+
+@contextlib.contextmanager
+def from_file(lab, text):
+    """A redirected file."""
+    path = lab.directory / "input"
+    path.write_text(text, encoding="utf-8")
+    with path.open("rb") as file:
+        yield file
+
+
+def _write(fd, text, pause):
+    with contextlib.suppress(OSError):  # the reader has gone
+        for line in text.splitlines(keepends=True):
+            os.write(fd, line.encode())
+            time.sleep(pause)  # a producer with a speed of its own
+
+
+@contextlib.contextmanager
+def _producer(fd, text, pause, end):
+    thread = threading.Thread(target=lambda: (_write(fd, text, pause), end()), daemon=True)
+    thread.start()
+    yield
+    thread.join()
+
+
+@contextlib.contextmanager
+def from_pipe(lab, text, pause=0.0):
+    """A pipe into which another process writes."""
+    del lab
+    reader, writer = os.pipe()
+    with _producer(writer, text, pause, lambda: os.close(writer)):
+        yield reader
+        os.close(reader)
+
+
+@contextlib.contextmanager
+def from_slow_pipe(lab, text):
+    """It has not ended when the first checkpoints are taken."""
+    with from_pipe(lab, text, 0.005) as reader:
+        yield reader
+
+
+@contextlib.contextmanager
+def from_terminal(lab, text):
+    """Somebody types line by line, and ^D."""
+    del lab
+    master, slave = os.openpty()
+    attributes = termios.tcgetattr(slave)
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(slave, termios.TCSANOW, attributes)
+    with _producer(master, text, 0.002, lambda: os.write(master, b"\x04")):
+        yield slave
+        os.close(slave)
+    os.close(master)
+
+
+SOURCES = {
+    "file": from_file,
+    "pipe": from_pipe,
+    "slow pipe": from_slow_pipe,
+    "terminal": from_terminal,
+}
+
+
+def start(lab, command, stdin, *options):
+    """The command under `ckpt run`."""
+    run = [lab.ckpt_program, "run", "--name", alone.name(lab), *options, "--", *command]
+    # pylint: disable-next=protected-access
+    return lab._start(run, {}, stdin)
+
+
+def kill_a_rank(lab, chance):
+    """SIGKILL to a random one. False if there is none just now."""
+    found = alone.status(lab)
+    ranks = found["ranks"] if found else []
+    pids = [rank["pid"] for rank in ranks if rank["pid"] > 0]
+    if not pids:
+        return False
+    processes.kill(chance.choice(pids))
+    return True
+
+
+def ranks_below(job, name):
+    """Those that run the program, or are about to."""
+    return [p for p in job.ranks() if processes.name_of(p) in (name[:15], "ckpt-restart")]
+
+
+def torment(lab, job, chance, kills, pauses=(0.1, 0.6)):
+    """Saves and kills at random moments until the job ends; how often each."""
+    counts = collections.Counter()
+    while counts["kills"] < kills and job.run_on(chance.uniform(*pauses)):
+        saved = lab.ckpt("checkpoint", alone.name(lab))
+        counts["checkpoints"] += saved.returncode == 0
+        if not job.run_on(chance.uniform(0, pauses[1])):
+            break
+        counts["kills"] += kill_a_rank(lab, chance)
+    return counts
+
+
+def run_lammps(lab, command, kills, seed, source=from_file):
+    """LAMMPS of 60 stages, as often as it takes for so many kills; what was counted."""
+    chance = random.Random(seed)
+    totals = collections.Counter()
+    log = lab.work / "log.stages"
+    while totals["kills"] < kills:
+        subprocess.run(["rm", "-rf", lab.store, log], check=True)
+        options = ["--back-off", "10ms", "--max-restarts", str(10 * kills + 10)]
+        with source(lab, stages()) as stdin:
+            job = start(lab, command, stdin, *options)
+            totals += torment(lab, job, chance, kills - totals["kills"])
+            lines = job.succeed()
+        check_stages(log)
+        totals["runs"] += 1
+        totals["restarts"] += sum("; restart " in line for line in lines)
+    return totals
