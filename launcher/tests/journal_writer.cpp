@@ -156,13 +156,13 @@ std::string difference(const SeenTree &expected, const SeenTree &found)
 JournalWriter::JournalWriter(fs::path journal, const std::string &host, int process, int rank,
                              std::uint64_t &clock)
     : kept(journal / "kept"), journal_(std::move(journal)), host_(host), process_(process),
-      rank_(rank), clock_(clock)
+      rank_(rank), clock_(&clock)
 {
     ckpt_journal_record head = {};
 
     fs::create_directories(kept);
     head.type = CKPT_JOURNAL_BEGIN;
-    head.order = ++clock_;
+    head.order = ++*clock_;
     head.value = static_cast<std::uint64_t>(process);
     head.rank = rank;
     log_ = journal_ / fmt::format("{}-{}-{}.log", host, process, head.order);
@@ -181,7 +181,7 @@ void JournalWriter::record(ckpt_journal_type type, const std::string &path,
     head.offset = offset;
     head.value = value;
     head.rank = rank_;
-    head.order = ++clock_;
+    head.order = ++*clock_;
     add_file(log_, whole_record(head, path, other, data));
 }
 

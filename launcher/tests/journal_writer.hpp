@@ -76,7 +76,7 @@ class JournalWriter
     std::filesystem::path journal_, log_;
     std::string host_;
     int process_, rank_, kept_count_ = 0;
-    std::uint64_t &clock_;
+    std::uint64_t *clock_;
 };
 
 } // namespace ckpt::test

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_journal.cpp - files go back to a checkpoint: each kind of record, several processes,
+ * and what is refused without a change.
+ */
+#include "common/error.hpp"
+#include "journal/drop.hpp"
+#include "journal/rollback.hpp"
+#include "tests/journal_fixture.hpp"
+
+#include <fcntl.h>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using journal::Files;
+using test::JournalTest;
+using test::look_at;
+
+class Rollback : public JournalTest
+{
+};
+
+/* The reason why files cannot go back; the tree is as before. */
+std::string refusal(const JournalTest &test, Files files = Files::roll_back)
+{
+    const auto before = look_at(test.top);
+    try {
+        test.bring_back(5, files);
+    } catch (const Error &problem) {
+        EXPECT_EQ(test::difference(before, look_at(test.top)), "");
+        return problem.what();
+    }
+    ADD_FAILURE() << "it was not refused";
+    return "";
+}
+
+} // namespace
+
+TEST_F(Rollback, NothingToDo)
+{
+    remember();
+    writer.mark(5);
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatWasCreated)
+{
+    checkpoint(5);
+    writer.create(path("new"), "text");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatGrew)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatWasRewrittenInPlace)
+{
+    checkpoint(5);
+    writer.rewrite(path("old"), 2, "XXXX");
+    writer.rewrite(path("old"), 4, "YYYYYY");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatWasEmptied)
+{
+    checkpoint(5);
+    writer.replace_content(path("old"), "other");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatWasRemoved)
+{
+    checkpoint(5);
+    writer.unlink(path("old"));
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatWasReplaced)
+{
+    checkpoint(5);
+    for (int i = 0; i < 3; i++) {
+        writer.create(path("tmp"), std::to_string(i));
+        writer.rename(path("tmp"), path("old"));
+    }
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, RemovedFileThatWasWrittenToAfterwards)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    writer.unlink(path("old"));
+    writer.create(path("old"), "another one");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, DirectoriesThatMoved)
+{
+    checkpoint(5);
+    writer.create(path("directory/new"), "1");
+    writer.move_directory(path("directory"), path("moved"));
+    writer.append(path("moved/inside"), "more");
+    writer.create(path("moved/late"), "2");
+    writer.make_directory(path("directory"));
+    writer.create(path("directory/other"), "3");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, NamesThatWereExchanged)
+{
+    checkpoint(5);
+    writer.exchange(path("directory"), path("second"));
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, LinksModesAndEmptyDirectories)
+{
+    checkpoint(5);
+    writer.make_symlink("elsewhere", path("link"));
+    writer.change_mode(path("old"), 0600);
+    writer.remove_directory(path("empty"));
+    writer.make_directory(path("new directory\nwith \xff odd name"));
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, OrderOfSeveralProcesses)
+{
+    test::JournalWriter other(journal, "host", 200, 1, clock);
+    remember();
+    writer.mark(5);
+    other.mark(5);
+    writer.rewrite(path("old"), 0, "AAAA");
+    other.rewrite(path("old"), 2, "BBBB");
+    writer.rewrite(path("old"), 3, "CCCC");
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, ProcessThatBeganLater)
+{
+    checkpoint(5);
+    test::JournalWriter child(journal, "host", 300, -1, clock);
+    child.create(path("by child"), "text");
+    child.unlink(path("old"));
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, LaterCheckpointsAreConsumed)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    writer.mark(6);
+    writer.append(path("old"), "and more");
+    bring_back(5);
+    expect_remembered();
+    EXPECT_THROW(bring_back(6), Error);
+}
+
+TEST_F(Rollback, TwiceFromOneCheckpoint)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    bring_back(5);
+    test::JournalWriter again(journal, "host", 400, 0, clock);
+    again.unlink(path("old"));
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, StartOfTheJob)
+{
+    remember();
+    journal::begin_run(journal);
+    writer.create(path("new"), "text");
+    writer.unlink(path("old"));
+    bring_back(0);
+    expect_remembered();
+}
+
+TEST_F(Rollback, KeptFileThatIsGone)
+{
+    checkpoint(5);
+    writer.unlink(path("old"));
+    for (const auto &kept : std::filesystem::directory_iterator(journal / "kept")) {
+        std::filesystem::remove(kept.path());
+    }
+    EXPECT_NE(refusal(*this).find("old"), std::string::npos);
+}
+
+TEST_F(Rollback, FileThatSomebodyElseHasCut)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    std::filesystem::resize_file(path("old"), 3);
+    EXPECT_NE(refusal(*this).find("old"), std::string::npos);
+}
+
+TEST_F(Rollback, FileThatSomebodyElseHasChanged)
+{
+    remember();
+    writer.mark(5);
+    writer.state(path("old"));
+    test::write_file(path("old"), "another one");
+    EXPECT_NE(refusal(*this).find("--files ignore"), std::string::npos);
+    EXPECT_NE(refusal(*this, Files::check).find("old"), std::string::npos);
+    bring_back(5, Files::ignore);
+}
+
+TEST_F(Rollback, InputThatHasChangedIsAWarning)
+{
+    remember();
+    writer.mark(5);
+    writer.state(path("old"), false);
+    test::write_file(path("old"), "another one");
+    const auto outcome = bring_back(5);
+    ASSERT_EQ(outcome.warnings.size(), 1u);
+    EXPECT_NE(outcome.warnings[0].find("old"), std::string::npos);
+}
+
+TEST_F(Rollback, DirectoryWithForeignFiles)
+{
+    checkpoint(5);
+    writer.make_directory(path("new"));
+    test::write_file(path("new/foreign"), "not ours");
+    EXPECT_NE(refusal(*this).find("new"), std::string::npos);
+    EXPECT_EQ(test::read_file(path("new/foreign")), "not ours");
+}
+
+TEST_F(Rollback, TornTailOfALog)
+{
+    checkpoint(5);
+    writer.append(path("old"), "more");
+    std::ofstream(writer.log(), std::ios::app | std::ios::binary) << "CKJLtorn";
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, DamagedLog)
+{
+    checkpoint(5);
+    const auto at = std::filesystem::file_size(writer.log());
+    writer.append(path("old"), "more");
+    writer.append(path("old"), "more");
+    std::fstream file(writer.log(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at) + 60);
+    file.put('\x55');
+    file.close();
+    EXPECT_NE(refusal(*this).find("damaged"), std::string::npos);
+}
+
+TEST_F(Rollback, ManyRecords)
+{
+    constexpr int files = 20000;
+    checkpoint(5);
+    for (int i = 0; i < files; i++) {
+        writer.create(path("f" + std::to_string(i)), "");
+    }
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, OldRecordsAreDropped)
+{
+    writer.unlink(path("second/file"));
+    writer.mark(4);
+    checkpoint(5);
+    writer.unlink(path("old"));
+    journal::drop_before(journal, 5);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(journal / "kept"), {}), 1);
+    EXPECT_THROW(bring_back(4), Error);
+    bring_back(5);
+    expect_remembered();
+}
+
+TEST_F(Rollback, ForgottenJournalLeavesForeignFiles)
+{
+    checkpoint(5);
+    writer.unlink(path("old"));
+    test::write_file(journal / "foreign", "not ours");
+    journal::forget(journal);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(journal), {}), 1);
+    std::filesystem::remove(journal / "foreign");
+    journal::forget(journal);
+    EXPECT_TRUE(!std::filesystem::exists(journal) || std::filesystem::is_empty(journal));
+}
+
+} // namespace ckpt

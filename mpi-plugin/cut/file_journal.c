@@ -14,20 +14,34 @@
 #include "journal/journal.h"
 #include "runtime/runtime.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static char directory[sizeof(((struct ckpt_message *)0)->text)];
 static uint64_t mark; /* of the checkpoint that is requested; 0: it has none */
 
+/* The variable of the program's environment. It is here, so that programs which it
+ * executes later learn of a directory that this process learns of later, too. */
+static char variable[sizeof(CKPT_JOURNAL_VARIABLE "=") + PATH_MAX];
+
+static void tell_children(const char *value)
+{
+    ckpt_text_format(variable, sizeof(variable), CKPT_JOURNAL_VARIABLE "=%s", value);
+}
+
 __attribute__((constructor)) static void open_from_start(void)
 {
     const char *given = getenv(CKPT_JOURNAL_VARIABLE);
     struct ckpt_failure failure = {""};
 
-    if (ckpt_journal_prepare(&failure) == 0 &&
-        (given == NULL || *given == '\0' ||
-         ckpt_journal_open(given, -1, &failure) == 0)) {
+    tell_children(given == NULL ? "" : given);
+    if (putenv(variable) != 0) {
+        (void)ckpt_fail(&failure, -ENOMEM, "no memory for the environment");
+    } else if (ckpt_journal_prepare(&failure) == 0 &&
+               (given == NULL || *given == '\0' ||
+                ckpt_journal_open(given, -1, &failure) == 0)) {
         return;
     }
     fprintf(stderr, "ckpt: files will not roll back: %s\n", failure.text);
@@ -54,12 +68,15 @@ int ckpt_file_journal_mark(struct ckpt_failure *failure)
     }
     if (!ckpt_journal_is_open()) {
         error = ckpt_journal_open(directory, rank, failure);
+        tell_children(error == 0 ? directory : "");
     }
     return error != 0 ? error : ckpt_journal_mark(mark, rank, failure);
 }
 
 int ckpt_file_journal_resume(struct ckpt_failure *failure)
 {
-    return ckpt_journal_resume(ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE),
-                               (int)ckpt_rank_page()->rank, failure);
+    const char *given = ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE);
+
+    tell_children(given == NULL ? "" : given);
+    return ckpt_journal_resume(given, (int)ckpt_rank_page()->rank, failure);
 }

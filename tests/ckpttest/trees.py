@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""trees.py - a program that changes a tree of files is killed at random moments, also while
+its files are rolled back; the tree must be that of an undisturbed run."""
+
+import collections
+import os
+import random
+import signal
+import stat
+from pathlib import Path
+
+from .programs import Program
+from .settings import APPS
+
+STEPS_PER_KILL = 6
+PAUSE_US = 15000
+LONGEST_RUN = 0.25  # seconds from a checkpoint to the kill
+FAULTS = (
+    "rollback-before-record",
+    "rollback-after-record",
+    "rollback-before-rename",
+    "rollback-after-step",
+    "rollback-before-done",
+    "rollback-after-done",
+    "rollback-during-removal",
+)
+
+
+def look_at(directory):
+    """All that can be seen of a tree: by path, type, mode, content, and time if the program
+    has set it."""
+    seen = {}
+    for path in sorted(Path(directory).rglob("*")):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            content = os.readlink(path)
+        else:
+            content = path.read_bytes() if stat.S_ISREG(status.st_mode) else None
+        set_by_program = status.st_mtime < 1_200_000_000
+        seen[str(path.relative_to(directory))] = (
+            stat.S_IFMT(status.st_mode),
+            stat.S_IMODE(status.st_mode),
+            content,
+            status.st_mtime_ns if set_by_program else 0,
+        )
+    return seen
+
+
+def require_same(expected, found):
+    """Names what differs."""
+    names = [name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)]
+    assert not names, {name: (expected.get(name), found.get(name)) for name in sorted(names)[:3]}
+
+
+def program(directory, steps, seed, ranks):
+    """apps/tree_writer, in an empty directory."""
+    directory.mkdir()
+    argv = [APPS / "tree_writer", directory, steps, seed, PAUSE_US]
+    return Program("tree_writer", argv, ranks)
+
+
+def expected_tree(lab, steps, seed, ranks):
+    """That of an undisturbed run."""
+    directory = lab.directory / f"expected-{seed}"
+    lab.start_native(program(directory, steps, seed, ranks)).succeed()
+    return look_at(directory)
+
+
+def _die_while_rolling_back(lab, moments, counts):
+    """A restart that is killed in its roll back, at one of the named points."""
+    fault = f"{moments.choice(FAULTS)}:{moments.randrange(1, 12)}"
+    job = lab.restart(CKPT_FAULT=fault)
+    code = job.finish() if not job.run_on(0.5) else None
+    if code is None:  # the roll back was over before that point
+        job.kill()
+        counts["points not reached"] += 1
+    else:
+        assert code == -signal.SIGKILL, (code, job.lines[-5:])
+        counts["roll backs killed"] += 1
+
+
+def run(lab, kills, seed, ranks=2):
+    """Kills a run so often; what was counted."""
+    moments = random.Random(seed)
+    counts = collections.Counter()
+    steps = kills * STEPS_PER_KILL
+    directory = lab.directory / f"tree-{seed}"
+    job = lab.start(program(directory, steps, seed, ranks))
+    while counts["kills"] < kills:
+        job.wait_for(r"^step ")
+        job.run_on(moments.random() * LONGEST_RUN)
+        if not job.run_on(0):
+            break
+        done = lab.ckpt("checkpoint", str(job.pid))
+        job.run_on(moments.random() * LONGEST_RUN)
+        if done.returncode != 0 or not job.run_on(0):
+            break  # it has ended
+        lab.kill_and_wait_for_agent(job)
+        counts["kills"] += 1
+        if moments.randrange(2) == 0:
+            _die_while_rolling_back(lab, moments, counts)
+        job = lab.restart()
+    lines = job.succeed()
+    assert not [line for line in lines if "WRONG" in line], lines
+    require_same(expected_tree(lab, steps, seed, ranks), look_at(directory))
+    assert not list(Path(directory).rglob(".ckpt*"))
+    counts["restarts"] = counts["kills"]
+    return counts

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files roll back with the program (docs/file-journal.md)."""
+
+import os
+
+import pytest
+
+from ckpttest import processes, trees
+from ckpttest.lab import Lab
+
+SCRIPT = """
+import os, sys, time
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+def do_step(step):
+    {body}
+for step in range({steps}):
+    if world.rank == 0:
+        do_step(step)
+        print("step", step, flush=True)
+    world.Barrier()
+    time.sleep(0.02)
+"""
+
+# What one step does: `state` holds a number that each step computes from the last one.
+KINDS = {
+    "rewritten": """
+    last = int(open("state").read()) if os.path.exists("state") else 0
+    open("state", "w").write(str(last * 31 % 1000003 + step))
+""",
+    "appended": """
+    with open("log", "a") as log:
+        log.write("step %d\\n" % step)
+""",
+    "renamed": """
+    last = int(open("state").read()) if os.path.exists("state") else 0
+    open("state.tmp", "w").write(str(last * 31 % 1000003 + step) + " " * 5000)
+    os.replace("state.tmp", "state")
+""",
+    "scratch": """
+    name = "scratch.%d" % (step % 7)
+    open(name, "w").write("x" * step)
+    if step % 3:
+        os.unlink(name)
+""",
+    "in-place": """
+    if not os.path.exists("cells"):
+        open("cells", "wb").write(bytes(300000))
+    with open("cells", "r+b") as cells:
+        at = step * 7919 % 299000
+        cells.seek(at)
+        old = cells.read(1)[0]
+        cells.seek(at)
+        cells.write(bytes([(old + step) % 251]) * 900)
+""",
+    "large": """
+    last = open("large", "rb").read()[:8] if os.path.exists("large") else b"00000000"
+    open("large", "wb").write(b"%08d" % ((int(last) * 31 + step) % 10**8) + bytes(500000 + step))
+""",
+    "directories": """
+    name, other = ("a", "b") if os.path.exists("a") else ("b", "a")
+    os.makedirs(name, exist_ok=True)
+    with open(name + "/list", "a") as file:
+        file.write("%d\\n" % step)
+    os.rename(name, other)
+""",
+    "links": """
+    if os.path.lexists("link"):
+        os.unlink("link")
+    os.symlink("to-%d" % step, "link")
+""",
+    "attributes": """
+    open("file", "a").close()
+    os.chmod("file", 0o600 + step % 8)
+    os.utime("file", ns=(10**18, 11 * 10**17 + step))
+""",
+    "children": """
+    assert os.system("echo %d >> by-shell; cp by-shell copy; mv copy moved" % step) == 0
+""",
+}
+
+
+class Steps:
+    """A kind of change as an MPI program in Python."""
+
+    name = "steps"
+    ranks = 2
+    progress = r"^step (\d+)"
+
+    def __init__(self, lab, kind, steps):
+        script = lab.directory / "steps.py"
+        script.write_text(SCRIPT.format(body=KINDS[kind].strip(), steps=steps), encoding="utf-8")
+        self.argv = ["/usr/bin/python3", "-B", script]
+
+    def prepare(self, directory):
+        """It makes what it needs."""
+
+
+def files_of(lab):
+    """What the program has made."""
+    return trees.look_at(lab.work)
+
+
+def undisturbed_files(lab, kind):
+    """What it makes if nothing happens."""
+    other = Lab(lab.directory / "undisturbed")
+    other.start_native(Steps(other, kind, 60)).succeed()
+    return files_of(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(lab, kind):
+    """Saved, killed later, and restarted: the files are those of an undisturbed run."""
+    program = Steps(lab, kind, 60)
+    job = lab.start(program)
+    job.wait_for("^step 20$")
+    lab.checkpoint(job)
+    job.wait_for("^step 40$")
+    lab.kill_and_wait_for_agent(job)
+    lab.restart().succeed()
+    trees.require_same(undisturbed_files(lab, kind), files_of(lab))
+
+
+def test_job_that_begins_again(lab):
+    """It fails before its first checkpoint: the files are those of its beginning."""
+    program = Steps(lab, "appended", 60)
+    run = [lab.ckpt_program, "run", "--name", "job", "--back-off", "0.1s", "--"]
+    # pylint: disable-next=protected-access
+    job = lab._start([*run, *lab.mpirun_command(program)], {})
+    job.wait_for("^step 20$")
+    processes.kill(job.ranks()[-1])
+    job.wait_for("from the beginning")
+    job.succeed()
+    lines = (lab.work / "log").read_text(encoding="utf-8").splitlines()
+    assert lines == [f"step {i}" for i in range(60)]
+    assert not (lab.store / "job").exists() or not (lab.store / "job/journal").exists()
+
+
+def test_file_changed_by_another_program(lab):
+    """It is named, and nothing is changed; --files ignore goes on."""
+    program = Steps(lab, "appended", 60)
+    job = lab.start(program)
+    job.wait_for("^step 20$")
+    lab.checkpoint(job)
+    job.wait_for("^step 40$")
+    lab.kill_and_wait_for_agent(job)
+    log = lab.work / "log"
+    log.write_text(log.read_text(encoding="utf-8")[:30], encoding="utf-8")
+    before = files_of(lab)
+    refused = lab.ckpt("restart")
+    assert refused.returncode == 1
+    assert str(log) in refused.stderr and "--files ignore" in refused.stderr
+    assert files_of(lab) == before
+    assert lab.ckpt("restart", "--files", "check").returncode == 1
+    assert lab.ckpt("restart", "--files", "ignore").returncode == 0
+
+
+def test_older_checkpoint(lab):
+    """Files go back to the one before the newest, too."""
+    program = Steps(lab, "renamed", 60)
+    job = lab.start(program)
+    job.wait_for("^step 10$")
+    first = lab.checkpoint(job)["name"]
+    job.wait_for("^step 25$")
+    lab.checkpoint(job)
+    job.wait_for("^step 40$")
+    lab.kill_and_wait_for_agent(job)
+    lab.restart(first).succeed()
+    trees.require_same(undisturbed_files(lab, "renamed"), files_of(lab))
+
+
+def test_kept_file_is_gone(lab):
+    """A restart that cannot be carried out has changed nothing."""
+    program = Steps(lab, "renamed", 60)
+    job = lab.start(program)
+    job.wait_for("^step 20$")
+    lab.checkpoint(job)
+    job.wait_for("^step 40$")
+    lab.kill_and_wait_for_agent(job)
+    for kept in lab.store.glob("*/journal/kept/*"):
+        os.unlink(kept)
+    before = files_of(lab)
+    refused = lab.ckpt("restart")
+    assert refused.returncode == 1 and "kept" in refused.stderr
+    assert files_of(lab) == before
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_tree_is_killed_at_random_moments(lab, seed):
+    """tests/campaign-files does this at length."""
+    assert trees.run(lab, 4, seed)["kills"] > 0
