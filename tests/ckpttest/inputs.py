@@ -185,8 +185,13 @@ def run_lammps_by_srun(cluster, directory, kills, seed):
             directory, script, options=["--nodes=2", "--ntasks-per-node=1"]
         )
         job.wait_for(r"^stage")
-        while totals["kills"] < kills and not any("the end" in line for line in job.lines):
-            time.sleep(chance.uniform(0.5, 2))  # a random moment
+        newest = 0
+        while totals["kills"] < kills and job.facts()["JobState"] == "RUNNING":
+            time.sleep(chance.uniform(0.1, 1))  # a random moment
+            found = [int(p.parent.name) for p in directory.glob("ckpt/*/0*/manifest.json")]
+            if max(found, default=0) == newest:
+                continue  # two kills without a checkpoint between them end the job
+            newest = max(found)
             with contextlib.suppress(StopIteration):  # it is just starting, or has ended
                 cluster.kill_a_rank("lmp")
                 totals["kills"] += 1
@@ -194,5 +199,5 @@ def run_lammps_by_srun(cluster, directory, kills, seed):
         check_stages(directory / "log.stages")
         totals["runs"] += 1
         totals["restarts"] += sum("; restart " in line for line in job.lines)
-        totals["checkpoints"] += len(list(directory.glob("ckpt/*/0*")))
+        totals["checkpoints"] += newest
     return totals
