@@ -34,6 +34,9 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
     const KeptInput kept(directories.lasting() / checkpoint.job);
     const auto state = input_state(checkpoint);
 
+    if (!state && checkpoint.is_on_nodes && std::filesystem::exists(kept.whole)) {
+        return from_file(CKPT_INPUT_AGAIN, kept.whole); /* not used if it has ended */
+    }
     if (!state) {
         return {CKPT_INPUT_NEW};
     }
