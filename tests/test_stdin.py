@@ -79,7 +79,7 @@ def test_killed_under_ckpt_run(place, source):
 
 @pytest.mark.parametrize("source", inputs.SOURCES)
 def test_killed_without_mpi(lab, source):
-    """A terminal is the program's own there, and what it has read since is typed once more."""
+    """A terminal is the program's own there: the next test."""
     if source == "terminal":
         pytest.skip("see test_terminal_without_mpi")
     command = [sys.executable, "-c", READER, "0.0003"]
@@ -88,6 +88,24 @@ def test_killed_without_mpi(lab, source):
         job.wait_for("^step")
         inputs.torment(lab, job, random.Random(SEED), 3)
         ok(job.succeed())
+
+
+def test_terminal_without_mpi(lab):
+    """What it has read since the checkpoint has to be typed once more, which is said."""
+    lines = inputs.numbers(30).splitlines(keepends=True)
+    master, slave = os.openpty()
+    job = inputs.start(lab, [sys.executable, "-c", READER, "0"], slave, "--back-off", "10ms")
+    os.write(master, "".join(lines[:10]).encode())
+    job.wait_for("^step 9$")
+    alone.save(lab)
+    os.write(master, lines[10].encode())
+    job.wait_for("^step 10$")
+    alone.kill(lab, job)
+    job.wait_for("^ckpt: what the program has read from the terminal .* typed again$")
+    os.write(master, "".join(lines[10:]).encode() + b"\x04")
+    ok(job.succeed(), len(lines))
+    os.close(slave)
+    os.close(master)
 
 
 def start_by_hand(lab, program, stdin):

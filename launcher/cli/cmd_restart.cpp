@@ -71,7 +71,7 @@ class RestartCommand : public Command
             restart_invocation(found.directories, checkpoint, options);
         continue_output_files(invocation, options.libraries);
         if (print_) {
-            print(invocation);
+            print(invocation, input.path);
             return exit_done;
         }
         if (!force_) {
@@ -129,7 +129,7 @@ class RestartCommand : public Command
         }
     }
 
-    static void print(const Invocation &invocation)
+    static void print(const Invocation &invocation, const std::filesystem::path &input)
     {
         if (!invocation.directory.empty()) {
             fmt::print("cd {} &&\n",
@@ -138,7 +138,8 @@ class RestartCommand : public Command
         for (const auto &[name, value] : invocation.environment) {
             fmt::print("{}={} \\\n", name, shell_words({value}));
         }
-        fmt::print("{}\n", shell_words(invocation.command));
+        const std::string from = input.empty() ? "" : " < " + shell_words({input.string()});
+        fmt::print("{}{}\n", shell_words(invocation.command), from);
     }
 
     std::string checkpoint_;

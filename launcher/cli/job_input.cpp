@@ -206,6 +206,14 @@ void JobInput::end_launch()
     given_.reset();
 }
 
+std::string JobInput::lost() const
+{
+    return kind_ == Kind::none && isatty(STDIN_FILENO) == 1
+               ? "what the program has read from the terminal since the checkpoint has to be "
+                 "typed again"
+               : "";
+}
+
 void JobInput::forget()
 {
     end_launch();

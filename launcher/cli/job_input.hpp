@@ -53,6 +53,9 @@ class JobInput
     /* Ranks of the launch have come to an agent: their relays read. */
     void ranks_have_come();
 
+    /* What a restart cannot give the program once more; empty if nothing. */
+    std::string lost() const;
+
     /* The job has ended and is not to be started again: what was kept is removed. */
     void forget();
 

@@ -5,10 +5,12 @@
  */
 #include "cli/output_files.hpp"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -73,6 +75,14 @@ void append_with_srun(LaunchLine &line)
     }
 }
 
+/* Its daemons on other nodes write files, too. Slurm starts them with mpirun's environment. */
+bool has_remote_daemons(const LaunchLine &line)
+{
+    return std::getenv("SLURM_JOB_ID") == nullptr &&
+           (line.find("host") != nullptr || line.find("hostfile") != nullptr ||
+            line.find("machinefile") != nullptr || line.find("default-hostfile") != nullptr);
+}
+
 std::optional<LaunchLine> try_parse(const Words &command)
 {
     try {
@@ -114,6 +124,9 @@ void continue_output_files(Invocation &invocation, const fs::path &libraries)
     const Words paths = output_paths(*line, here);
     if (paths.empty()) {
         return;
+    }
+    if (line->launcher == Launcher::open_mpi && has_remote_daemons(*line)) {
+        fmt::print(stderr, "ckpt: output files of ranks on other nodes are begun again\n");
     }
     const char *preload = std::getenv("LD_PRELOAD");
     invocation.environment["LD_PRELOAD"] =

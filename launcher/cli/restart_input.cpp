@@ -22,9 +22,9 @@ namespace ckpt::cli
 namespace
 {
 
-RestartInput open_kept(const std::filesystem::path &path)
+RestartInput from_file(const char *variable, const std::filesystem::path &path)
 {
-    return {CKPT_INPUT_AGAIN, open_file(path, O_RDONLY, 0, "the kept standard input")};
+    return {variable, open_file(path, O_RDONLY, 0, "the standard input"), path};
 }
 
 } // namespace
@@ -34,17 +34,20 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
     const KeptInput kept(directories.lasting() / checkpoint.job);
     const auto state = input_state(checkpoint);
 
+    if (!state && checkpoint.is_on_nodes && std::filesystem::exists(kept.whole)) {
+        return from_file(CKPT_INPUT_AGAIN, kept.whole); /* not used if it has ended */
+    }
     if (!state) {
         return {CKPT_INPUT_NEW};
     }
     if (state->has_ended) {
-        return {CKPT_INPUT_NEW, open_file("/dev/null", O_RDONLY, 0, "no input")};
+        return from_file(CKPT_INPUT_NEW, "/dev/null");
     }
     if (state->is_kept && std::filesystem::exists(kept.whole)) {
-        return open_kept(kept.whole);
+        return from_file(CKPT_INPUT_AGAIN, kept.whole);
     }
     if (state->is_kept && std::filesystem::exists(kept.part)) {
-        RestartInput input = open_kept(kept.part);
+        RestartInput input = from_file(CKPT_INPUT_AGAIN, kept.part);
         input.warning = fmt::format(
             "the standard input of {} had not ended when ckpt run did; the program gets the "
             "{} bytes that had come, then the end of its input",
@@ -54,7 +57,7 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
     if (isatty(STDIN_FILENO) == 1) {
         return {CKPT_INPUT_NEW};
     }
-    return {CKPT_INPUT_NEW, Fd(),
+    return {CKPT_INPUT_NEW, Fd(), {},
             fmt::format("the standard input of {} had not ended at the checkpoint; the program "
                         "gets the {} bytes that the checkpoint has, then the standard input of "
                         "this command",

@@ -7,6 +7,7 @@
 #include "common/fd.hpp"
 #include "image/tiers.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace ckpt::cli
@@ -15,6 +16,7 @@ namespace ckpt::cli
 struct RestartInput {
     std::string variable; /* value of CKPT_INPUT */
     Fd given{};           /* for the launcher; none: ours */
+    std::filesystem::path path{}; /* of that */
     std::string warning{}; /* what is, or may be, lost; empty: nothing */
 };
 

@@ -116,6 +116,10 @@ void Relay::receive()
     if (result < 0 && is_temporary(errno)) {
         return;
     }
+    if (result < 0 && errno == EIO && ::isatty(source_.get()) == 1) {
+        (void)::poll(nullptr, 0, pause_ms); /* the terminal is another job's just now */
+        return;
+    }
     if (result <= 0) {
         page_->ended = 1;
         source_.reset();

@@ -7,6 +7,7 @@
 
 #include "cli/launch_line.hpp"
 #include "cli/other_launcher.hpp"
+#include "cli/output_files.hpp"
 #include "cli/restart_line.hpp"
 #include "cli/tune_file.hpp"
 #include "common/files.hpp"
@@ -367,6 +368,43 @@ TEST_F(RunLine, ExportsVariablesWithHydra)
     EXPECT_NE(text_of(run("mpiexec.hydra -genv LD_PRELOAD /e.so ./app").command)
                   .find("-genv LD_PRELOAD /lib/ckpt/libckpt-mpi.so:/e.so ./app"),
               std::string::npos);
+}
+
+TEST(OutputFiles, AreFoundByTheOptionsOfEachLauncher)
+{
+    const auto paths = [](const Words &command) {
+        return output_paths(parse_launch_line(command), "/here");
+    };
+    const Words none;
+
+    EXPECT_EQ(paths({"mpirun", "--output-filename", "logs:nojobid", "-np", "2", "./app"}),
+              Words({"/here/logs"}));
+    EXPECT_EQ(paths({"mpirun", "-xml", "--xml-file", "/x", "./app"}), Words({"/x"}));
+    EXPECT_EQ(paths({"mpirun", "--output", "tag,dir=l:raw,file=f", "./app"}),
+              Words({"/here/l", "/here/f"}));
+    EXPECT_EQ(paths({"mpiexec.hydra", "-outfile-pattern", "o/%r.out", "-errfile-pattern", "e",
+                     "./app"}),
+              Words({"/here/o/", "/here/e"}));
+    EXPECT_EQ(paths({"mpirun", "--output", "tag", "./app"}), none);
+    EXPECT_EQ(paths({"srun", "-o", "out", "./app"}), none);
+}
+
+TEST(OutputFiles, SrunIsToldToAppend)
+{
+    const auto continued = [](const Words &command) {
+        Invocation invocation{command, {}, {}, false};
+        continue_output_files(invocation, "/lib/ckpt");
+        return invocation;
+    };
+
+    EXPECT_EQ(text_of(continued({"srun", "-o", "out", "./app"}).command),
+              "srun -o out --open-mode=append ./app");
+    EXPECT_EQ(text_of(continued({"srun", "-o", "out", "--open-mode=truncate", "./app"}).command),
+              "srun -o out --open-mode=truncate ./app");
+    EXPECT_EQ(text_of(continued({"srun", "./app"}).command), "srun ./app");
+    Invocation other = continued({"mpirun", "--output-filename", "/logs", "./app"});
+    EXPECT_EQ(other.environment["CKPT_APPEND"], "/logs");
+    EXPECT_TRUE(other.environment["LD_PRELOAD"].starts_with("/lib/ckpt/libckpt-append.so"));
 }
 
 TEST_F(RunLine, SetsVariablesForAProgramWithoutLauncher)

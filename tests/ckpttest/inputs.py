@@ -166,3 +166,38 @@ def run_lammps(lab, command, kills, seed, source=from_file):
         totals["runs"] += 1
         totals["restarts"] += sum("; restart " in line for line in lines)
     return totals
+
+
+def run_lammps_by_srun(cluster, directory, kills, seed):
+    """The same on a cluster of Slurm, saved three times a second; what was counted."""
+    chance = random.Random(seed)
+    totals = collections.Counter()
+    directory.mkdir(parents=True)
+    (directory / "input").write_text(stages(), encoding="utf-8")
+    script = directory / "script"
+    options = f"--interval 300ms --back-off 10ms --max-restarts {10 * kills + 10}"
+    script.write_text(
+        f"#!/bin/sh\nckpt run {options} -- srun lmp -log log.stages < input\n", encoding="utf-8"
+    )
+    while totals["kills"] < kills:
+        subprocess.run(["rm", "-rf", directory / "ckpt", directory / "log.stages"], check=True)
+        job = cluster.submit(
+            directory, script, options=["--nodes=2", "--ntasks-per-node=1"]
+        )
+        job.wait_for(r"^stage")
+        newest = 0
+        while totals["kills"] < kills and job.facts()["JobState"] == "RUNNING":
+            time.sleep(chance.uniform(0.1, 1))  # a random moment
+            found = [int(p.parent.name) for p in directory.glob("ckpt/*/0*/manifest.json")]
+            if max(found, default=0) == newest:
+                continue  # two kills without a checkpoint between them end the job
+            newest = max(found)
+            with contextlib.suppress(StopIteration):  # it is just starting, or has ended
+                cluster.kill_a_rank("lmp")
+                totals["kills"] += 1
+        job.succeed()
+        check_stages(directory / "log.stages")
+        totals["runs"] += 1
+        totals["restarts"] += sum("; restart " in line for line in job.lines)
+        totals["checkpoints"] += newest
+    return totals
