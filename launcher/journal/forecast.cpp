@@ -32,6 +32,7 @@ class Simulation
 
     void undo_all();
     void compare_states();
+    void find_changes();
     Forecast take();
 
   private:
@@ -50,6 +51,7 @@ class Simulation
     bool may_write(const Object &object) const;
     void rename_complaints(const Record &record);
     void compare_state(const Record &record);
+    bool is_as_in(const Record &record, const Place &place) const;
 
     template <typename... Args>
     void obstacle(fmt::format_string<Args...> format, Args &&...args)
@@ -64,6 +66,10 @@ class Simulation
     Forecast result_;
     /* Files that were not found, by path: no fault if an older record replaces the path. */
     std::map<std::string, std::string> missing_;
+    /* Kept files that have changed since, each with the path that it was kept for, and a
+     * complaint: no fault if an older record gives the path something else, or the file
+     * another content. */
+    std::map<std::shared_ptr<Object>, std::pair<std::string, std::string>> unfit_;
     /* Objects whose content was changed, with a path. */
     std::map<std::shared_ptr<Object>, std::string> written_;
 };
@@ -81,6 +87,12 @@ void Simulation::undo_all()
     }
     for (const auto &[path, text] : missing_) {
         result_.obstacles.push_back(text);
+    }
+    for (const auto &[object, complaint] : unfit_) {
+        const Place place = tree_.find(complaint.first);
+        if (place.directory && place.node->object == object) {
+            result_.obstacles.push_back(complaint.second);
+        }
     }
 }
 
@@ -215,10 +227,13 @@ std::shared_ptr<Object> Simulation::kept_object(const Record &record)
         obstacle("{}: the file that was kept of it, {}, is gone", record.path, path);
     } else if (!is_copy && kept->inode != record.head.inode) {
         obstacle("{}: {}, which was kept of it, is another file", record.path, path);
-    } else if (kept->size != record.head.size) {
-        obstacle("{}: {}, which was kept of it, has {} bytes and not {}", record.path, path,
-                 kept->size, record.head.size);
     } else {
+        if (kept->size != record.head.size) {
+            unfit_[kept] = {record.path, fmt::format("{}: {}, which was kept of it, has {} bytes "
+                                                     "and not {}",
+                                                     record.path, path, kept->size,
+                                                     record.head.size)};
+        }
         auto object = is_copy ? std::make_shared<Object>(*kept) : kept;
         object->inode = record.head.inode;
         object->mode = S_IFREG | (record.head.mode & 07777);
@@ -321,6 +336,7 @@ void Simulation::undo_content(const Record &record)
     }
     object->size = head.size;
     object->modified = head.modified;
+    unfit_.erase(object);
     written_.try_emplace(object, record.path);
 }
 
@@ -348,6 +364,33 @@ void Simulation::compare_states()
     for (const Record *state : plan_.states) {
         compare_state(*state);
     }
+}
+
+/* What the oldest record of each name says, against the tree as it is. */
+void Simulation::find_changes()
+{
+    std::map<std::string_view, const Record *> oldest;
+
+    for (const Record *step : plan_.steps) { /* the newest first */
+        oldest[step->path] = step;
+    }
+    for (const auto &[path, record] : oldest) {
+        const Place place = tree_.find(path);
+        const bool is_there = place.directory && place.node->object;
+        if (record->type() == CKPT_JOURNAL_ABSENT ? is_there : !is_as_in(*record, place)) {
+            result_.differing.push_back(fmt::format("{}: was changed by the job itself", path));
+        }
+    }
+}
+
+/* The same inode, with the same size and time. */
+bool Simulation::is_as_in(const Record &record, const Place &place) const
+{
+    const ckpt_journal_record &head = record.head;
+
+    return place.directory && place.node->object && place.node->object->inode == head.inode &&
+           (!place.node->is_file() || (place.node->object->size == head.size &&
+                                       place.node->object->modified == head.modified));
 }
 
 void Simulation::compare_state(const Record &record)
@@ -390,6 +433,7 @@ Forecast compare(const Journal &journal, const Plan &plan)
 {
     Simulation simulation(journal, plan);
 
+    simulation.find_changes();
     simulation.compare_states();
     return simulation.take();
 }

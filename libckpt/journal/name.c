@@ -63,6 +63,17 @@ static int prepare(const char *path, const struct stat *status,
     return error;
 }
 
+/* The file was created since the mark. When all is undone it is gone: no need to keep
+ * it. */
+static int is_new(const struct stat *status)
+{
+    const struct ckpt_known_inode *inode =
+        ckpt_known_inode_find(status->st_dev, status->st_ino);
+
+    return S_ISREG(status->st_mode) && inode != NULL &&
+           (inode->flags & CKPT_INODE_NEW) != 0;
+}
+
 /* Records the name unless it is recorded. status: NULL if it is free. Returns its
  * slot, or NULL. */
 static struct ckpt_known_name *record_name(const char *path,
@@ -75,7 +86,7 @@ static struct ckpt_known_name *record_name(const char *path,
     if (known != NULL || ckpt_journal_path_is_exempt(path)) {
         return known;
     }
-    if (status != NULL) {
+    if (status != NULL && !is_new(status)) {
         error = prepare(path, status, &record);
     }
     if (error == 0) {

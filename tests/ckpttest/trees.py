@@ -12,7 +12,7 @@ from pathlib import Path
 from .programs import Program
 from .settings import APPS
 
-STEPS_PER_KILL = 6
+STEPS_PER_KILL = 30
 PAUSE_US = 15000
 LONGEST_RUN = 0.25  # seconds from a checkpoint to the kill
 FAULTS = (
