@@ -289,17 +289,17 @@ void Undo::note_file_system(const std::string &path)
     struct stat status;
     const std::string directory = fs::path(path).parent_path();
 
-    if (::stat(directory.c_str(), &status) == 0) {
-        file_systems_.try_emplace(status.st_dev, directory);
+    if (::stat(directory.c_str(), &status) == 0 && !file_systems_.contains(status.st_dev)) {
+        file_systems_[status.st_dev] = open_file(directory, O_RDONLY | O_DIRECTORY, 0,
+                                                 "directory");
     }
 }
 
 void Undo::sync()
 {
     for (const auto &[device, directory] : file_systems_) {
-        const Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
-        if (::syncfs(fd.get()) < 0) {
-            fail_errno(errno, "cannot sync {}", directory);
+        if (::syncfs(directory.get()) < 0) {
+            fail_errno(errno, "cannot sync a file system");
         }
     }
     file_systems_.clear();

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "common/fd.hpp"
 #include "journal/kept_files.hpp"
 #include "journal/plan.hpp"
 
@@ -40,7 +41,7 @@ class Undo
     const KeptFiles kept_;
     /* Steps that make copies of files, by path and inode of the original. */
     std::map<std::pair<std::string_view, std::uint64_t>, std::size_t> copies_;
-    std::map<dev_t, std::string> file_systems_; /* changed ones; a directory of each */
+    std::map<dev_t, Fd> file_systems_; /* changed ones; an open directory of each */
 };
 
 } // namespace ckpt::journal
