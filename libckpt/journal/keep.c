@@ -36,11 +36,21 @@ static uint32_t hash(const char *text)
     return value;
 }
 
+/* One that is there must be ours, as others may write beside it. 0 or -errno. */
 static int make_directory(const char *path)
 {
     const long error = ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
+    struct stat status;
 
-    return error == -EEXIST ? 0 : (int)error;
+    if (error != -EEXIST) {
+        return (int)error;
+    }
+    if (ckpt_syscall3(SYS_lstat, (long)path, (long)&status, 0) != 0 ||
+        !S_ISDIR(status.st_mode) || (status.st_mode & 077) != 0 ||
+        status.st_uid != (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0)) {
+        return -EACCES;
+    }
+    return 0;
 }
 
 /* Cuts the last name off. 0 if only the root is left. */

@@ -13,9 +13,11 @@
 #include "cut/rank_page.h"
 #include "journal/journal.h"
 #include "runtime/runtime.h"
+#include "sys/syscall.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,6 +39,7 @@ __attribute__((constructor)) static void open_from_start(void)
     struct ckpt_failure failure = {""};
 
     tell_children(given == NULL ? "" : given);
+    (void)pthread_atfork(NULL, NULL, ckpt_journal_forked);
     if (putenv(variable) != 0) {
         (void)ckpt_fail(&failure, -ENOMEM, "no memory for the environment");
     } else if (ckpt_journal_prepare(&failure) == 0 &&
@@ -58,19 +61,35 @@ void ckpt_file_journal_told(const struct ckpt_message *request)
     }
 }
 
+/* Without a journal the program can be saved, but its files do not roll back. */
+static void open_late(int rank)
+{
+    static char line[600];
+    static int is_told;
+    struct ckpt_failure failure = {""};
+
+    if (ckpt_journal_open(directory, rank, &failure) == 0) {
+        tell_children(directory);
+    } else if (!is_told) {
+        is_told = 1;
+        (void)ckpt_sys_write(2, line,
+                             ckpt_text_format(line, sizeof(line),
+                                              "ckpt: files will not roll back: %s\n",
+                                              failure.text));
+    }
+}
+
 int ckpt_file_journal_mark(struct ckpt_failure *failure)
 {
     const int rank = (int)ckpt_rank_page()->rank;
-    int error = 0;
 
     if (mark == 0) {
         return 0;
     }
     if (!ckpt_journal_is_open()) {
-        error = ckpt_journal_open(directory, rank, failure);
-        tell_children(error == 0 ? directory : "");
+        open_late(rank);
     }
-    return error != 0 ? error : ckpt_journal_mark(mark, rank, failure);
+    return ckpt_journal_mark(mark, rank, failure);
 }
 
 int ckpt_file_journal_resume(struct ckpt_failure *failure)

@@ -12,7 +12,6 @@
 
 #include "cut/agent_link.h"
 #include "cut/service.h"
-#include "journal/journal.h"
 
 #include <pthread.h>
 
@@ -20,7 +19,6 @@ static void in_child(void)
 {
     ckpt_agent_disconnect();
     ckpt_service_forget();
-    ckpt_journal_forked();
 }
 
 void ckpt_forked_open(void)
