@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 namespace ckpt::journal
 {
@@ -28,6 +29,14 @@ class Simulation
     Simulation(const Journal &journal, const Plan &plan)
         : journal_(journal), plan_(plan), kept_(journal)
     {
+        std::set<std::uint64_t> rewritten;
+        for (const Record *step : plan.steps) {
+            (step->type() == CKPT_JOURNAL_SIZE ? only_grown_ : rewritten)
+                .insert(step->head.inode);
+        }
+        for (const std::uint64_t inode : rewritten) {
+            only_grown_.erase(inode);
+        }
     }
 
     void undo_all();
@@ -64,6 +73,8 @@ class Simulation
     const KeptFiles kept_;
     Tree tree_;
     Forecast result_;
+    /* Inodes that were only appended to: logs, which may be rotated. */
+    std::set<std::uint64_t> only_grown_;
     /* Files that were not found, by path: no fault if an older record replaces the path. */
     std::map<std::string, std::string> missing_;
     /* Kept files that have changed since, each with the path that it was kept for, and a
@@ -312,6 +323,9 @@ void Simulation::undo_content(const Record &record)
     const auto object = object_of(record);
     const ckpt_journal_record &head = record.head;
 
+    if (!object && only_grown_.contains(head.inode)) {
+        return; /* compare_state() tells */
+    }
     if (!object || (object->mode & S_IFMT) != S_IFREG) {
         missing_[record.path] = fmt::format(
             "{}: the file that was changed is not there any more (inode {})", record.path,
@@ -396,10 +410,14 @@ bool Simulation::is_as_in(const Record &record, const Place &place) const
 void Simulation::compare_state(const Record &record)
 {
     const ckpt_journal_record &head = record.head;
-    auto &found = record.has(CKPT_JOURNAL_WRITTEN) ? result_.differing : result_.inputs;
     const Place place = tree_.find(record.path);
+    const bool is_there = place.directory && place.node->object;
+    const bool is_rotated = only_grown_.contains(head.inode) &&
+                            (!is_there || place.node->object->inode != head.inode);
+    auto &found = record.has(CKPT_JOURNAL_WRITTEN) && !is_rotated ? result_.differing
+                                                                  : result_.inputs;
 
-    if (!place.directory || !place.node->object) {
+    if (!is_there) {
         found.push_back(fmt::format("{}: is not there any more", record.path));
         return;
     }

@@ -153,7 +153,7 @@ void warn_of_inputs(const std::vector<std::string> &inputs, const Wish &wish, Ou
 {
     if (!inputs.empty()) {
         outcome.warnings.push_back(
-            fmt::format("files that the program has read differ from what they were at {}:\n  {}",
+            fmt::format("inputs or logs of the program differ from what they were at {}:\n  {}",
                         name_of(wish), lines_of(inputs)));
     }
 }

@@ -237,6 +237,18 @@ TEST_F(Rollback, InputThatHasChangedIsAWarning)
     EXPECT_NE(outcome.warnings[0].find("old"), std::string::npos);
 }
 
+TEST_F(Rollback, LogThatWasRotatedIsAWarning)
+{
+    remember();
+    writer.mark(5);
+    writer.state(path("old"));
+    writer.append(path("old"), "more");
+    std::filesystem::rename(path("old"), path("old.1"));
+    EXPECT_EQ(bring_back(5).warnings.size(), 1u);
+    EXPECT_FALSE(std::filesystem::exists(path("old")));
+    EXPECT_EQ(test::read_file(path("old.1")), "old content\nmore");
+}
+
 TEST_F(Rollback, DirectoryWithForeignFiles)
 {
     checkpoint(5);

@@ -8,6 +8,7 @@
 #include "journal/known.h"
 #include "journal/undo_log.h"
 #include "journal/path.h"
+#include "journal/streams.h"
 #include "sys/syscall.h"
 
 #include <stddef.h>
@@ -163,6 +164,9 @@ int ckpt_watch_record(void)
             slots[i].is_gone = 1;
             gone = 1;
             continue;
+        }
+        if (ckpt_journal_is_stream(&status)) {
+            continue; /* it goes on where it is */
         }
         record.flags = slots[i].is_written ? CKPT_JOURNAL_WRITTEN : 0;
         ckpt_undo_describe(&record, &status);

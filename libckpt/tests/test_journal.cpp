@@ -347,7 +347,7 @@ TEST_F(Journal, MarkIsFollowedByTheFilesInUse)
         put("new", "w", "text");
         REQUIRE(close(open("old", O_RDONLY)) == 0);
         mark(1);
-    });
+    }); /* standard streams are not among them, whatever they are */
     std::vector<std::string> states;
     for (const Entry &entry : entries()) {
         if (entry.record.type == CKPT_JOURNAL_STATE) {
