@@ -35,8 +35,4 @@ int ckpt_journal_needs(long number);
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call);
 void ckpt_journal_slow(const struct ckpt_journal_call *call);
 
-/* 1 if nothing is to be recorded of the open file, as far as is known. Context: any
- * but freestanding. */
-CKPT_GENERAL_REGISTERS int ckpt_journal_is_free(int fd);
-
 #endif

@@ -82,11 +82,6 @@ CKPT_GENERAL_REGISTERS static int change(int64_t fd)
     return kind != CKPT_DESCRIPTOR_OTHER && kind != CKPT_DESCRIPTOR_FREE;
 }
 
-CKPT_GENERAL_REGISTERS int ckpt_journal_is_free(int fd)
-{
-    return !change(fd);
-}
-
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call)
 {
     switch (call->site->number) {

@@ -450,7 +450,7 @@ void ckpt_journal_mapped(int fd, uint64_t offset, uint64_t size)
     uint64_t mask;
     long flags;
 
-    if (!is_open || ckpt_journal_is_free(fd)) {
+    if (!is_open) {
         return;
     }
     flags = ckpt_sys_fcntl(fd, F_GETFL, 0);

@@ -441,6 +441,19 @@ TEST_F(Journal, MappedFileIsRecorded)
     EXPECT_EQ(texts(), (Texts{"SIZE old", "DATA old"}));
 }
 
+TEST_F(Journal, MappedFileIsNotCompared)
+{
+    run([] {
+        int fd = open("new", O_RDWR | O_CREAT, 0600);
+        REQUIRE(ftruncate(fd, 4096) == 0);
+        ckpt_journal_mapped(fd, 0, 4096);
+        mark(1);
+    });
+    for (const Entry &entry : entries()) {
+        EXPECT_NE(entry.record.type, CKPT_JOURNAL_STATE);
+    }
+}
+
 TEST_F(Journal, FileWithoutANameThatIsKeptIsStillRecorded)
 {
     run([] {
