@@ -593,6 +593,7 @@ TEST_F(RestartLine, TellsTheJobWhereItComesFrom)
     Environment expected = {{"CKPT_INTERVAL", "5m"},
                             {"CKPT_KEEP", "9"},
                             {"CKPT_DIR", store_.directory()},
+                            {"CKPT_JOURNAL", store_.directory() / "job/journal"},
                             {"CKPT_LIBDIR", "/lib/ckpt"},
                             {"CKPT_RESTART_JOB", "job"},
                             {"CKPT_RESTART_NUMBER", "1"}};

@@ -349,7 +349,7 @@ static void begin_generation(void)
 }
 
 /* Files that the program has opened before. */
-static void watch_open_files(void)
+static void watch_open_files(int (*is_ours)(int fd))
 {
     static char path[CKPT_UNDO_PATH];
 
@@ -357,7 +357,7 @@ static void watch_open_files(void)
         const long flags = ckpt_sys_fcntl(fd, F_GETFL, 0);
         struct stat status;
 
-        if (flags >= 0 && ckpt_sys_fstat(fd, &status) == 0 &&
+        if (flags >= 0 && (is_ours == NULL || !is_ours(fd)) && ckpt_sys_fstat(fd, &status) == 0 &&
             S_ISREG(status.st_mode) &&
             ckpt_journal_descriptor_path(fd, path) == 0) {
             ckpt_watch_add(path, (flags & O_ACCMODE) != O_RDONLY);
@@ -365,7 +365,7 @@ static void watch_open_files(void)
     }
 }
 
-int ckpt_journal_open(const char *directory, int rank,
+int ckpt_journal_open(const char *directory, int rank, int (*is_ours)(int fd),
                       struct ckpt_failure *failure)
 {
     int error;
@@ -380,7 +380,7 @@ int ckpt_journal_open(const char *directory, int rank,
     if (error == 0) {
         moves_seen = ckpt_undo_moves();
         begin_generation();
-        watch_open_files();
+        watch_open_files(is_ours);
         __atomic_store_n(&is_open, 1, __ATOMIC_RELEASE);
     }
     return error;
@@ -425,14 +425,14 @@ int ckpt_journal_prepare(struct ckpt_failure *failure)
     return ckpt_journal_sites_find(failure);
 }
 
-int ckpt_journal_resume(const char *directory, int rank,
+int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd),
                         struct ckpt_failure *failure)
 {
     ckpt_journal_streams_resume();
     if (directory == NULL || *directory == '\0') {
         return 0;
     }
-    return ckpt_journal_open(directory, rank, failure);
+    return ckpt_journal_open(directory, rank, is_ours, failure);
 }
 
 struct ckpt_range ckpt_journal_excluded(void)

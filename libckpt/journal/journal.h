@@ -19,10 +19,11 @@ int ckpt_journal_prepare(struct ckpt_failure *failure);
 /*
  * Begins to record changes in `directory`, which must exist. Does nothing if that
  * has been done. No other thread may run in libc: before there are any, or
- * quiesced. rank: of MPI_COMM_WORLD, or -1. 0 or -errno with the reason; then
+ * quiesced. rank: of MPI_COMM_WORLD, or -1. is_ours: tells which open descriptors
+ * are not the program's; NULL: none. 0 or -errno with the reason; then
  * nothing is recorded. ckpt_journal_prepare() must have been called.
  */
-int ckpt_journal_open(const char *directory, int rank,
+int ckpt_journal_open(const char *directory, int rank, int (*is_ours)(int fd),
                       struct ckpt_failure *failure);
 
 /* 1 if changes are recorded. Context: any. */
@@ -39,7 +40,7 @@ int ckpt_journal_mark(uint64_t number, int rank, struct ckpt_failure *failure);
  * After a restart: goes on in `directory`, or not at all if that is NULL. 0 or
  * -errno with the reason. Context: quiesced.
  */
-int ckpt_journal_resume(const char *directory, int rank,
+int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd),
                         struct ckpt_failure *failure);
 
 /* At the start of a restarted process: nothing is recorded before

@@ -95,7 +95,7 @@ class Journal : public testing::Test
             ckpt_failure failure{};
             alarm(60);
             if (ckpt_journal_prepare(&failure) != 0 ||
-                ckpt_journal_open(journal_.c_str(), 0, &failure) != 0) {
+                ckpt_journal_open(journal_.c_str(), 0, nullptr, &failure) != 0) {
                 dprintf(2, "%s\n", failure.text);
                 _exit(2);
             }

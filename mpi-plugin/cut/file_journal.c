@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "ckpt/journal.h"
 #include "cut/rank_page.h"
+#include "cut/service.h"
 #include "journal/journal.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
@@ -44,7 +45,7 @@ __attribute__((constructor)) static void open_from_start(void)
         (void)ckpt_fail(&failure, -ENOMEM, "no memory for the environment");
     } else if (ckpt_journal_prepare(&failure) == 0 &&
                (given == NULL || *given == '\0' ||
-                ckpt_journal_open(given, -1, &failure) == 0)) {
+                ckpt_journal_open(given, -1, NULL, &failure) == 0)) {
         return;
     }
     fprintf(stderr, "ckpt: files will not roll back: %s\n", failure.text);
@@ -68,7 +69,8 @@ static void open_late(int rank)
     static int is_told;
     struct ckpt_failure failure = {""};
 
-    if (ckpt_journal_open(directory, rank, &failure) == 0) {
+    if (ckpt_journal_open(directory, rank, ckpt_service_owns_descriptor,
+                          &failure) == 0) {
         tell_children(directory);
     } else if (!is_told) {
         is_told = 1;
@@ -97,5 +99,6 @@ int ckpt_file_journal_resume(struct ckpt_failure *failure)
     const char *given = ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE);
 
     tell_children(given == NULL ? "" : given);
-    return ckpt_journal_resume(given, (int)ckpt_rank_page()->rank, failure);
+    return ckpt_journal_resume(given, (int)ckpt_rank_page()->rank,
+                               ckpt_service_owns_descriptor, failure);
 }
