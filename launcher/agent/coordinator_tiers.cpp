@@ -195,10 +195,10 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 /* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
  * still already for the next checkpoint, which is no garbage as long as it is the
  * newest. */
-/* Files can be rolled back to the two newest checkpoints. On the remover's thread. */
+/* Files can be rolled back to those checkpoints that are kept. On the remover's thread. */
 void Coordinator::drop_old_records(const Store &store) const
 {
-    constexpr std::size_t newest = 2;
+    const std::size_t newest = settings_.keep;
     std::vector<std::uint64_t> marks;
 
     for (const Checkpoint &checkpoint : store.checkpoints(job_)) {

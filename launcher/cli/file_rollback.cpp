@@ -21,7 +21,8 @@ std::filesystem::path job_directory(const TierDirectories &directories, const st
     return directories.lasting() / job;
 }
 
-/* A checkpoint without a mark was taken without the journal: it says nothing of files. */
+/* A checkpoint without a mark was taken without the journal: it says nothing of files. One
+ * with a rank that is replayed has no mark of that rank. */
 journal::Wish wish_for(const TierDirectories &directories, const std::string &job,
                        const Checkpoint *checkpoint, journal::Files files)
 {
@@ -33,7 +34,7 @@ journal::Wish wish_for(const TierDirectories &directories, const std::string &jo
         wish.checkpoint = checkpoint->manifest->files_mark;
         wish.ranks = checkpoint->manifest->rank_count;
         wish.name = "checkpoint " + checkpoint->name();
-        if (wish.checkpoint == 0) {
+        if (wish.checkpoint == 0 || !checkpoint->manifest->replayed.empty()) {
             wish.files = journal::Files::ignore;
         }
     }

@@ -46,6 +46,18 @@ std::vector<std::size_t> unneeded_records(const Journal &journal,
     return counts;
 }
 
+bool has_changes(const Journal &journal, const std::vector<std::size_t> &counts)
+{
+    for (std::size_t i = 0; i < counts.size(); i++) {
+        const auto &records = journal.logs[i].records;
+        if (std::any_of(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(counts[i]),
+                        [](const Record &record) { return record.is_change(); })) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Gives the space back; only a hint. */
 void punch_hole(const Log &log, std::uint64_t end)
 {
@@ -83,6 +95,9 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
         return;
     }
     const auto counts = unneeded_records(journal, marks);
+    if (!has_changes(journal, counts)) {
+        return; /* older checkpoints can be rolled back to, too */
+    }
     Dropped dropped;
     dropped.checkpoint = checkpoint;
     dropped.order = journal.dropped.order;
