@@ -136,6 +136,9 @@ void finish_interrupted(const Journal &journal)
 
 std::size_t roll_back(const Journal &journal, const Plan &plan)
 {
+    if (plan.steps.empty()) {
+        return 0; /* later checkpoints stay as good as this one */
+    }
     RedoRecord redo = journal.redo.value_or(RedoRecord());
 
     redo.checkpoint = plan.checkpoint;

@@ -176,6 +176,17 @@ TEST_F(Rollback, LaterCheckpointsAreConsumed)
     EXPECT_THROW(bring_back(6), Error);
 }
 
+TEST_F(Rollback, LaterCheckpointsStayIfNothingHasChanged)
+{
+    checkpoint(5);
+    writer.mark(6);
+    bring_back(5);
+    test::JournalWriter again(journal, "host", 400, 0, clock);
+    again.append(path("old"), "more");
+    bring_back(6);
+    expect_remembered();
+}
+
 TEST_F(Rollback, TwiceFromOneCheckpoint)
 {
     checkpoint(5);
