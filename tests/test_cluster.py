@@ -166,7 +166,7 @@ def test_inconsistent_checkpoint(lab):
     job.succeed()
     mix(Path(older["path"]), Path(newer["path"]), 0)
     logs = before = events.read_logs(lab.work, 2)
-    began = time.monotonic_ns()
+    began = time.time_ns()
     job = lab.restart(newer["name"])
     while any(log == old for log, old in zip(logs, before)):
         assert job.run_on(0.05)

@@ -44,7 +44,7 @@ void log_event(struct event event, const uint64_t *clock)
         own[i] = clock[i] > own[i] ? clock[i] : own[i];
     }
     own[world_rank]++;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_REALTIME, &now);
     event.time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     record.event = event;
     memcpy(record.clock, own, words * sizeof *own);

@@ -26,7 +26,7 @@ enum event_kind {
 
 /* A record, followed by the clock after the event: a word for each rank. */
 struct event {
-    uint64_t time;   /* of CLOCK_MONOTONIC, ns; set by log_event */
+    uint64_t time;   /* of CLOCK_REALTIME, ns; set by log_event */
     uint64_t number; /* of the message in its channel: sender, receiver,
                         communicator, tag; of the collective on comm */
     uint64_t order;  /* receipts rise with it as their receives were posted */

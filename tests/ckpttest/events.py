@@ -19,7 +19,7 @@ _HEAD = struct.Struct("=QQQIiiiII")
 class Event(NamedTuple):
     """What a rank did; ranks are those of MPI_COMM_WORLD."""
 
-    time: int  # of CLOCK_MONOTONIC, ns
+    time: int  # of CLOCK_REALTIME, ns
     number: int  # of the message in its channel, or of the collective
     order: int  # receipts: as their receives were posted
     kind: int
