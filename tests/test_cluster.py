@@ -167,7 +167,7 @@ def test_inconsistent_checkpoint(lab):
     mix(Path(older["path"]), Path(newer["path"]), 0)
     logs = before = events.read_logs(lab.work, 2)
     began = time.time_ns()
-    job = lab.restart(newer["name"])
+    job = lab.restart(newer["name"], CKPT_FILES="ignore")  # each rank cuts its log
     while any(log == old for log, old in zip(logs, before)):
         assert job.run_on(0.05)
         logs = events.read_logs(lab.work, 2)
