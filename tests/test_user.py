@@ -60,7 +60,8 @@ def test_saved_where_it_wants(lab, native, mode, protocol):
     hooks = 1 if "h" in mode else 0
     assert f"restarts 1, hooks {hooks}" in parts[-1].lines
     assert excluded(lab) == [SCRATCH] * 2
-    assert SCRATCH * 2 < lab.checkpoints()[-1]["bytes"] < SCRATCH * 2 + 24 * MIB
+    # With the code of libc, which the file journal has changed: 2 MiB a rank.
+    assert SCRATCH * 2 < lab.checkpoints()[-1]["bytes"] < SCRATCH * 2 + 28 * MIB
 
 
 def test_what_is_excluded_now_and_then(lab, native):

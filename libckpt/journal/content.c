@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define PIECE_SIZE (1u << 20)  /* bytes of a record at most */
+#define PIECE_SIZE (1u << 17)  /* bytes of a record at most */
 #define SMALL_SIZE (64u << 10) /* up to here a copy costs no more than a link */
 
 /* A file that is about to change. */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CKPT_DESCRIPTOR_CAPACITY 65536
+#define CKPT_DESCRIPTOR_CAPACITY 8192
 
 /* Whatever is written: nothing is to be recorded, until it is closed. */
 #define CKPT_DESCRIPTOR_OTHER 1u

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 
-#define PLACE_CAPACITY 32
+#define PLACE_CAPACITY 8
 #define COPY_SIZE      (1u << 20)
 
 /* Where files of a file system are kept. */

@@ -23,7 +23,7 @@
 
 #define DESCRIPTOR_FLOOR 700 /* as of the plugin's other descriptors */
 #define PAGE_SIZE        4096u
-#define GATHERED_SIZE    (256u * 1024u)
+#define GATHERED_SIZE    (64u * 1024u)
 #define RECORD_PARTS     5
 #define CLOCK_PREFIX     "clock."
 #define NANOSECONDS      1000000000u
