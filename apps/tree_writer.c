@@ -123,13 +123,13 @@ static void append(int file)
     const size_t size = draw(3000) < LARGEST - now->size ? draw(500) : 0;
     FILE *out = fopen(name_of(file), "a");
 
+    CHECK(out != NULL);
     if (now->size + size > LARGEST) {
         CHECK(fclose(out) == 0);
-        now->exists = 1;
         return;
     }
     fill(now->bytes + now->size, size);
-    CHECK(out != NULL && fwrite(now->bytes + now->size, 1, size, out) == size &&
+    CHECK(fwrite(now->bytes + now->size, 1, size, out) == size &&
           fclose(out) == 0);
     now->size += size;
     now->exists = 1;

@@ -92,9 +92,11 @@ def run(lab, kills, seed, ranks=2):
         if not job.run_on(0):
             break
         done = lab.ckpt("checkpoint", str(job.pid))
-        job.run_on(moments.random() * LONGEST_RUN)
-        if done.returncode != 0 or not job.run_on(0):
-            break  # it has ended
+        if done.returncode != 0:
+            assert not job.run_on(5), done.stderr  # it was about to end
+            break
+        if not job.run_on(moments.random() * LONGEST_RUN):
+            break
         lab.kill_and_wait_for_agent(job)
         counts["kills"] += 1
         if moments.randrange(2) == 0:
