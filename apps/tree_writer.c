@@ -230,7 +230,7 @@ static void change_attributes(int file)
     CHECK(utimensat(AT_FDCWD, name_of(file), times, 0) == 0);
 }
 
-/* Links and directories, made and unmade: their names come from what is there. */
+/* Makes and removes links and directories; renames one that an earlier step has made. */
 static void play_with_names(void)
 {
     char target[64];

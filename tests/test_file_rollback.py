@@ -108,15 +108,19 @@ def undisturbed_files(lab, kind):
     return files_of(other)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_kinds(lab, kind):
-    """Saved, killed later, and restarted: the files are those of an undisturbed run."""
-    program = Steps(lab, kind, 60)
-    job = lab.start(program)
+def save_and_kill(lab, kind):
+    """A job that is saved after some of its steps and killed after some more."""
+    job = lab.start(Steps(lab, kind, 60))
     job.wait_for("^step 20$")
     lab.checkpoint(job)
     job.wait_for("^step 40$")
     lab.kill_and_wait_for_agent(job)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(lab, kind):
+    """Saved, killed later, and restarted: the files are those of an undisturbed run."""
+    save_and_kill(lab, kind)
     lab.restart().succeed()
     trees.require_same(undisturbed_files(lab, kind), files_of(lab))
 
@@ -138,12 +142,7 @@ def test_job_that_begins_again(lab):
 
 def test_file_changed_by_another_program(lab):
     """It is named, and nothing is changed; --files ignore goes on."""
-    program = Steps(lab, "appended", 60)
-    job = lab.start(program)
-    job.wait_for("^step 20$")
-    lab.checkpoint(job)
-    job.wait_for("^step 40$")
-    lab.kill_and_wait_for_agent(job)
+    save_and_kill(lab, "appended")
     log = lab.work / "log"
     log.write_text(log.read_text(encoding="utf-8")[:30], encoding="utf-8")
     before = files_of(lab)
@@ -171,12 +170,7 @@ def test_older_checkpoint(lab):
 
 def test_kept_file_is_gone(lab):
     """A restart that cannot be carried out has changed nothing."""
-    program = Steps(lab, "renamed", 60)
-    job = lab.start(program)
-    job.wait_for("^step 20$")
-    lab.checkpoint(job)
-    job.wait_for("^step 40$")
-    lab.kill_and_wait_for_agent(job)
+    save_and_kill(lab, "renamed")
     for kept in lab.store.glob("*/journal/kept/*"):
         os.unlink(kept)
     before = files_of(lab)

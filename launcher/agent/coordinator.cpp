@@ -345,8 +345,8 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     perform();
 }
 
-/* No other checkpoint of the job has the same, in whichever launch. 0: there is no file
- * journal for this one. */
+/* A mark that differs from those of all checkpoints of all launches of the job. 0: this
+ * checkpoint has none, as the journal cannot be made. */
 std::uint64_t Coordinator::next_files_mark()
 {
     constexpr std::size_t most = sizeof(ckpt_message::text) - 32;

@@ -54,7 +54,7 @@ bool is_nothing(const struct stat &status)
            nothing.st_rdev == status.st_rdev;
 }
 
-/* The end of a launcher closes its pipe; that is no end of ours. A handler, unlike
+/* The end of a launcher closes its pipe; our input goes on. A handler, unlike
  * SIG_IGN, is not inherited. */
 void survive_closed_pipes()
 {

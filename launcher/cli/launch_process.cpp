@@ -46,7 +46,7 @@ std::string file_of(int fd)
     return fmt::format("{:016x}:{:016x}", status.st_dev, status.st_ino);
 }
 
-/* Of a program without a launcher nothing else tells who has opened the files. */
+/* Only this tells which process has opened the files of a program without a launcher. */
 void tell_output(bool alone)
 {
     unsetenv(CKPT_OUTPUT_VARIABLE);

@@ -40,6 +40,16 @@ int ckpt_text_ends(const char *text, const char *suffix)
     return length >= wanted && ckpt_text_equal(text + length - wanted, suffix);
 }
 
+uint64_t ckpt_text_hash(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    }
+    return hash;
+}
+
 size_t ckpt_text_copy(char *to, size_t capacity, const char *from)
 {
     size_t length = 0;

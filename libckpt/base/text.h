@@ -23,6 +23,9 @@ int ckpt_text_starts(const char *text, const char *prefix);
 /* 1 if `text` ends with `suffix`, else 0. */
 int ckpt_text_ends(const char *text, const char *suffix);
 
+/* FNV-1a, 64 bits. */
+uint64_t ckpt_text_hash(const char *text);
+
 /* What the kernel appends to the path of a file that has no name any more. */
 #define CKPT_TEXT_DELETED " (deleted)"
 

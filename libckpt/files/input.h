@@ -23,7 +23,7 @@ struct ckpt_input_start {
 };
 
 /*
- * Starts a relay. It is no child of the caller. It ends when no process has the
+ * Starts a relay. It is not a child of the caller. It ends when no process has the
  * program's end of its pipe.
  * Returns that end, close-on-exec, or -errno with the reason. The caller keeps
  * `source`. Context: normal.

@@ -25,17 +25,6 @@ struct place {
 static struct place places[PLACE_CAPACITY];
 static size_t place_count;
 
-/* FNV-1a, 32 bits: tells the journals of several jobs apart. */
-static uint32_t hash(const char *text)
-{
-    uint32_t value = 0x811c9dc5u;
-
-    for (; *text != '\0'; text++) {
-        value = (value ^ (unsigned char)*text) * 0x01000193u;
-    }
-    return value;
-}
-
 /* One that is there must be ours, as others may write beside it. 0 or -errno. */
 static int make_directory(const char *path)
 {
@@ -85,7 +74,7 @@ static int find_place(const char *path, uint64_t device, struct place *place)
         candidate.device = device;
         ckpt_text_format(candidate.directory, sizeof(candidate.directory),
                          "%s/" CKPT_JOURNAL_KEPT_PREFIX "-%x", above,
-                         (unsigned long)hash(ckpt_undo_directory()));
+                         ckpt_text_hash(ckpt_undo_directory()));
         if (ckpt_syscall3(SYS_access, (long)above, 2 /* W_OK */, 0) == 0) {
             *place = candidate;
             error = 0;
@@ -206,34 +195,26 @@ static int copy_file(const char *path, const struct stat *status,
     return error;
 }
 
-/* A name to keep the file under. 0 or -errno. */
-static int name_for(const char *path, const struct stat *status, char *kept)
+/* A name to keep the file under. */
+static void name_for(const char *path, const struct stat *status, char *kept)
 {
     const char *directory = place_of(path, status->st_dev);
 
-    ckpt_undo_kept_name(directory != NULL ? directory : own_place(),
-                       kept);
-    return 0;
+    ckpt_undo_kept_name(directory != NULL ? directory : own_place(), kept);
 }
 
 int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
                    int *is_copy_p)
 {
-    int error = name_for(path, status, kept);
-
-    *is_copy_p = 0;
-    if (error == 0 && link_file(path, kept) != 0) {
-        *is_copy_p = 1; /* another mount of the file system, or forbidden */
-        error = copy_file(path, status, kept);
-    }
-    return error;
+    name_for(path, status, kept);
+    *is_copy_p = link_file(path, kept) != 0; /* another mount, or forbidden */
+    return *is_copy_p ? copy_file(path, status, kept) : 0;
 }
 
 int ckpt_keep_content(const char *path, const struct stat *status, char *kept)
 {
-    const int error = name_for(path, status, kept);
-
-    return error != 0 ? error : copy_file(path, status, kept);
+    name_for(path, status, kept);
+    return copy_file(path, status, kept);
 }
 
 /* No process of this host has the file open, as far as the kernel tells. */

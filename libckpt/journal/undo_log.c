@@ -8,8 +8,10 @@
  */
 #include "journal/undo_log.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "journal/checksum.h"
+#include "sys/descriptor.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -21,7 +23,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#define DESCRIPTOR_FLOOR 700 /* as of the plugin's other descriptors */
 #define PAGE_SIZE        4096u
 #define GATHERED_SIZE    (64u * 1024u)
 #define RECORD_PARTS     5
@@ -93,56 +94,16 @@ static uint64_t read_clock(const char *path)
                : 0;
 }
 
-struct linux_dirent64 {
-    uint64_t inode;
-    int64_t next;
-    unsigned short length;
-    unsigned char type;
-    char name[];
-};
-
-/* A job that goes on on another host goes on with the order of the first one. */
-static void advance_to_others(void)
+static int advance_to(const struct ckpt_directory_entry *entry, void *argument)
 {
-    char buffer[4096] __attribute__((aligned(8)));
     char path[CKPT_UNDO_PATH];
-    const int fd =
-        (int)ckpt_sys_open(log.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    long got;
 
-    while (fd >= 0 &&
-           (got = ckpt_sys_getdents64(fd, buffer, sizeof(buffer))) > 0) {
-        for (long at = 0; at < got;) {
-            const struct linux_dirent64 *entry =
-                (const struct linux_dirent64 *)(buffer + at);
-
-            if (ckpt_text_starts(entry->name, CLOCK_PREFIX)) {
-                ckpt_text_format(path, sizeof(path), "%s/%s", log.directory,
-                                 entry->name);
-                advance_clock(read_clock(path));
-            }
-            at += entry->length;
-        }
+    (void)argument;
+    if (ckpt_text_starts(entry->name, CLOCK_PREFIX)) {
+        ckpt_text_format(path, sizeof(path), "%s/%s", log.directory, entry->name);
+        advance_clock(read_clock(path));
     }
-    if (fd >= 0) {
-        ckpt_sys_close(fd);
-    }
-}
-
-/* A descriptor above those of the application. */
-static int raise(int fd)
-{
-    long high;
-
-    if (fd < 0) {
-        return fd;
-    }
-    high = ckpt_sys_fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_FLOOR);
-    if (high < 0) {
-        return fd;
-    }
-    ckpt_sys_close(fd);
-    return (int)high;
+    return 0;
 }
 
 static int map_clock(void)
@@ -177,7 +138,7 @@ static int open_log(int flags)
     const int fd = (int)ckpt_sys_open(
         log.path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 
-    log.fd = raise(fd);
+    log.fd = ckpt_descriptor_raise(fd);
     return log.fd < 0 ? log.fd : 0;
 }
 
@@ -201,7 +162,10 @@ int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failur
         error = map_clock();
     }
     if (error == 0) {
-        advance_to_others();
+        /* A job that goes on on another host goes on with the order of the first. */
+        error = ckpt_directory_each(log.directory, advance_to, NULL);
+    }
+    if (error == 0) {
         log.began = next_order();
     } else {
         return ckpt_fail(failure, error,

@@ -28,17 +28,6 @@ struct watched {
 static struct watched *slots; /* [capacity] */
 static size_t capacity, count;
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *path)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *path != '\0'; path++) {
-        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-    }
-    return hash;
-}
-
 static struct watched *slot_of(uint64_t hash, const char *path)
 {
     size_t i = (hash ^ hash >> 32) & (capacity - 1);
@@ -78,7 +67,7 @@ static int grow(void)
 
 static struct watched *find_or_add(const char *path)
 {
-    const uint64_t hash = hash_of(path);
+    const uint64_t hash = ckpt_text_hash(path);
     struct watched *slot;
     char *copy;
 

@@ -29,7 +29,7 @@ int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
  * Leads one function of a redirected vDSO to other code. name: of the function.
  * target: address of that code. before_p: receives the address of this kernel's
  * function, or 0 where only the system call does it. Returns 0; -EINVAL if
- * `saved` is no redirected vDSO; -ENOENT if it lacks the function. Context:
+ * `saved` is not a redirected vDSO; -ENOENT if it lacks the function. Context:
  * quiesced.
  */
 int ckpt_vdso_divert(unsigned char *saved, size_t size, const char *name,

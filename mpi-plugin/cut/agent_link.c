@@ -7,11 +7,11 @@
 #endif
 #include "cut/agent_link.h"
 
-#include "cut/descriptor.h"
 #include "cut/launch_name.h"
 #include "base/text.h"
 #include "runtime/init.h"
 #include "runtime/runtime.h"
+#include "sys/descriptor.h"
 #include "sys/syscall.h"
 #include "sys/unix_socket.h"
 
@@ -34,17 +34,6 @@ struct names {
     char socket[108];
     char control[108];
 };
-
-/* FNV-1a, 64 bits (docs/protocol.md, section 1). */
-static unsigned long hash(const char *text)
-{
-    unsigned long value = 0xcbf29ce484222325ul;
-
-    for (; *text != '\0'; text++) {
-        value = (value ^ (unsigned char)*text) * 0x100000001b3ul;
-    }
-    return value;
-}
 
 static void hash_text(char digits[17], unsigned long value)
 {
@@ -84,7 +73,8 @@ static int make_names(struct names *names, struct ckpt_failure *failure)
     if (error == 0) {
         ckpt_text_copy(names->namespace, sizeof(names->namespace),
                        ckpt_launch_name());
-        hash_text(digits, hash(names->namespace));
+        /* docs/protocol.md, section 1 */
+        hash_text(digits, ckpt_text_hash(names->namespace));
         ckpt_text_format(names->lock, sizeof(names->lock), "%s/%s.lock",
                          directory, digits);
         ckpt_text_format(names->socket, sizeof(names->socket), "%s/%s.sock",

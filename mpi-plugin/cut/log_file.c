@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "ckpt/wire.h"
-#include "cut/descriptor.h"
 #include "handles/kinds.h"
+#include "sys/descriptor.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "cut/rank_page.h"
 
-#include "cut/descriptor.h"
+#include "sys/descriptor.h"
 #include "sys/syscall.h"
 
 #include <linux/memfd.h>

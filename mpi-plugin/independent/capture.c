@@ -4,7 +4,6 @@
  */
 #include "independent/capture.h"
 
-#include "cut/descriptor.h"
 #include "independent/delivery.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
@@ -13,6 +12,7 @@
 #include "independent/staging.h"
 #include "memory/write_watch.h"
 #include "runtime/runtime.h"
+#include "sys/descriptor.h"
 
 #include <string.h>
 

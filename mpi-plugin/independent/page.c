@@ -4,13 +4,13 @@
  */
 #include "independent/page.h"
 
-#include "cut/descriptor.h"
 #include "handles/window_shared.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
 #include "independent/pause.h"
 #include "runtime/crossing.h"
 #include "runtime/runtime.h"
+#include "sys/descriptor.h"
 #include "sys/syscall.h"
 
 #include <fcntl.h>
