@@ -73,6 +73,8 @@ const char *file_kind(std::uint32_t kind)
         return "signalfd";
     case CKPT_FILE_TIMERFD:
         return "timerfd";
+    case CKPT_FILE_PROCESS:
+        return "process";
     default:
         return "unknown";
     }

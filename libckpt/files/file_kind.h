@@ -86,6 +86,7 @@ extern const struct ckpt_file_ops ckpt_file_socket;
 extern const struct ckpt_file_ops ckpt_file_inotify;
 extern const struct ckpt_file_ops ckpt_file_signalfd;
 extern const struct ckpt_file_ops ckpt_file_timerfd;
+extern const struct ckpt_file_ops ckpt_file_process;
 
 /* stream.c: see ckpt_files_open() and ckpt_files_resume(). */
 void ckpt_file_streams_open(void);
@@ -94,6 +95,10 @@ void ckpt_file_streams_resume(const struct ckpt_file *files, size_t count);
 /* timerfd.c: see ckpt_files_start_timers(). */
 int ckpt_file_timers_start(const struct ckpt_file *files, size_t count,
                            struct ckpt_failure *failure);
+
+/* process_file.c: see ckpt_files_open_late(). strings: of the save's arena. */
+int ckpt_file_open_late(const struct ckpt_file *files, size_t count,
+                        const char *strings, struct ckpt_failure *failure);
 
 /* content.c: reads CKPT_FILE_LIMIT. Context: normal. */
 void ckpt_file_limit_open(void);

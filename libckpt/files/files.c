@@ -16,7 +16,8 @@
 
 /* The first that matches counts. */
 static const struct ckpt_file_ops *const kinds[] = {
-    &ckpt_file_stream,  &ckpt_file_unnamed, &ckpt_file_memfd,
+    &ckpt_file_stream,  &ckpt_file_process, &ckpt_file_unnamed,
+    &ckpt_file_memfd,
     &ckpt_file_regular, &ckpt_file_pipe,    &ckpt_file_eventfd,
     &ckpt_file_device,  &ckpt_file_directory, &ckpt_file_epoll,
     &ckpt_file_socket,  &ckpt_file_inotify, &ckpt_file_signalfd,
@@ -34,6 +35,7 @@ static struct payload *payloads;
 /* What the last save found: in saved memory, so known after a restart. */
 static const struct ckpt_file *last_files;
 static size_t last_count;
+static const char *last_strings;
 
 void ckpt_files_open(void)
 {
@@ -44,6 +46,11 @@ void ckpt_files_open(void)
 void ckpt_files_resume(void)
 {
     ckpt_file_streams_resume(last_files, last_count);
+}
+
+int ckpt_files_open_late(struct ckpt_failure *failure)
+{
+    return ckpt_file_open_late(last_files, last_count, last_strings, failure);
 }
 
 int ckpt_files_start_timers(struct ckpt_failure *failure)
@@ -391,6 +398,7 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
     }
     last_files = save.files;
     last_count = save.count;
+    last_strings = arena->strings;
     *files_p = save.files;
     *count_p = save.count;
     return 0;

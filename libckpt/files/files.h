@@ -112,6 +112,14 @@ int ckpt_files_fill(const struct ckpt_saved_files *saved,
                     struct ckpt_failure *failure);
 
 /*
+ * In the saved code after a restart, after ckpt_threads_recreate(): opens the
+ * files below /proc/self of threads and of descriptors, which did not exist in
+ * the restart program.
+ * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.
+ */
+int ckpt_files_open_late(struct ckpt_failure *failure);
+
+/*
  * In the saved code after a restart, when the program is about to go on: sets
  * the timers that are descriptors going, with the time that was left of them.
  * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.

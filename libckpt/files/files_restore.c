@@ -33,6 +33,7 @@ static const struct ckpt_file_ops *const kinds[] = {
     [CKPT_FILE_INOTIFY] = &ckpt_file_inotify,
     [CKPT_FILE_SIGNALFD] = &ckpt_file_signalfd,
     [CKPT_FILE_TIMERFD] = &ckpt_file_timerfd,
+    [CKPT_FILE_PROCESS] = &ckpt_file_process,
 };
 
 int ckpt_file_lost(const struct ckpt_file_restore *restore,

@@ -43,27 +43,6 @@ static int is_of_kernel(int fd)
             system.f_type == SYSFS_MAGIC);
 }
 
-/* This process will have another number: /proc/NUMBER becomes /proc/self. */
-static int save_of_kernel(const struct ckpt_file_save *save,
-                          const struct ckpt_file_probe *probe,
-                          struct ckpt_file *file, struct ckpt_failure *failure)
-{
-    char own[32];
-    char path[PATH_MAX];
-
-    if (is_writable(file->status_flags)) {
-        return ckpt_file_refuse(probe, "a file of the kernel open for writing",
-                                failure);
-    }
-    ckpt_text_format(own, sizeof own, "/proc/%d/", ckpt_sys_getpid());
-    if (ckpt_text_starts(probe->path, own)) {
-        ckpt_text_format(path, sizeof path, "/proc/self/%s",
-                         probe->path + ckpt_text_length(own));
-        file->path = ckpt_arena_string(save->arena, path);
-    }
-    return 0;
-}
-
 static int save(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure)
@@ -74,7 +53,11 @@ static int save(const struct ckpt_file_save *save,
 
     file->offset = (uint64_t)ckpt_sys_lseek(probe->fd, 0, SEEK_CUR);
     if (is_of_kernel(probe->fd)) {
-        return save_of_kernel(save, probe, file, failure);
+        return is_writable(file->status_flags)
+                   ? ckpt_file_refuse(probe,
+                                      "a file of the kernel open for writing",
+                                      failure)
+                   : 0;
     }
     if (ckpt_sys_stat(probe->path, &named) != 0 ||
         named.st_ino != probe->status.st_ino ||

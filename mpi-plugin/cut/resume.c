@@ -176,6 +176,9 @@ static int rebuild(const struct ckpt_resume_info *info,
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
+        error = ckpt_files_open_late(failure);
+    }
+    if (error == 0) {
         error = start_signals(failure);
     }
     if (error == 0) { /* last: limits hold for us, too */

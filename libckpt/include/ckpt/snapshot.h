@@ -90,6 +90,7 @@ enum ckpt_file_kind {
     CKPT_FILE_INOTIFY = 11, /* payload: struct ckpt_inotify_watch, paths */
     CKPT_FILE_SIGNALFD = 12,
     CKPT_FILE_TIMERFD = 13, /* payload: struct ckpt_timerfd */
+    CKPT_FILE_PROCESS = 14, /* below /proc/self, or a namespace */
 };
 
 /* What an epoll descriptor watches. */
@@ -129,7 +130,8 @@ struct ckpt_file {
                                inotify: last watch given; signalfd: bit
                                (signal - 1) for each; timerfd: CLOCK_*; socket:
                                inode of the other end, or 0; stream:
-                               CKPT_INPUT_* (input.h), or 0 */
+                               CKPT_INPUT_* (input.h), or 0; file of a
+                               process: CKPT_PROCESS_FILE_* */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;
@@ -145,6 +147,12 @@ struct ckpt_file {
     uint32_t sharers; /* as in struct ckpt_region; socket, pipe: how many ranks
                          have an end of it */
 };
+
+/* A file below /proc/self, or of a process that has ended; its thread, or the
+ * descriptor that it describes, exists only later in a restart. */
+#define CKPT_PROCESS_FILE_GONE ((uint64_t)1)
+#define CKPT_PROCESS_FILE_DIRECTORY ((uint64_t)2)
+#define CKPT_PROCESS_FILE_LATE ((uint64_t)4)
 
 /* The permissions of a pipe with a name; and nobody has the other end. */
 #define CKPT_PIPE_MODE ((uint64_t)07777)
