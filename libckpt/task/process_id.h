@@ -39,7 +39,14 @@ int ckpt_thread_id_of_kernel(int shown_id);
 void ckpt_process_id_show_sender(siginfo_t *info);
 
 /* `path`, or if that leads below /proc by way of the shown id, the path to the
- * same in `buffer`; what does not fit stays as it is. */
+ * same in `buffer`; what does not fit stays as it is. The id of a thread below
+ * /proc/PID/task may be one that it had before a restart, unless another thread
+ * has this id now. */
 const char *ckpt_process_path(const char *path, char *buffer, size_t capacity);
+
+/* The same for a path that begins at `directory` (AT_FDCWD, or a descriptor), if
+ * that is /proc or /proc/PID/task. */
+const char *ckpt_process_path_at(int directory, const char *path, char *buffer,
+                                 size_t capacity);
 
 #endif

@@ -95,7 +95,8 @@ void ckpt_threads_repair_leader(void);
  *     until the next restart: hold the checkpoint signal blocked while using
  *     it. tid_word_p, if not NULL: where glibc remembers.
  * ckpt_threads_renumbered: the kernel's id of the thread that had this one at
- *     the checkpoint, or -ESRCH. During a restart only.
+ *     the checkpoint, or -ESRCH. During a restart; later as long as this
+ *     thread has not ended.
  * ckpt_threads_remembered: the kernel's id of the thread that glibc remembers by
  *     `id`, or -ESRCH. Context: any.
  * ckpt_threads_register_self: called by each new thread before it runs code

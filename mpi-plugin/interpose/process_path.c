@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_path.c - calls of libc that open what is below /proc/PID.
+ * process_path.c - calls of libc that open or examine what is below /proc/PID.
  *
  * PID may be the shown id of this process (libckpt/task/process_id.h). Each
  * goes on to libc.
@@ -16,10 +16,13 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CAPACITY 320 /* of a path below /proc/PID: with one name of a file */
 #define TRANSLATED(path) ckpt_process_path((path), (char[CAPACITY]){0}, CAPACITY)
+#define TRANSLATED_AT(directory, path)                                         \
+    ckpt_process_path_at((directory), (path), (char[CAPACITY]){0}, CAPACITY)
 
 /* The mode, if the flags say that there is one. */
 #define MODE_AFTER(last, flags)                                                \
@@ -52,14 +55,16 @@ CKPT_INTERPOSE int openat(int directory, const char *path, int flags, ...)
 {
     const unsigned mode = MODE_AFTER(flags, flags);
 
-    return CKPT_NEXT(openat)(directory, TRANSLATED(path), flags, mode);
+    return CKPT_NEXT(openat)(directory, TRANSLATED_AT(directory, path), flags,
+                             mode);
 }
 
 CKPT_INTERPOSE int openat64(int directory, const char *path, int flags, ...)
 {
     const unsigned mode = MODE_AFTER(flags, flags);
 
-    return CKPT_NEXT(openat64)(directory, TRANSLATED(path), flags, mode);
+    return CKPT_NEXT(openat64)(directory, TRANSLATED_AT(directory, path), flags,
+                               mode);
 }
 
 CKPT_INTERPOSE FILE *fopen(const char *path, const char *mode)
@@ -85,4 +90,51 @@ CKPT_INTERPOSE ssize_t readlink(const char *path, char *target, size_t capacity)
 CKPT_INTERPOSE int access(const char *path, int mode)
 {
     return CKPT_NEXT(access)(TRANSLATED(path), mode);
+}
+
+CKPT_INTERPOSE ssize_t readlinkat(int directory, const char *path, char *target,
+                                  size_t capacity)
+{
+    return CKPT_NEXT(readlinkat)(directory, TRANSLATED_AT(directory, path),
+                                 target, capacity);
+}
+
+CKPT_INTERPOSE int faccessat(int directory, const char *path, int mode, int flags)
+{
+    return CKPT_NEXT(faccessat)(directory, TRANSLATED_AT(directory, path), mode,
+                                flags);
+}
+
+CKPT_INTERPOSE int stat(const char *path, struct stat *status)
+{
+    return CKPT_NEXT(stat)(TRANSLATED(path), status);
+}
+
+CKPT_INTERPOSE int stat64(const char *path, struct stat64 *status)
+{
+    return CKPT_NEXT(stat64)(TRANSLATED(path), status);
+}
+
+CKPT_INTERPOSE int lstat(const char *path, struct stat *status)
+{
+    return CKPT_NEXT(lstat)(TRANSLATED(path), status);
+}
+
+CKPT_INTERPOSE int lstat64(const char *path, struct stat64 *status)
+{
+    return CKPT_NEXT(lstat64)(TRANSLATED(path), status);
+}
+
+CKPT_INTERPOSE int fstatat(int directory, const char *path, struct stat *status,
+                           int flags)
+{
+    return CKPT_NEXT(fstatat)(directory, TRANSLATED_AT(directory, path), status,
+                              flags);
+}
+
+CKPT_INTERPOSE int fstatat64(int directory, const char *path,
+                             struct stat64 *status, int flags)
+{
+    return CKPT_NEXT(fstatat64)(directory, TRANSLATED_AT(directory, path),
+                                status, flags);
 }
