@@ -26,15 +26,39 @@ static int make_deleted(void)
     return fd;
 }
 
+/* Without a name and open for writing only, to append. */
+static int make_log(void)
+{
+    char path[] = "./probe-XXXXXX";
+    int made = mkstemp(path), fd = open(path, O_WRONLY | O_APPEND);
+
+    CHECK(made >= 0 && fd >= 0 && close(made) == 0 && unlink(path) == 0);
+    CHECK(write(fd, "before", 6) == 6);
+    return fd;
+}
+
+static void check_log(int log)
+{
+    char link[64], text[16] = "";
+    int fd;
+
+    CHECK(write(log, " after", 6) == 6);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", log);
+    fd = open(link, O_RDONLY);
+    CHECK(fd >= 0 && read(fd, text, sizeof text - 1) == 12 && close(fd) == 0);
+    CHECK(strcmp(text, "before after") == 0);
+}
+
 int main(int argc, char **argv)
 {
     FILE *stream;
     struct stat status;
     char text[64] = "";
-    int fd, copy;
+    int fd, copy, log;
 
     probe_begin(argc, argv, 2);
     fd = make_deleted();
+    log = make_log();
     copy = dup(fd);
     stream = tmpfile();
     CHECK(copy >= 0 && stream != NULL);
@@ -52,6 +76,7 @@ int main(int argc, char **argv)
         CHECK(byte == (char)(i * 7 + probe_rank));
     }
     CHECK(write(copy, "z", 1) == 1 && lseek(fd, 0, SEEK_CUR) == 1001);
+    check_log(log);
     rewind(stream);
     CHECK(fgets(text, sizeof text, stream) != NULL);
     CHECK(text[13] == '0' + probe_rank);

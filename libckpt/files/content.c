@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_LIMIT ((uint64_t)64 << 20)
+#define MEBIBYTE ((uint64_t)1 << 20)
+#define DEFAULT_LIMIT (64 * MEBIBYTE)
 
 static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
 
@@ -68,15 +69,55 @@ static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
     return NULL;
 }
 
+/* A descriptor to read the file by: the program's, or, if that only writes, one
+ * of our own. -errno with the reason. */
+static int open_to_read(const struct ckpt_file_probe *probe,
+                        struct ckpt_failure *failure)
+{
+    char link[64];
+    long fd;
+
+    if ((probe->status_flags & O_ACCMODE) != O_WRONLY) {
+        return probe->fd;
+    }
+    ckpt_text_format(link, sizeof link, "/proc/self/fd/%d", probe->fd);
+    fd = ckpt_sys_open(link, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        return ckpt_fail(failure, fd == -EACCES ? -ENOTSUP : (int)fd,
+                         "descriptor %d (%s) cannot be saved: it is open for "
+                         "writing only and cannot be opened for reading: %s",
+                         probe->fd, probe->path,
+                         fd == -EACCES ? "its mode forbids that"
+                                       : "the kernel refuses it");
+    }
+    return (int)fd;
+}
+
+/* 0 or -errno. */
+static int read_all(int fd, char *bytes, uint64_t size)
+{
+    uint64_t done = 0;
+    long result = 1;
+
+    while (done < size && (result > 0 || result == -EINTR)) {
+        result = ckpt_sys_pread(fd, bytes + done, size - done, (int64_t)done);
+        done += result > 0 ? (uint64_t)result : 0;
+    }
+    if (done < size) {
+        return result < 0 ? (int)result : -EIO;
+    }
+    return 0;
+}
+
 int ckpt_file_save_content(const struct ckpt_file_save *save,
                            const struct ckpt_file_probe *probe,
                            struct ckpt_file *file, const char *what,
                            struct ckpt_failure *failure)
 {
     const struct ckpt_file *other = find_content(save, file);
-    uint64_t done = 0;
-    long result = 1;
     char *bytes;
+    int error;
+    int fd;
 
     if (other != NULL || file->size == 0) {
         file->payload = other == NULL ? 0 : other->payload;
@@ -86,25 +127,28 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
     if (file->size > content_limit) {
         return ckpt_fail(failure, -ENOTSUP,
                          "descriptor %d (%s) cannot be saved: it is %s, and "
-                         "its %l bytes exceed CKPT_FILE_LIMIT (%l)",
+                         "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
+                         "job with CKPT_FILE_LIMIT=%lM or more",
                          probe->fd, probe->path, what, (long)file->size,
-                         (long)content_limit);
+                         (long)content_limit,
+                         (long)((file->size + MEBIBYTE - 1) / MEBIBYTE));
     }
     bytes = (char *)ckpt_file_payload(file, file->size);
     if (bytes == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
                          probe->path);
     }
-    while (done < file->size && (result > 0 || result == -EINTR)) {
-        result = ckpt_sys_pread(probe->fd, bytes + done, file->size - done,
-                                (int64_t)done);
-        done += result > 0 ? (uint64_t)result : 0;
+    fd = open_to_read(probe, failure);
+    if (fd < 0) {
+        return fd;
     }
-    if (done < file->size) {
-        return ckpt_fail(failure, -EIO, "cannot read %s: error %l",
-                         probe->path, -result);
+    error = read_all(fd, bytes, file->size);
+    if (fd != probe->fd) {
+        ckpt_sys_close(fd);
     }
-    return 0;
+    return error == 0 ? 0
+                      : ckpt_fail(failure, error, "cannot read %s: error %d",
+                                  probe->path, -error);
 }
 
 int ckpt_file_write_content(const struct ckpt_file_restore *restore,

@@ -33,6 +33,26 @@ static int save(const struct ckpt_file_save *save,
     return 0;
 }
 
+static int check(const struct ckpt_file_restore *restore,
+                 const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    const char *path = restore->saved.strings + file->path;
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        const int error = -errno;
+
+        return ckpt_file_is_made_below(restore, path)
+                   ? 0
+                   : ckpt_file_lost(restore, file, error, strerror(-error),
+                                    failure);
+    }
+    return S_ISDIR(status.st_mode)
+               ? 0
+               : ckpt_file_lost(restore, file, -ENOTDIR,
+                                "it is of another type now", failure);
+}
+
 static int restore(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
@@ -52,5 +72,6 @@ const struct ckpt_file_ops ckpt_file_directory = {
     .shared = 1,
     .matches = matches,
     .save = save,
+    .check = check,
     .restore = restore,
 };

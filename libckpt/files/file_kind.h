@@ -49,6 +49,7 @@ struct ckpt_file_restore {
     int streams[3];    /* the launcher's 0, 1, 2, above first_free, or -1 */
     struct ckpt_file_made *made;
     size_t made_count;
+    struct ckpt_file_new_name *new_names; /* of missing.c, newest first */
 };
 
 struct ckpt_file_ops {
@@ -62,6 +63,14 @@ struct ckpt_file_ops {
     int (*save)(const struct ckpt_file_save *save,
                 const struct ckpt_file_probe *probe, struct ckpt_file *file,
                 struct ckpt_failure *failure);
+    /* Whether it can be restored, as far as that can be seen. Changes nothing. May
+     * be NULL. 0 or -errno with the reason. Context: normal. */
+    int (*check)(const struct ckpt_file_restore *restore,
+                 const struct ckpt_file *file, struct ckpt_failure *failure);
+    /* When all have been checked: makes the name that restore() opens. May be
+     * NULL. 0 or -errno with the reason. Context: normal. */
+    int (*prepare)(struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, struct ckpt_failure *failure);
     /* Returns a new descriptor with any number, or -errno with the reason.
      * Context: normal. */
     int (*restore)(struct ckpt_file_restore *restore,
@@ -70,6 +79,10 @@ struct ckpt_file_ops {
      * called for descriptors that share their open file with another one.
      * 0 or -errno with the reason. Context: normal. */
     int (*finish)(struct ckpt_file_restore *restore,
+                  const struct ckpt_file *file, struct ckpt_failure *failure);
+    /* Last, when nothing else can fail: changes the content of the file. May be
+     * NULL. 0 or -errno with the reason. Context: normal. */
+    int (*change)(struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, struct ckpt_failure *failure);
 };
 
@@ -169,6 +182,38 @@ int ckpt_file_reopen(const struct ckpt_file_restore *restore,
 int ckpt_file_restore_content(struct ckpt_file_restore *restore,
                               const struct ckpt_file *file,
                               struct ckpt_failure *failure);
+
+/* missing.c: 1 if nothing has the file's name. Context: normal. */
+int ckpt_file_is_missing(const struct ckpt_file_restore *restore,
+                         const struct ckpt_file *file);
+
+/* missing.c: 1 if the image has the content of a regular file, perhaps by way of
+ * another descriptor. Context: any. */
+int ckpt_file_has_content(const struct ckpt_file_restore *restore,
+                          const struct ckpt_file *file);
+
+/* missing.c: whether a file of this name, and the directories above it that are
+ * not there, can be made. 0 or -errno. Context: normal. */
+int ckpt_file_check_place(const char *path);
+
+/* missing.c: makes an empty file, or a link to its other name, and the directories
+ * above it. 0 or -errno. Context: normal. */
+int ckpt_file_make_again(struct ckpt_file_restore *restore,
+                         const struct ckpt_file *file);
+
+/* missing.c: 1 if a file that may be made again is below `directory`. Context:
+ * any. */
+int ckpt_file_is_made_below(const struct ckpt_file_restore *restore,
+                            const char *directory);
+
+/* missing.c: gives a file that this restore has made its mode and owner. 0 or
+ * -errno. Context: normal. */
+int ckpt_file_give_mode(const struct ckpt_file_restore *restore,
+                        const struct ckpt_file *file);
+
+/* missing.c: at the end of a restore; remove_them: it has failed. Context:
+ * normal. */
+void ckpt_file_forget_names(struct ckpt_file_restore *restore, int remove_them);
 
 /* memfd.c, unnamed.c: an empty file instead of the one that `path` was. A
  * descriptor or -errno. Context: normal. */

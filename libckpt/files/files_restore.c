@@ -202,6 +202,58 @@ static int check_files(const struct ckpt_file_restore *restore, const int *keep,
     return 0;
 }
 
+typedef int (*step_function)(struct ckpt_file_restore *restore,
+                             const struct ckpt_file *file,
+                             struct ckpt_failure *failure);
+
+/* All descriptors are looked at before the first name is made. */
+static int check_all(const struct ckpt_file_restore *restore,
+                     struct ckpt_failure *failure)
+{
+    const struct ckpt_file *files = restore->saved.files;
+    int error = 0;
+
+    for (size_t i = 0; i < restore->saved.count && error == 0; i++) {
+        if (files[i].same_as < 0 && kinds[files[i].kind]->check != NULL) {
+            error = kinds[files[i].kind]->check(restore, &files[i], failure);
+        }
+    }
+    return error;
+}
+
+static step_function prepare_of(const struct ckpt_file_ops *kind)
+{
+    return kind->prepare;
+}
+
+static step_function finish_of(const struct ckpt_file_ops *kind)
+{
+    return kind->finish;
+}
+
+static step_function change_of(const struct ckpt_file_ops *kind)
+{
+    return kind->change;
+}
+
+/* Takes one step of all descriptors. */
+static int step_all(struct ckpt_file_restore *restore,
+                    step_function (*step_of)(const struct ckpt_file_ops *kind),
+                    struct ckpt_failure *failure)
+{
+    const struct ckpt_file *files = restore->saved.files;
+    int error = 0;
+
+    for (size_t i = 0; i < restore->saved.count && error == 0; i++) {
+        const step_function step = step_of(kinds[files[i].kind]);
+
+        if (step != NULL) {
+            error = step(restore, &files[i], failure);
+        }
+    }
+    return error;
+}
+
 /* Finds numbers above all saved ones and moves the launcher's streams there. */
 static int lift_streams(struct ckpt_file_restore *restore,
                         struct ckpt_failure *failure)
@@ -320,6 +372,12 @@ int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
     raise_limit(&limit);
     error = check_files(&restore, keep, keep_count, failure);
     if (error == 0) {
+        error = check_all(&restore, failure);
+    }
+    if (error == 0) {
+        error = step_all(&restore, prepare_of, failure);
+    }
+    if (error == 0) {
         error = lift_streams(&restore, failure);
     }
     if (error == 0) {
@@ -333,11 +391,13 @@ int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
             close(i);
         }
     }
-    for (size_t i = 0; i < saved->count && error == 0; i++) {
-        if (kinds[files[i].kind]->finish != NULL) {
-            error = kinds[files[i].kind]->finish(&restore, &files[i], failure);
-        }
+    if (error == 0) {
+        error = step_all(&restore, finish_of, failure);
     }
+    if (error == 0) {
+        error = step_all(&restore, change_of, failure);
+    }
+    ckpt_file_forget_names(&restore, error != 0);
     close_helpers(&restore);
     setrlimit(RLIMIT_NOFILE, &limit);
     return error;

@@ -6,6 +6,9 @@
  * files are recoverable that way. What was written since the checkpoint is cut
  * off. A file open for reading and writing may have been changed anywhere, so
  * its content goes into the image.
+ *
+ * A restore first checks all files, then opens them, and changes content at
+ * last: one that fails leaves the files as they are.
  */
 #include "files/file_kind.h"
 
@@ -69,6 +72,9 @@ static int save(const struct ckpt_file_save *save,
         return error;
     }
     file->size = (uint64_t)probe->status.st_size;
+    file->value = CKPT_REGULAR_HAS_MODE |
+                  (probe->status.st_mode & CKPT_REGULAR_MODE) |
+                  (uint64_t)probe->status.st_uid << CKPT_REGULAR_OWNER_SHIFT;
     if (!is_writable(file->status_flags)) {
         return 0;
     }
@@ -93,65 +99,97 @@ static int is_log(const struct ckpt_file *file)
            (file->status_flags & O_APPEND) != 0;
 }
 
-static void begin_log(const char *path)
+/* Whether the name that is not there can be made again. */
+static int check_missing(const struct ckpt_file_restore *restore,
+                         const struct ckpt_file *file,
+                         struct ckpt_failure *failure)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int error;
 
-    if (fd >= 0) {
-        close(fd);
-        fprintf(stderr, "ckpt-restart: %s is not there; it is begun again\n", path);
+    if (!is_log(file) && !ckpt_file_has_content(restore, file)) {
+        return ckpt_file_lost(restore, file, -ENOENT,
+                              "No such file or directory, and its content is not "
+                              "in the checkpoint",
+                              failure);
     }
-}
-
-/* Brings the file back to its size, and its content if that was saved. */
-static int repair(const struct ckpt_file_restore *restore,
-                  const struct ckpt_file *file, int fd,
-                  struct ckpt_failure *failure)
-{
-    struct stat status;
-    int error = 0;
-
-    if (file->payload_size != 0) {
-        /* A descriptor of ours: the program's may be set to append or to
-         * direct transfers. */
-        int own =
-            open(restore->saved.strings + file->path, O_WRONLY | O_CLOEXEC);
-
-        error = own < 0 ? -errno : ckpt_file_write_content(restore, file, own);
-        close(own);
-    }
-    if (error == 0 && fstat(fd, &status) != 0) {
-        error = -errno;
-    }
-    if (error == 0 && (uint64_t)status.st_size < file->size && !is_log(file)) {
-        return ckpt_file_lost(restore, file, -ESTALE,
-                              "it is shorter than at the checkpoint", failure);
-    }
-    if (error == 0 && is_writable(file->status_flags) &&
-        (uint64_t)status.st_size > file->size &&
-        ftruncate(fd, (off_t)file->size) != 0) {
-        error = -errno;
-    }
+    error = ckpt_file_check_place(restore->saved.strings + file->path);
     return error == 0 ? 0
                       : ckpt_file_lost(restore, file, error, strerror(-error),
                                        failure);
 }
 
-static int restore(struct ckpt_file_restore *restore,
+/* Whether the program's descriptor can be opened again. 0 or -errno. */
+static int check_access(const char *path, uint32_t status_flags)
+{
+    static const int access_of[] = {[O_RDONLY] = R_OK,
+                                    [O_WRONLY] = W_OK,
+                                    [O_RDWR] = R_OK | W_OK,
+                                    [O_ACCMODE] = F_OK};
+
+    return faccessat(AT_FDCWD, path, access_of[status_flags & O_ACCMODE],
+                     AT_EACCESS) == 0
+               ? 0
+               : -errno;
+}
+
+static int check(const struct ckpt_file_restore *restore,
+                 const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    const char *path = restore->saved.strings + file->path;
+    struct stat status;
+    int error;
+
+    if (ckpt_file_is_missing(restore, file)) {
+        return check_missing(restore, file, failure);
+    }
+    error = check_access(path, file->status_flags);
+    if (error == 0 && stat(path, &status) != 0) {
+        error = -errno;
+    }
+    if (error != 0) {
+        return ckpt_file_lost(restore, file, error, strerror(-error), failure);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return ckpt_file_lost(restore, file, -ESTALE,
+                              "it is of another type now", failure);
+    }
+    if ((uint64_t)status.st_size < file->size && !is_log(file) &&
+        !ckpt_file_has_content(restore, file)) {
+        return ckpt_file_lost(restore, file, -ESTALE,
+                              "it is shorter than at the checkpoint", failure);
+    }
+    return 0;
+}
+
+static int prepare(struct ckpt_file_restore *restore,
                    const struct ckpt_file *file, struct ckpt_failure *failure)
 {
     int error;
-    int fd;
 
-    if (is_log(file)) {
-        begin_log(restore->saved.strings + file->path);
+    if (!ckpt_file_is_missing(restore, file)) {
+        return 0;
     }
-    fd = ckpt_file_reopen(restore, file, S_IFREG, 0, failure);
+    error = ckpt_file_make_again(restore, file);
+    if (error != 0) {
+        return ckpt_file_lost(restore, file, error, strerror(-error), failure);
+    }
+    if (!ckpt_file_has_content(restore, file)) {
+        fprintf(stderr, "ckpt-restart: %s is not there; it is begun again\n",
+                restore->saved.strings + file->path);
+    }
+    return 0;
+}
+
+static int restore(struct ckpt_file_restore *restore,
+                   const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    int fd = ckpt_file_reopen(restore, file, S_IFREG, 0, failure);
+    int error = 0;
+
     if (fd < 0) {
         return fd;
     }
-    error = repair(restore, file, fd, failure);
-    if (error == 0 && lseek(fd, (off_t)file->offset, SEEK_SET) < 0) {
+    if (lseek(fd, (off_t)file->offset, SEEK_SET) < 0) {
         error = ckpt_file_lost(restore, file, -errno, strerror(errno), failure);
     }
     if (error == 0 && file->detail != 0 &&
@@ -166,10 +204,69 @@ static int restore(struct ckpt_file_restore *restore,
     return fd;
 }
 
+/* The saved bytes, by a descriptor of ours: the program's may be set to append
+ * or to direct transfers. 0 or -errno. */
+static int put_back(const struct ckpt_file_restore *restore,
+                    const struct ckpt_file *file)
+{
+    const int own =
+        open(restore->saved.strings + file->path, O_WRONLY | O_CLOEXEC);
+    int error = own < 0 ? -errno : ckpt_file_write_content(restore, file, own);
+
+    if (own >= 0 && close(own) != 0 && error == 0) {
+        error = -errno;
+    }
+    return error;
+}
+
+/* 1 if an earlier descriptor has put the same bytes back. */
+static int is_put_back(const struct ckpt_file_restore *restore,
+                       const struct ckpt_file *file)
+{
+    const struct ckpt_file *other = restore->saved.files;
+
+    while (other != file && (other->kind != file->kind || other->same_as >= 0 ||
+                             other->payload != file->payload)) {
+        other++;
+    }
+    return other != file;
+}
+
+/* Brings the file back to its size, and its content if that was saved. */
+static int change(struct ckpt_file_restore *restore,
+                  const struct ckpt_file *file, struct ckpt_failure *failure)
+{
+    struct stat status;
+    int error = 0;
+
+    if (file->same_as >= 0 || !is_writable(file->status_flags)) {
+        return 0;
+    }
+    if (file->payload_size != 0 && !is_put_back(restore, file)) {
+        error = put_back(restore, file);
+    }
+    if (error == 0 && fstat(file->descriptor, &status) != 0) {
+        error = -errno;
+    }
+    if (error == 0 && (uint64_t)status.st_size > file->size &&
+        ftruncate(file->descriptor, (off_t)file->size) != 0) {
+        error = -errno;
+    }
+    if (error == 0) {
+        error = ckpt_file_give_mode(restore, file);
+    }
+    return error == 0 ? 0
+                      : ckpt_file_lost(restore, file, error, strerror(-error),
+                                       failure);
+}
+
 const struct ckpt_file_ops ckpt_file_regular = {
     .kind = CKPT_FILE_REGULAR,
     .shared = 1,
     .matches = matches,
     .save = save,
+    .check = check,
+    .prepare = prepare,
     .restore = restore,
+    .change = change,
 };

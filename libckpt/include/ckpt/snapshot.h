@@ -131,7 +131,8 @@ struct ckpt_file {
                                (signal - 1) for each; timerfd: CLOCK_*; socket:
                                inode of the other end, or 0; stream:
                                CKPT_INPUT_* (input.h), or 0; file of a
-                               process: CKPT_PROCESS_FILE_* */
+                               process: CKPT_PROCESS_FILE_*; regular:
+                               CKPT_REGULAR_* */
     uint64_t payload;       /* address of saved bytes in the process, or 0 */
     uint64_t payload_size;  /* bytes */
     int32_t descriptor;
@@ -153,6 +154,11 @@ struct ckpt_file {
 #define CKPT_PROCESS_FILE_GONE ((uint64_t)1)
 #define CKPT_PROCESS_FILE_DIRECTORY ((uint64_t)2)
 #define CKPT_PROCESS_FILE_LATE ((uint64_t)4)
+
+/* The permissions of a regular file, and the user id of its owner. */
+#define CKPT_REGULAR_MODE ((uint64_t)07777)
+#define CKPT_REGULAR_HAS_MODE ((uint64_t)1 << 31)
+#define CKPT_REGULAR_OWNER_SHIFT 32
 
 /* The permissions of a pipe with a name; and nobody has the other end. */
 #define CKPT_PIPE_MODE ((uint64_t)07777)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Files whose names are gone at a restore, and restores that fail.
+ */
+#include "files_fixture.hpp"
+
+#include <sys/file.h>
+#include <sys/stat.h>
+
+TEST_F(Files, MissingFileIsMadeAgain)
+{
+    const std::string sub = directory + "/sub";
+    const std::string name = sub + "/deep/file";
+
+    std::filesystem::create_directories(sub + "/deep");
+    int reader = hold(open(name.c_str(), O_RDONLY | O_CREAT, 0640));
+    int place = hold(open((sub + "/deep").c_str(), O_RDONLY | O_DIRECTORY));
+    int fd = hold(open(name.c_str(), O_RDWR));
+    ASSERT_EQ(write(fd, "abcdef", 6), 6);
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::filesystem::remove_all(sub);
+    in_child([&] {
+        char text[16] = "";
+        struct stat status;
+
+        REQUIRE(pread(reader, text, 15, 0) == 6 && std::string(text) == "abcdef");
+        REQUIRE(lseek(fd, 0, SEEK_CUR) == 6);
+        REQUIRE(stat(name.c_str(), &status) == 0);
+        REQUIRE((status.st_mode & 07777) == 0640 && status.st_size == 6);
+        REQUIRE(faccessat(place, "file", F_OK, 0) == 0);
+    });
+}
+
+TEST_F(Files, MissingFileKeepsItsTwoNames)
+{
+    const std::string twin = directory + "/twin";
+
+    std::filesystem::create_hard_link(path, twin);
+    hold(open(twin.c_str(), O_RDONLY));
+    hold(open(path.c_str(), O_RDWR));
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::filesystem::remove(path);
+    std::filesystem::remove(twin);
+    in_child([&] {
+        struct stat status, other;
+
+        REQUIRE(stat(path.c_str(), &status) == 0 && stat(twin.c_str(), &other) == 0);
+        REQUIRE(status.st_ino == other.st_ino && content() == "0123456789");
+    });
+}
+
+TEST_F(Files, ARestoreThatIsImpossibleChangesNothing)
+{
+    const std::string input = directory + "/input";
+    const std::string gone = directory + "/sub/gone";
+
+    std::filesystem::create_directory(directory + "/sub");
+    std::ofstream(input) << "in";
+    hold(open(path.c_str(), O_RDWR));
+    hold(open(gone.c_str(), O_RDWR | O_CREAT, 0600));
+    hold(open(input.c_str(), O_RDONLY));
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::ofstream(path) << "changed, and longer";
+    std::filesystem::remove_all(directory + "/sub");
+    std::filesystem::remove(input);
+    expect_lost({input, "not in the checkpoint"});
+    EXPECT_EQ(content(), "changed, and longer");
+    EXPECT_FALSE(std::filesystem::exists(directory + "/sub"));
+}
+
+/* What cannot be seen beforehand. */
+TEST_F(Files, ARestoreThatFailsChangesNothing)
+{
+    const std::string gone = directory + "/sub/gone";
+    const std::string locked = directory + "/locked";
+
+    std::filesystem::create_directory(directory + "/sub");
+    hold(open(path.c_str(), O_RDWR));
+    hold(open(gone.c_str(), O_RDWR | O_CREAT, 0600));
+    int fd = hold(open(locked.c_str(), O_RDWR | O_CREAT, 0600));
+    ASSERT_EQ(flock(fd, LOCK_EX), 0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    std::ofstream(path) << "changed, and longer";
+    std::filesystem::remove_all(directory + "/sub");
+    expect_lost({locked, "another process has locked it"}); /* this one */
+    EXPECT_EQ(content(), "changed, and longer");
+    EXPECT_FALSE(std::filesystem::exists(directory + "/sub"));
+}
