@@ -16,6 +16,7 @@
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 #define DEFAULT_LIMIT (64 * MEBIBYTE)
+#define COMPARED 65536 /* bytes at a time */
 
 static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
 
@@ -151,25 +152,59 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
                                   probe->path, -error);
 }
 
-int ckpt_file_write_content(const struct ckpt_file_restore *restore,
-                            const struct ckpt_file *file, int fd)
+/* Whether [start, start + size) of the file has these bytes already. */
+static int has_bytes(int fd, const char *bytes, size_t size, uint64_t start)
 {
-    const char *bytes = (const char *)ckpt_file_saved_bytes(restore, file);
-    uint64_t done = 0;
+    static char found[COMPARED];
+    size_t done = 0;
+    ssize_t result = 1;
 
-    if (file->payload_size != 0 && bytes == NULL) {
-        return -EINVAL;
+    while (done < size && result > 0) {
+        result = pread(fd, found, size - done, (off_t)(start + done));
+        if (result > 0 && memcmp(found, bytes + done, (size_t)result) != 0) {
+            return 0;
+        }
+        done += result > 0 ? (size_t)result : 0;
     }
-    while (done < file->payload_size) {
-        ssize_t result = pwrite(fd, bytes + done, file->payload_size - done,
-                                (off_t)done);
+    return done == size;
+}
+
+/* 0 or -errno. */
+static int write_bytes(int fd, const char *bytes, size_t size, uint64_t start)
+{
+    size_t done = 0;
+
+    while (done < size) {
+        ssize_t result =
+            pwrite(fd, bytes + done, size - done, (off_t)(start + done));
 
         if (result == 0 || (result < 0 && errno != EINTR)) {
             return result == 0 ? -EIO : -errno;
         }
-        done += result > 0 ? (uint64_t)result : 0;
+        done += result > 0 ? (size_t)result : 0;
     }
     return 0;
+}
+
+int ckpt_file_write_content(const struct ckpt_file_restore *restore,
+                            const struct ckpt_file *file, int fd)
+{
+    const char *bytes = (const char *)ckpt_file_saved_bytes(restore, file);
+    int error = 0;
+
+    if (file->payload_size != 0 && bytes == NULL) {
+        return -EINVAL;
+    }
+    for (uint64_t start = 0; start < file->payload_size && error == 0;
+         start += COMPARED) {
+        const uint64_t left = file->payload_size - start;
+        const size_t size = left < COMPARED ? (size_t)left : COMPARED;
+
+        if (!has_bytes(fd, bytes + start, size, start)) {
+            error = write_bytes(fd, bytes + start, size, start);
+        }
+    }
+    return error;
 }
 
 int ckpt_files_make_unnamed(const char *path)

@@ -126,7 +126,9 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
                            struct ckpt_file *file, const char *what,
                            struct ckpt_failure *failure);
 
-/* content.c: writes them into `fd` at their places. 0 or -errno. Normal. */
+/* content.c: writes them into `fd` at their places, except where they are there
+ * already: a file that is as it was keeps its time. fd: for writing; also for
+ * reading, or all bytes are written. 0 or -errno. Normal. */
 int ckpt_file_write_content(const struct ckpt_file_restore *restore,
                             const struct ckpt_file *file, int fd);
 

@@ -209,8 +209,7 @@ static int restore(struct ckpt_file_restore *restore,
 static int put_back(const struct ckpt_file_restore *restore,
                     const struct ckpt_file *file)
 {
-    const int own =
-        open(restore->saved.strings + file->path, O_WRONLY | O_CLOEXEC);
+    const int own = open(restore->saved.strings + file->path, O_RDWR | O_CLOEXEC);
     int error = own < 0 ? -errno : ckpt_file_write_content(restore, file, own);
 
     if (own >= 0 && close(own) != 0 && error == 0) {

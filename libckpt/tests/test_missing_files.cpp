@@ -86,3 +86,20 @@ TEST_F(Files, ARestoreThatFailsChangesNothing)
     EXPECT_EQ(content(), "changed, and longer");
     EXPECT_FALSE(std::filesystem::exists(directory + "/sub"));
 }
+
+TEST_F(Files, FileThatIsAsItWasKeepsItsTime)
+{
+    const timespec times[2] = {{1000000000, 1}, {1000000000, 2}};
+
+    hold(open(path.c_str(), O_RDWR));
+    ASSERT_EQ(save(), 0) << failure.text;
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    in_child([&] {
+        struct stat status;
+
+        REQUIRE(stat(path.c_str(), &status) == 0);
+        REQUIRE(status.st_mtim.tv_sec == 1000000000 && status.st_mtim.tv_nsec == 2);
+    });
+    std::ofstream(path) << "012345678X";
+    in_child([&] { REQUIRE(content() == "0123456789"); });
+}
