@@ -4,8 +4,9 @@
  *
  *     tree_writer DIRECTORY STEPS SEED PAUSE_US
  *
- * Each rank has the directory rank.N; all append lines to the file shared/log in turn
- * and write disjoint blocks of shared/blocks. What is done depends on seed, rank and step
+ * Each rank has the directory rank.N; all append lines to the files shared/log and
+ * shared/lines in turn and write disjoint blocks of shared/blocks. The common ways to
+ * change a file are here, the others in tree_*.c. What is done depends on seed, rank and step
  * only, so an undisturbed run with the same arguments leaves the same tree. The sizes
  * and a checksum of what each rank has in its files are kept in memory, and compared with
  * the files at each step: after a restart with other files the program says WRONG.
@@ -13,6 +14,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+
+#include "tree_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,24 +30,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES      12
-#define LARGEST    (200 * 1024)
-#define BLOCK      1000
-#define SHARED_DIR "shared"
+#define BLOCK 1000
 
-struct model {
-    int exists;
-    size_t size;
-    unsigned char bytes[LARGEST];
-};
-
-static struct model model[FILES];
+struct model model[FILES];
 static uint64_t state; /* of the random numbers */
-static int rank, ranks, step;
+int rank, ranks, step;
 static int kept_open = -1; /* appended to over many steps */
 
-/* Ends the job with a message unless the condition holds. */
-static void check(int condition, const char *what, int line)
+void check(int condition, const char *what, int line)
 {
     if (!condition) {
         printf("WRONG rank %d step %d line %d: %s (%s)\n", rank, step, line, what,
@@ -53,10 +46,9 @@ static void check(int condition, const char *what, int line)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 /* xorshift64*. */
-static uint64_t draw(uint64_t limit)
+uint64_t draw(uint64_t limit)
 {
     state ^= state >> 12;
     state ^= state << 25;
@@ -64,7 +56,7 @@ static uint64_t draw(uint64_t limit)
     return state * 0x2545f4914f6cdd1dull % limit;
 }
 
-static const char *name_of(int file)
+const char *name_of(int file)
 {
     static char names[4][64];
     static int next;
@@ -74,7 +66,7 @@ static const char *name_of(int file)
     return name;
 }
 
-static void fill(unsigned char *bytes, size_t size)
+void fill(unsigned char *bytes, size_t size)
 {
     const uint64_t first = draw(UINT64_MAX);
 
@@ -297,6 +289,8 @@ static void change(int file)
     if (!now->exists) {
         if (draw(3) == 0) {
             replace(file);
+        } else if (draw(2) == 0) {
+            write_otherwise(file);
         } else {
             write_new(file, name_of(file));
         }
@@ -304,8 +298,10 @@ static void change(int file)
     }
     switch (draw(10)) {
     case 0:
-    case 1:
         write_new(file, name_of(file));
+        break;
+    case 1:
+        write_otherwise(file);
         break;
     case 2:
         replace(file);
@@ -333,7 +329,9 @@ static void change(int file)
     default:
         break;
     }
-    if (model[file].exists && model[file].size > 0 && draw(2) == 0) {
+    if (model[file].exists && draw(3) == 0) {
+        overwrite_otherwise(file);
+    } else if (model[file].exists && model[file].size > 0 && draw(2) == 0) {
         overwrite(file);
     }
 }
@@ -386,6 +384,9 @@ static void begin(const char *directory)
     CHECK(mkdir(own, 0755) == 0 && chdir(own) == 0 && mkdir("sub", 0755) == 0);
     kept_open = open("kept-open", O_WRONLY | O_CREAT | O_APPEND, 0644);
     CHECK(kept_open >= 0);
+    make_names();
+    MPI_Barrier(MPI_COMM_WORLD); /* the shared directory is there */
+    open_kept_files();
 }
 
 int main(int argc, char **argv)
@@ -407,10 +408,14 @@ int main(int argc, char **argv)
             change((int)draw(FILES));
         }
         play_with_names();
+        change_names();
         change_shared();
+        change_kept_files();
         for (int i = 0; i < FILES; i++) {
             compare(i);
         }
+        compare_names();
+        compare_kept_files();
         if (rank == 0) {
             printf("step %d\n", step);
             fflush(stdout);

@@ -27,9 +27,10 @@ FAULTS = (
 
 
 def look_at(directory):
-    """All that can be seen of a tree: by path, type, mode, content, and time if the program
-    has set it."""
+    """All that can be seen of a tree: by path, type, mode, content, time if the program has
+    set it, and the first name of the same file."""
     seen = {}
+    first_names = {}
     for path in sorted(Path(directory).rglob("*")):
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
@@ -37,11 +38,13 @@ def look_at(directory):
         else:
             content = path.read_bytes() if stat.S_ISREG(status.st_mode) else None
         set_by_program = status.st_mtime < 1_200_000_000
-        seen[str(path.relative_to(directory))] = (
+        name = str(path.relative_to(directory))
+        seen[name] = (
             stat.S_IFMT(status.st_mode),
             stat.S_IMODE(status.st_mode),
             content,
             status.st_mtime_ns if set_by_program else 0,
+            first_names.setdefault((status.st_dev, status.st_ino), name),
         )
     return seen
 
