@@ -223,6 +223,7 @@ std::shared_ptr<Node> Simulation::earlier(const Record &record)
         node->object->mode = S_IFLNK | 0777;
     } else if (record.type() == CKPT_JOURNAL_DIRECTORY) {
         node->object->mode = S_IFDIR | (record.head.mode & 07777);
+        node->object->inode = record.head.inode; /* by which older records know it */
     }
     return node;
 }

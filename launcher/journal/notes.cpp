@@ -65,6 +65,7 @@ std::optional<RedoRecord> RedoRecord::load(const fs::path &journal)
     fields->get("from", redo.from);
     fields->get("base_checkpoint", redo.base_checkpoint);
     fields->get("base_order", redo.base_order);
+    fields->get_if_there("remade", redo.remade);
     redo.state = state_from(state, journal / redo_file);
     return redo;
 }
@@ -77,7 +78,8 @@ void RedoRecord::write(const fs::path &journal) const
                        {"steps", steps},
                        {"from", from},
                        {"base_checkpoint", base_checkpoint},
-                       {"base_order", base_order}};
+                       {"base_order", base_order},
+                       {"remade", remade}};
     write_text_file_atomically(journal / redo_file, json.dump(2) + "\n", "redo record");
 }
 

@@ -29,6 +29,9 @@ struct RedoRecord {
     /* All records of greater order were made after the start from `base_checkpoint`,
      * whether that has marks in the logs or not. */
     std::uint64_t base_checkpoint = 0, base_order = 0;
+    /* Directories that were made again before `from`: the inode in the records, as text, and
+     * the new one. */
+    std::map<std::string, std::uint64_t> remade;
 
     /* Nothing if there is no such file. Throws Error if it is damaged. */
     static std::optional<RedoRecord> load(const std::filesystem::path &journal);

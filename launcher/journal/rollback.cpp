@@ -145,6 +145,7 @@ std::size_t roll_back(const Journal &journal, const Plan &plan)
     redo.state = RedoRecord::State::undoing;
     redo.steps = plan.steps.size();
     redo.from = 0;
+    redo.remade.clear();
     fault_kill("rollback-before-record");
     redo.write(journal.directory);
     fault_kill("rollback-after-record");

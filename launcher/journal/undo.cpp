@@ -74,10 +74,12 @@ Undo::Undo(const Journal &journal, const Plan &plan)
 
 void Undo::carry_out(RedoRecord &redo)
 {
+    remade_ = redo.remade;
     for (std::size_t i = redo.from; i < plan_.steps.size(); i++) {
         if (plan_.steps[i]->type() == CKPT_JOURNAL_MOVED) {
             sync();
             redo.from = i;
+            redo.remade = remade_;
             redo.write(journal_.directory);
         }
         step(i);
@@ -134,6 +136,7 @@ void Undo::set_name(const Record &record, std::size_t i)
             remove_name(path);
             change_name(path, "make", [&] { return ::mkdir(path.c_str(), 0700); });
         }
+        note_remade(record);
         set_attributes(path, attributes_of(record.head));
     } else {
         replace_name(path, temporary, [&](const char *name) {
@@ -168,15 +171,41 @@ void Undo::link_kept(const Record &record, const fs::path &temporary)
     });
 }
 
+/* A directory that was removed is another inode when it is made again. */
+void Undo::note_remade(const Record &record)
+{
+    const auto status = status_of(record.path);
+    const std::string inode = std::to_string(record.head.inode);
+
+    if (status && !is_it(status, record.head)) {
+        remade_[inode] = status->st_ino;
+    } else {
+        remade_.erase(inode);
+    }
+}
+
+/* Whether the path names the directory that the record is about. */
+bool Undo::is_directory_of(const std::string &path, const Record &record) const
+{
+    const auto status = status_of(path);
+    const auto remade = remade_.find(std::to_string(record.head.inode));
+
+    return remade == remade_.end() ? is_it(status, record.head)
+                                   : status && status->st_ino == remade->second;
+}
+
 void Undo::move_back(const Record &record)
 {
-    if (is_it(status_of(record.path), record.head)) {
+    if (is_directory_of(record.path, record)) {
         return; /* the call did not happen, or this is a repetition */
     }
-    if (!is_it(status_of(record.other), record.head)) {
+    if (!is_directory_of(record.other, record)) {
         fail("cannot rename {} back to {}: it is not there", record.other, record.path);
     }
-    const unsigned flags = record.has(CKPT_JOURNAL_EXCHANGED) ? RENAME_EXCHANGE : 0;
+    /* The other one, if it was new, may be gone already. */
+    const bool has_other = status_of(record.path).has_value();
+    const unsigned flags =
+        record.has(CKPT_JOURNAL_EXCHANGED) && has_other ? RENAME_EXCHANGE : 0;
     change_name(record.path, "rename back", [&] {
         return ::renameat2(AT_FDCWD, record.other.c_str(), AT_FDCWD, record.path.c_str(), flags);
     });

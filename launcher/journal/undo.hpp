@@ -29,6 +29,8 @@ class Undo
     void set_name(const Record &record, std::size_t i);
     void link_kept(const Record &record, const std::filesystem::path &temporary);
     void move_back(const Record &record);
+    void note_remade(const Record &record);
+    bool is_directory_of(const std::string &path, const Record &record) const;
     void set_content(const Record &record, std::size_t i);
     void write_data(const Record &record, int to);
     std::string object_of(const Record &record, std::size_t i) const;
@@ -41,6 +43,8 @@ class Undo
     const KeptFiles kept_;
     /* Steps that make copies of files, by path and inode of the original. */
     std::map<std::pair<std::string_view, std::uint64_t>, std::size_t> copies_;
+    /* As in RedoRecord. */
+    std::map<std::string, std::uint64_t> remade_;
     std::map<dev_t, Fd> file_systems_; /* changed ones; an open directory of each */
 };
 

@@ -131,6 +131,42 @@ TEST_F(Rollback, NamesThatWereExchanged)
     expect_remembered();
 }
 
+/* What was made since the checkpoint is gone when all is undone: its removal is
+ * recorded as of a name that was free. */
+TEST_F(Rollback, NewFileThatWasExchangedAndRemoved)
+{
+    checkpoint(5);
+    writer.create(path("tmp"), "new");
+    writer.exchange(path("directory"), path("tmp"));
+    writer.record(CKPT_JOURNAL_ABSENT, path("directory"));
+    std::filesystem::remove(path("directory"));
+    bring_back(5);
+    expect_remembered();
+}
+
+/* It is made again, and is then another inode. */
+TEST_F(Rollback, DirectoryThatMovedAndWasRemoved)
+{
+    checkpoint(5);
+    writer.move_directory(path("empty"), path("once"));
+    writer.move_directory(path("once"), path("twice"));
+    writer.remove_directory(path("twice"));
+    writer.create(path("empty"), "something else");
+    bring_back(5);
+    expect_remembered();
+}
+
+/* A rename that failed has a record, too. */
+TEST_F(Rollback, DirectoryThatDidNotMoveAndWasRemoved)
+{
+    checkpoint(5);
+    writer.record(CKPT_JOURNAL_DIRECTORY, path("second"));
+    writer.record(CKPT_JOURNAL_MOVED, path("empty"), path("second"));
+    writer.remove_directory(path("empty"));
+    bring_back(5);
+    expect_remembered();
+}
+
 TEST_F(Rollback, LinksModesAndEmptyDirectories)
 {
     checkpoint(5);

@@ -33,7 +33,9 @@ class RollbackFaults : public test::JournalTest,
         writer.unlink(path("second/file"));
         writer.make_symlink("somewhere", path("link"));
         writer.change_mode(path("old"), 0600);
-        writer.remove_directory(path("empty"));
+        writer.move_directory(path("empty"), path("full"));
+        writer.move_directory(path("full"), path("no longer"));
+        writer.remove_directory(path("no longer"));
         writer.exchange(path("moved"), path("second"));
         writer.replace_content(path("old"), "short");
     }

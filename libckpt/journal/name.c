@@ -201,7 +201,13 @@ void ckpt_name_before_rename(int from_directory, const char *from,
         return; /* the call will fail */
     }
     settle(path_of_name, &status);
-    if (S_ISDIR(status.st_mode) || (is_exchange && S_ISDIR(target.st_mode))) {
+    if (is_exchange && !S_ISDIR(status.st_mode) && S_ISDIR(target.st_mode)) {
+        /* The record is about the directory: it stays the same one. */
+        record_move(path_of_other, &target, path_of_name, 1);
+        ckpt_known_forget_names();
+        return;
+    }
+    if (S_ISDIR(status.st_mode)) {
         if (!is_exchange) {
             (void)record_name(path_of_other,
                               target_result == 0 ? &target : NULL);
