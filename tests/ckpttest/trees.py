@@ -15,15 +15,16 @@ from .settings import APPS
 STEPS_PER_KILL = 30
 PAUSE_US = 15000
 LONGEST_RUN = 0.25  # seconds from a checkpoint to the kill
-FAULTS = (
-    "rollback-before-record",
-    "rollback-after-record",
-    "rollback-before-rename",
-    "rollback-after-step",
-    "rollback-before-done",
-    "rollback-after-done",
-    "rollback-during-removal",
-)
+# Points of a roll back, and how often one comes to them at most.
+FAULTS = {
+    "rollback-before-record": 1,
+    "rollback-after-record": 1,
+    "rollback-before-rename": 10,
+    "rollback-after-step": 30,
+    "rollback-before-done": 1,
+    "rollback-after-done": 1,
+    "rollback-during-removal": 3,
+}
 
 
 def look_at(directory):
@@ -70,8 +71,15 @@ def expected_tree(lab, steps, seed, ranks):
 
 
 def _die_while_rolling_back(lab, moments, counts):
-    """A restart that is killed in its roll back, at one of the named points."""
-    fault = f"{moments.choice(FAULTS)}:{moments.randrange(1, 12)}"
+    """A restart that is killed in its roll back: at a named point, or at any moment."""
+    if moments.randrange(4) == 0:
+        job = lab.restart()
+        job.run_on(moments.random() * LONGEST_RUN)
+        job.kill()
+        counts["restarts killed at any moment"] += 1
+        return
+    point, most = moments.choice(list(FAULTS.items()))
+    fault = f"{point}:{moments.randint(1, most)}"
     job = lab.restart(CKPT_FAULT=fault)
     code = job.finish() if not job.run_on(0.5) else None
     if code is None:  # the roll back was over before that point
@@ -95,6 +103,9 @@ def run(lab, kills, seed, ranks=2):
         if not job.run_on(0):
             break
         done = lab.ckpt("checkpoint", str(job.pid))
+        if "which the program has started" in done.stderr:
+            counts["checkpoints refused"] += 1  # a child of a moment: soon again
+            continue
         if done.returncode != 0:
             assert not job.run_on(5), done.stderr  # it was about to end
             break
@@ -102,8 +113,7 @@ def run(lab, kills, seed, ranks=2):
             break
         lab.kill_and_wait_for_agent(job)
         counts["kills"] += 1
-        if moments.randrange(2) == 0:
-            _die_while_rolling_back(lab, moments, counts)
+        _die_while_rolling_back(lab, moments, counts)
         job = lab.restart()
     lines = job.succeed()
     assert not [line for line in lines if "WRONG" in line], lines
