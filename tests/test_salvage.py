@@ -76,13 +76,14 @@ class FakeJob:
             lab, script, CKPT_PROTOCOL="independent", FAKE_PAGE=page, **more
         )
         log = lab.store / NAME
-        self.until(lambda: self.known(log), "ckpt run knows of the agent")
+        self.until(lambda: self.known(log), "ckpt run knows of all ranks")
 
     @staticmethod
     def known(log):
-        """Whether the agent has called."""
+        """Whether the agent has called and has told of each rank."""
         texts = [path.read_text() for path in log.glob("ckptd-*.log")]
-        return any(f"rank {RANKS - 1} of" in t and "knows of this node" in t for t in texts)
+        words = ["knows of this node", *(f"rank {rank} of" for rank in range(RANKS))]
+        return any(all(word in text for word in words) for text in texts)
 
     def until(self, condition, what):
         """Looks until it is so."""

@@ -330,8 +330,8 @@ static struct until later(clockid_t clock, int milliseconds)
 
 static void wait_once(struct wait *wait, int milliseconds)
 {
+    const int64_t start = read_ms(wait->clock); /* first, as time goes on between them */
     const struct until until = later(wait->clock, milliseconds);
-    const int64_t start = read_ms(wait->clock);
     int64_t took;
 
     wait->has_begun = 1;
@@ -460,7 +460,13 @@ static void wait_for_file(void)
     if (day < SHORT_MS - 1 || day > SHORT_MS + LATE_MS) {
         fail("aio_suspend", "ms of the wait:", (long)day);
     }
-    if (write(ends[1], "!", 1) != 1) { /* the request ends */
+    if (write(ends[1], "!", 1) != 1) {
+        abort();
+    }
+    while (aio_error(&request) == EINPROGRESS) { /* libc still writes to the request */
+        aio_suspend(list, 1, NULL);
+    }
+    if (aio_return(&request) != 1) {
         abort();
     }
 }

@@ -195,7 +195,8 @@ class Run:
         self.program.prepare(self.lab.work)
         options = [*plan.options, "--max-restarts", 1000, "--back-off", 0]
         command = self.lab.mpirun_command(self.program)
-        self.job = alone.start(self.lab, *command, options=options)
+        # The steps that are undone stay in the files of progress.
+        self.job = alone.start(self.lab, *command, options=options, CKPT_FILES="ignore")
 
     def close(self):
         """Whatever is left."""
