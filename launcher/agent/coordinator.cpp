@@ -12,6 +12,7 @@
 #include "common/processes.hpp"
 #include "image/message_log.hpp"
 #include "image/node_record.hpp"
+#include "journal/journal.hpp"
 #include "journal/place.hpp"
 
 #include <spdlog/spdlog.h>
@@ -345,23 +346,22 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     perform();
 }
 
-/* A mark that differs from those of all checkpoints of all launches of the job. 0: this
- * checkpoint has none, as the journal cannot be made. */
+/* A mark that is greater than those of all checkpoints of all launches of the job. 0: this
+ * checkpoint has none, as the journal cannot be made or read. */
 std::uint64_t Coordinator::next_files_mark()
 {
-    constexpr std::size_t most = sizeof(ckpt_message::text) - 32;
-
     try {
         if (file_journal_.empty()) {
             const std::filesystem::path &lasting = settings_.slow_directory.empty()
                                                        ? settings_.directory
                                                        : settings_.slow_directory;
-            file_journal_ = journal::provide_in(lasting / job_);
+            const std::filesystem::path found = journal::provide_in(lasting / job_);
+            files_mark_ = journal::Journal::read(found, journal::Depth::headers).greatest_mark();
+            file_journal_ = found;
         }
-        if (file_journal_.string().size() > most) {
-            fail("the name of {} is too long", file_journal_.string());
-        }
-        return static_cast<std::uint64_t>(now_nanoseconds());
+        /* The clock alone does not do: it may have been set back, or be that of another host. */
+        files_mark_ = std::max(files_mark_ + 1, static_cast<std::uint64_t>(now_nanoseconds()));
+        return files_mark_;
     } catch (const std::exception &error) {
         spdlog::warn("files will not roll back to this checkpoint: {}", error.what());
         return 0;

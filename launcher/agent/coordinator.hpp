@@ -173,6 +173,7 @@ class Coordinator : public NodeEvents, private RankPages
     void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
+    std::string mark_of_files() const;
     void drop_old_records(const Store &store) const;
     void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();
@@ -224,6 +225,7 @@ class Coordinator : public NodeEvents, private RankPages
     LaunchFacts facts_;
     std::string job_;
     std::filesystem::path file_journal_; /* of the job; empty: not made yet */
+    std::uint64_t files_mark_ = 0; /* the greatest mark in it */
     std::string store_error_;
     std::optional<Store> store_;
     std::uint64_t least_number_ = 1; /* that no checkpoint has had */

@@ -131,6 +131,16 @@ void Coordinator::fault_in_phase() const
     }
 }
 
+/* A mark and the directory of the file journal, for a REQUEST. Ranks of `ckpt run` know the
+ * directory from their start. */
+std::string Coordinator::mark_of_files() const
+{
+    constexpr std::size_t longest = sizeof(ckpt_message::text) - 32;
+    const std::string directory = file_journal_.string();
+
+    return fmt::format("{} {}", attempt_.files_mark, directory.size() > longest ? "" : directory);
+}
+
 void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
@@ -139,7 +149,7 @@ void Coordinator::perform(const action::Send &given)
         order.text = message_log_path(attempt_.directory, order.rank);
     }
     if (order.type == CKPT_MSG_REQUEST && attempt_.files_mark != 0) {
-        order.text = fmt::format("{} {}", attempt_.files_mark, file_journal_.string());
+        order.text = mark_of_files();
     }
     if (Node *node = where_[order.rank]) {
         node->send(order, machine_.epoch());

@@ -21,8 +21,6 @@ std::filesystem::path job_directory(const TierDirectories &directories, const st
     return directories.lasting() / job;
 }
 
-/* A checkpoint without a mark was taken without the journal: it says nothing of files. One
- * with a rank that is replayed has no mark of that rank. */
 journal::Wish wish_for(const TierDirectories &directories, const std::string &job,
                        const Checkpoint *checkpoint, journal::Files files)
 {
@@ -32,11 +30,11 @@ journal::Wish wish_for(const TierDirectories &directories, const std::string &jo
     wish.files = files;
     if (checkpoint != nullptr && checkpoint->manifest) {
         wish.checkpoint = checkpoint->manifest->files_mark;
-        wish.ranks = checkpoint->manifest->rank_count;
+        wish.has_mark = wish.checkpoint != 0;
+        wish.ranks.count = checkpoint->manifest->rank_count;
+        wish.ranks.replayed = {checkpoint->manifest->replayed.begin(),
+                               checkpoint->manifest->replayed.end()};
         wish.name = "checkpoint " + checkpoint->name();
-        if (wish.checkpoint == 0 || !checkpoint->manifest->replayed.empty()) {
-            wish.files = journal::Files::ignore;
-        }
     }
     return wish;
 }

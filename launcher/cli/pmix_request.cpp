@@ -146,11 +146,23 @@ std::string id; /* of our request */
 std::optional<Answer> answer;
 bool has_job_ended = false;
 
-void job_ended(std::size_t, pmix_status_t, const pmix_proc_t *, pmix_info_t[], std::size_t,
-               pmix_info_t *, std::size_t, pmix_event_notification_cbfunc_fn_t done,
-               void *done_data)
+/* To mpirun a tool is a job, too: an earlier `ckpt checkpoint` may just have ended. */
+bool is_of_tool(const pmix_proc_t *source, const pmix_info_t *info, std::size_t count)
 {
-    {
+    for (std::size_t i = 0; i < count; i++) {
+        if (std::strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
+            info[i].value.type == PMIX_PROC && info[i].value.data.proc != nullptr) {
+            source = info[i].value.data.proc;
+        }
+    }
+    return source != nullptr && std::strcmp(source->nspace, tool_name) == 0;
+}
+
+void job_ended(std::size_t, pmix_status_t, const pmix_proc_t *source, pmix_info_t info[],
+               std::size_t count, pmix_info_t *, std::size_t,
+               pmix_event_notification_cbfunc_fn_t done, void *done_data)
+{
+    if (!is_of_tool(source, info, count)) {
         std::lock_guard lock(mutex);
         has_job_ended = true;
         news.notify_all();

@@ -12,6 +12,7 @@
 #include "journal/removal.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,6 +88,10 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
 {
     if (!path_exists(directory)) {
         return;
+    }
+    const Fd lock = lock_records(directory, LOCK_EX | LOCK_NB);
+    if (!lock) {
+        return; /* a restart rolls files back */
     }
     const Journal journal = Journal::read(directory, Depth::headers);
     const auto marks = find_marks(journal, checkpoint);

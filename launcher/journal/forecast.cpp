@@ -29,13 +29,13 @@ class Simulation
     Simulation(const Journal &journal, const Plan &plan)
         : journal_(journal), plan_(plan), kept_(journal)
     {
-        std::set<std::uint64_t> rewritten;
+        std::set<Identity> rewritten;
         for (const Record *step : plan.steps) {
             (step->type() == CKPT_JOURNAL_SIZE ? only_grown_ : rewritten)
-                .insert(step->head.inode);
+                .insert(identity_of(*step));
         }
-        for (const std::uint64_t inode : rewritten) {
-            only_grown_.erase(inode);
+        for (const Identity &identity : rewritten) {
+            only_grown_.erase(identity);
         }
     }
 
@@ -46,6 +46,12 @@ class Simulation
 
   private:
     using Place = Tree::Place;
+    using Identity = std::pair<std::uint64_t, std::uint64_t>; /* device, inode */
+
+    static Identity identity_of(const Record &record)
+    {
+        return {record.head.device, record.head.inode};
+    }
 
     void undo(const Record &record);
     void undo_name(const Record &record);
@@ -73,8 +79,8 @@ class Simulation
     const KeptFiles kept_;
     Tree tree_;
     Forecast result_;
-    /* Inodes that were only appended to: logs, which may be rotated. */
-    std::set<std::uint64_t> only_grown_;
+    /* Files that were only appended to: logs, which may be rotated. */
+    std::set<Identity> only_grown_;
     /* Files that were not found, by path: no fault if an older record replaces the path. */
     std::map<std::string, std::string> missing_;
     /* Kept files that have changed since, each with the path that it was kept for, and a
@@ -310,7 +316,7 @@ std::shared_ptr<Object> Simulation::object_of(const Record &record)
     if (place.directory && place.node->object && place.node->object->inode == record.head.inode) {
         return place.node->object;
     }
-    for (const std::string &path : kept_.of_inode(record.head.inode)) {
+    for (const std::string &path : kept_.of_file(record)) {
         auto object = tree_.real_object(path);
         if (object && object->inode == record.head.inode) {
             return object;
@@ -324,7 +330,7 @@ void Simulation::undo_content(const Record &record)
     const auto object = object_of(record);
     const ckpt_journal_record &head = record.head;
 
-    if (!object && only_grown_.contains(head.inode)) {
+    if (!object && only_grown_.contains(identity_of(record))) {
         return; /* compare_state() tells */
     }
     if (!object || (object->mode & S_IFMT) != S_IFREG) {
@@ -413,7 +419,7 @@ void Simulation::compare_state(const Record &record)
     const ckpt_journal_record &head = record.head;
     const Place place = tree_.find(record.path);
     const bool is_there = place.directory && place.node->object;
-    const bool is_rotated = only_grown_.contains(head.inode) &&
+    const bool is_rotated = only_grown_.contains(identity_of(record)) &&
                             (!is_there || place.node->object->inode != head.inode);
     auto &found = record.has(CKPT_JOURNAL_WRITTEN) && !is_rotated ? result_.differing
                                                                   : result_.inputs;

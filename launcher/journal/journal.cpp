@@ -9,6 +9,7 @@
 #include "common/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -105,6 +106,23 @@ std::uint64_t Journal::last_order() const
     return last;
 }
 
+std::uint64_t Journal::greatest_mark() const
+{
+    std::uint64_t greatest = dropped.checkpoint;
+
+    if (redo) {
+        greatest = std::max({greatest, redo->checkpoint, redo->base_checkpoint});
+    }
+    for (const Log &log : logs) {
+        for (const Record &record : log.records) {
+            if (record.type() == CKPT_JOURNAL_MARK) {
+                greatest = std::max(greatest, record.head.value);
+            }
+        }
+    }
+    return greatest;
+}
+
 fs::path Journal::kept_file(const Record &record) const
 {
     const fs::path path = record.other;
@@ -116,6 +134,17 @@ fs::path Journal::kept_file(const Record &record) const
         return here;
     }
     return path;
+}
+
+Fd lock_records(const fs::path &directory, int how)
+{
+    Fd fd = open_file(directory / kept_directory, O_RDONLY | O_DIRECTORY, 0, "file journal");
+    int result;
+
+    do {
+        result = ::flock(fd.get(), how);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 && errno == EWOULDBLOCK ? Fd() : std::move(fd);
 }
 
 bool is_kept_name(const fs::path &path)

@@ -6,6 +6,9 @@
 
 #include "journal/journal.hpp"
 
+#include <sys/types.h>
+
+#include <optional>
 #include <unordered_map>
 
 namespace ckpt::journal
@@ -14,27 +17,18 @@ namespace ckpt::journal
 class KeptFiles
 {
   public:
-    explicit KeptFiles(const Journal &journal)
-    {
-        for (const Log &log : journal.logs) {
-            for (const Record &record : log.records) {
-                if (record.type() == CKPT_JOURNAL_FILE && !record.has(CKPT_JOURNAL_IS_COPY)) {
-                    by_inode_[record.head.inode].push_back(journal.kept_file(record));
-                }
-            }
-        }
-    }
+    explicit KeptFiles(const Journal &journal);
 
-    /* Names under which the inode was kept; the files may be gone. */
-    const std::vector<std::string> &of_inode(std::uint64_t inode) const
-    {
-        static const std::vector<std::string> none;
-        const auto found = by_inode_.find(inode);
-        return found == by_inode_.end() ? none : found->second;
-    }
+    /* Names under which the file of the record was kept; they may be gone. Inodes of other
+     * file systems with the same number are not taken for it. */
+    std::vector<std::string> of_file(const Record &record) const;
 
   private:
     std::unordered_map<std::uint64_t, std::vector<std::string>> by_inode_;
 };
+
+/* The file system that the path is or would be in; nothing if that cannot be told. Device
+ * numbers in records are of another host, or of before its reboot. */
+std::optional<dev_t> file_system_of(const std::filesystem::path &path);
 
 } // namespace ckpt::journal

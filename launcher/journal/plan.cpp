@@ -46,7 +46,7 @@ std::int32_t rank_of(const Journal &journal, const MarkPlace &mark)
 class Planner
 {
   public:
-    Planner(const Journal &journal, std::uint64_t checkpoint, int ranks)
+    Planner(const Journal &journal, std::uint64_t checkpoint, const Ranks &ranks)
         : journal_(journal), ranks_(ranks)
     {
         plan_.checkpoint = checkpoint;
@@ -89,7 +89,7 @@ class Planner
     }
 
     const Journal &journal_;
-    const int ranks_;
+    const Ranks &ranks_;
     Plan plan_;
     std::vector<MarkPlace> marks_;
     std::map<std::string, const Record *> states_;
@@ -132,8 +132,8 @@ void Planner::require_marks_of_all_ranks()
     for (const MarkPlace &mark : marks_) {
         marked.insert(rank_of(journal_, mark));
     }
-    for (std::int32_t rank = 0; rank < ranks_; rank++) {
-        if (!marked.contains(rank)) {
+    for (std::int32_t rank = 0; rank < ranks_.count; rank++) {
+        if (!marked.contains(rank) && !ranks_.replayed.contains(rank)) {
             refuse("the file journal {} has no mark of rank {}: what the rank has changed "
                    "since then is not known",
                    journal_.directory.string(), rank);
@@ -378,7 +378,7 @@ std::uint64_t Thresholds::of(const Log &log) const
     return of_host == by_host_.end() ? greatest_ : of_host->second;
 }
 
-Plan make_plan(const Journal &journal, std::uint64_t checkpoint, int ranks)
+Plan make_plan(const Journal &journal, std::uint64_t checkpoint, const Ranks &ranks)
 {
     return Planner(journal, checkpoint, ranks).make();
 }

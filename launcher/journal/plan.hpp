@@ -6,6 +6,8 @@
 
 #include "journal/journal.hpp"
 
+#include <set>
+
 namespace ckpt::journal
 {
 
@@ -22,11 +24,17 @@ struct Plan {
     std::vector<std::string> obstacles;
 };
 
+/* Of the job at the checkpoint. */
+struct Ranks {
+    int count = 0; /* 0: not known */
+    /* Those that had died: saved as they were before, so they have no mark. */
+    std::set<int> replayed{};
+};
+
 /*
- * checkpoint: its number; 0: before the first record. ranks: of the job at that checkpoint;
- * 0: not known. The journal must outlive the plan.
+ * checkpoint: its number; 0: before the first record. The journal must outlive the plan.
  */
-Plan make_plan(const Journal &journal, std::uint64_t checkpoint, int ranks);
+Plan make_plan(const Journal &journal, std::uint64_t checkpoint, const Ranks &ranks);
 
 /* Of a log: where the records that follow its last MARK of the checkpoint begin. */
 struct MarkPlace {

@@ -30,16 +30,20 @@ namespace
 
 constexpr std::size_t most_lines = 10;
 
-/* Two restarts at once would undo each other's work. */
-Fd lock(const fs::path &directory)
-{
-    Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "file journal");
+/* Two restarts at once would undo each other's work. An agent that is still dropping records
+ * is waited for. */
+struct Locks {
+    Fd restart, drop;
 
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-        fail("another process is rolling back the files of {}", directory.string());
-    }
-    return fd; /* where directories cannot be locked the job's own checks must do */
-}
+    explicit Locks(const fs::path &directory)
+        : restart(open_file(directory, O_RDONLY | O_DIRECTORY, 0, "file journal"))
+    {
+        if (::flock(restart.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+            fail("another process is rolling back the files of {}", directory.string());
+        }
+        drop = lock_records(directory, LOCK_EX);
+    } /* where directories cannot be locked the job's own checks must do */
+};
 
 std::string lines_of(const std::vector<std::string> &lines)
 {
@@ -54,7 +58,8 @@ std::string lines_of(const std::vector<std::string> &lines)
 
 std::string name_of(const Wish &wish)
 {
-    return wish.checkpoint == 0 || wish.name.empty() ? "the start of the job" : wish.name;
+    return wish.name.empty() || (wish.checkpoint == 0 && wish.has_mark) ? "the start of the job"
+                                                                         : wish.name;
 }
 
 /* Of a roll back that another command had begun. */
@@ -94,6 +99,23 @@ void require_reachable(const Journal &journal, const Wish &wish)
     }
 }
 
+/* A file may have been changed since, or have been kept as it was before. */
+bool has_changes(const Journal &journal)
+{
+    return std::ranges::any_of(journal.logs, [](const Log &log) {
+        return std::ranges::any_of(log.records, &Record::is_change);
+    });
+}
+
+void require_mark(const Journal &journal, const Wish &wish)
+{
+    if (!wish.has_mark && (is_unfinished(journal) || has_changes(journal))) {
+        fail("files cannot be rolled back to {}: it was taken without the file journal {} "
+             "(--files ignore goes on without)",
+             name_of(wish), wish.journal.string());
+    }
+}
+
 /* All that is known before anything is changed. */
 Forecast checked_forecast(const Journal &journal, const Plan &plan, const Wish &wish)
 {
@@ -124,7 +146,7 @@ void finish(const Journal &journal, const Plan &plan, RedoRecord redo)
 void finish_interrupted(const Journal &journal)
 {
     const RedoRecord &redo = *journal.redo;
-    const Plan plan = make_plan(journal, redo.checkpoint, 0);
+    const Plan plan = make_plan(journal, redo.checkpoint, {});
 
     if (redo.state == RedoRecord::State::undoing && plan.steps.size() != redo.steps) {
         fail("the roll back in {} was interrupted, and the journal has changed since: {} steps "
@@ -170,10 +192,37 @@ void check(const Wish &wish, Outcome &outcome)
         fail("a roll back of files to {} was interrupted: restart with --files rollback",
              name_of(*journal.redo));
     }
+    require_mark(journal, wish);
+    if (!wish.has_mark) {
+        return;
+    }
     const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
     const Forecast found = compare(journal, plan);
     require_same(found.differing, wish);
     warn_of_inputs(found.inputs, wish, outcome);
+}
+
+/* What the plan does not undo of processes that know nothing of the checkpoint. */
+void warn_of_replayed(const Journal &journal, const Plan &plan, const Wish &wish,
+                      Outcome &outcome)
+{
+    for (std::size_t i = 0; !wish.ranks.replayed.empty() && i < journal.logs.size(); i++) {
+        const auto &records = journal.logs[i].records;
+        bool is_marked = false;
+        bool stays = false;
+        for (std::size_t k = 0; k < records.size(); k++) {
+            is_marked |= records[k].type() == CKPT_JOURNAL_MARK &&
+                         records[k].head.value == wish.checkpoint;
+            stays |= records[k].is_change() && !plan.consumed[i][k];
+        }
+        if (stays && !is_marked) {
+            outcome.warnings.push_back(fmt::format(
+                "rank {} goes on from before it died: files that it has changed in between stay "
+                "as they are",
+                fmt::join(wish.ranks.replayed, ", ")));
+            return;
+        }
+    }
 }
 
 /* The files stay as they are, half rolled back. */
@@ -213,7 +262,7 @@ Outcome bring_back(const Wish &wish)
     if (!path_exists(wish.journal)) {
         return outcome;
     }
-    const Fd locked = lock(wish.journal);
+    const Locks locks(wish.journal);
     if (wish.files == Files::ignore) {
         give_up_interrupted(wish, outcome);
         return outcome;
@@ -223,6 +272,10 @@ Outcome bring_back(const Wish &wish)
         return outcome;
     }
     Journal journal = Journal::read(wish.journal);
+    require_mark(journal, wish);
+    if (!wish.has_mark) {
+        return outcome;
+    }
     if (is_unfinished(journal)) {
         require_reachable(journal, wish);
         finish_interrupted(journal);
@@ -231,6 +284,7 @@ Outcome bring_back(const Wish &wish)
     const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
     const Forecast found = checked_forecast(journal, plan, wish);
     warn_of_inputs(found.inputs, wish, outcome);
+    warn_of_replayed(journal, plan, wish, outcome);
     outcome.undone = roll_back(journal, plan);
     return outcome;
 }
@@ -247,8 +301,9 @@ void require_possible(const Wish &wish)
         return;
     }
     const Journal journal = Journal::read(wish.journal);
+    require_mark(journal, wish);
     require_reachable(journal, wish);
-    if (!is_unfinished(journal)) {
+    if (wish.has_mark && !is_unfinished(journal)) {
         (void)checked_forecast(journal, make_plan(journal, wish.checkpoint, wish.ranks), wish);
     }
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "journal/plan.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -26,7 +28,8 @@ struct Wish {
     std::filesystem::path journal; /* need not exist */
     std::uint64_t checkpoint = 0;  /* its mark in the journal; 0: the start of the job */
     std::string name;              /* of the checkpoint, for messages */
-    int ranks = 0;                 /* at the checkpoint; 0: not known */
+    bool has_mark = true;          /* or it was taken without the journal */
+    Ranks ranks;
     Files files = Files::roll_back;
 };
 

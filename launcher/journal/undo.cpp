@@ -44,6 +44,11 @@ bool is_it(const std::optional<struct stat> &status, const ckpt_journal_record &
     return status && status->st_ino == head.inode;
 }
 
+std::string key_of(const Record &record)
+{
+    return fmt::format("{}:{}", record.head.device, record.head.inode);
+}
+
 fs::path temporary_beside(const fs::path &path, std::size_t i)
 {
     return path.parent_path() / fmt::format("{}{}", temporary_prefix, i);
@@ -130,6 +135,7 @@ void Undo::set_name(const Record &record, std::size_t i)
             record.has(CKPT_JOURNAL_IS_COPY)) {
             link_kept(record, temporary);
         }
+        note_remade(record);
         set_attributes(path, attributes_of(record.head));
     } else if (record.type() == CKPT_JOURNAL_DIRECTORY) {
         if (!status || !S_ISDIR(status->st_mode)) {
@@ -171,24 +177,23 @@ void Undo::link_kept(const Record &record, const fs::path &temporary)
     });
 }
 
-/* A directory that was removed is another inode when it is made again. */
+/* A directory that was removed, or a copy of a file, is another inode when it is made again. */
 void Undo::note_remade(const Record &record)
 {
     const auto status = status_of(record.path);
-    const std::string inode = std::to_string(record.head.inode);
 
     if (status && !is_it(status, record.head)) {
-        remade_[inode] = status->st_ino;
+        remade_[key_of(record)] = status->st_ino;
     } else {
-        remade_.erase(inode);
+        remade_.erase(key_of(record));
     }
 }
 
-/* Whether the path names the directory that the record is about. */
-bool Undo::is_directory_of(const std::string &path, const Record &record) const
+/* Whether the path names the directory or file that the record is about. */
+bool Undo::names(const std::string &path, const Record &record) const
 {
     const auto status = status_of(path);
-    const auto remade = remade_.find(std::to_string(record.head.inode));
+    const auto remade = remade_.find(key_of(record));
 
     return remade == remade_.end() ? is_it(status, record.head)
                                    : status && status->st_ino == remade->second;
@@ -196,10 +201,10 @@ bool Undo::is_directory_of(const std::string &path, const Record &record) const
 
 void Undo::move_back(const Record &record)
 {
-    if (is_directory_of(record.path, record)) {
+    if (names(record.path, record)) {
         return; /* the call did not happen, or this is a repetition */
     }
-    if (!is_directory_of(record.other, record)) {
+    if (!names(record.other, record)) {
         fail("cannot rename {} back to {}: it is not there", record.other, record.path);
     }
     /* The other one, if it was new, may be gone already. */
@@ -218,14 +223,14 @@ void Undo::move_back(const Record &record)
  * has replaced it. */
 std::string Undo::object_of(const Record &record, std::size_t i) const
 {
-    if (is_it(status_of(record.path), record.head)) {
+    if (names(record.path, record)) {
         return record.path;
     }
     const auto copy = copies_.find({record.path, record.head.inode});
     if (copy != copies_.end() && copy->second < i) {
         return record.path;
     }
-    for (const std::string &path : kept_.of_inode(record.head.inode)) {
+    for (const std::string &path : kept_.of_file(record)) {
         if (is_it(status_of(path), record.head)) {
             return path;
         }

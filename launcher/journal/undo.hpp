@@ -30,7 +30,7 @@ class Undo
     void link_kept(const Record &record, const std::filesystem::path &temporary);
     void move_back(const Record &record);
     void note_remade(const Record &record);
-    bool is_directory_of(const std::string &path, const Record &record) const;
+    bool names(const std::string &path, const Record &record) const;
     void set_content(const Record &record, std::size_t i);
     void write_data(const Record &record, int to);
     std::string object_of(const Record &record, std::size_t i) const;

@@ -5,10 +5,12 @@
  */
 #include "common/error.hpp"
 #include "journal/drop.hpp"
+#include "journal/kept_files.hpp"
 #include "journal/rollback.hpp"
 #include "tests/journal_fixture.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 
 namespace ckpt
 {
@@ -361,6 +363,106 @@ TEST_F(Rollback, ForgottenJournalLeavesForeignFiles)
     std::filesystem::remove(journal / "foreign");
     journal::forget(journal);
     EXPECT_TRUE(!std::filesystem::exists(journal) || std::filesystem::is_empty(journal));
+}
+
+TEST_F(Rollback, RecordsAreNotDroppedUnderARollback)
+{
+    writer.append(path("old"), "more");
+    checkpoint(5);
+    {
+        const Fd lock = journal::lock_records(journal, LOCK_EX);
+        journal::drop_before(journal, 5);
+    }
+    EXPECT_EQ(journal::Journal::read(journal).dropped.checkpoint, 0u);
+    journal::drop_before(journal, 5);
+    EXPECT_EQ(journal::Journal::read(journal).dropped.checkpoint, 5u);
+}
+
+TEST_F(Rollback, GreatestMarkIsKnownWhenItIsGone)
+{
+    EXPECT_EQ(journal::Journal::read(journal).greatest_mark(), 0u);
+    writer.mark(7);
+    writer.mark(3);
+    EXPECT_EQ(journal::Journal::read(journal).greatest_mark(), 7u);
+    writer.append(path("old"), "more");
+    bring_back(7);
+    writer.mark(5);
+    std::filesystem::remove(writer.log());
+    EXPECT_EQ(journal::Journal::read(journal).greatest_mark(), 7u);
+}
+
+/* The content belongs into the copy, whose inode and whose directory's name are others. */
+TEST_F(Rollback, CopyInADirectoryThatMoved)
+{
+    checkpoint(5);
+    writer.rewrite(path("directory/inside"), 0, "IN");
+    writer.move_directory(path("directory"), path("moved"));
+    writer.unlink(path("moved/inside"), true);
+    bring_back(5);
+    EXPECT_EQ(test::read_file(path("directory/inside")), "inside\n");
+    EXPECT_FALSE(std::filesystem::exists(path("moved")));
+}
+
+TEST_F(Rollback, CheckpointWithoutAMark)
+{
+    journal::Wish wish;
+    wish.journal = journal;
+    wish.name = "checkpoint job/1";
+    wish.has_mark = false;
+    EXPECT_EQ(journal::bring_back(wish).undone, 0u) << "nothing was changed";
+    writer.append(path("old"), "more");
+    for (const auto files : {journal::Files::roll_back, journal::Files::check}) {
+        wish.files = files;
+        EXPECT_THROW(journal::bring_back(wish), Error);
+        EXPECT_THROW(journal::require_possible(wish), Error);
+    }
+    wish.files = journal::Files::ignore;
+    journal::bring_back(wish);
+    EXPECT_EQ(test::read_file(path("old")), "old content\nmore");
+}
+
+/* Rank 1 had died before the checkpoint, which the others have marked. */
+TEST_F(Rollback, RankThatIsReplayed)
+{
+    test::JournalWriter dead(journal, "host", 101, 1, clock);
+    dead.append(path("second/file"), "of the dead\n");
+    checkpoint(5);
+    writer.append(path("old"), "later\n");
+    journal::Wish wish;
+    wish.journal = journal;
+    wish.checkpoint = 5;
+    wish.name = "checkpoint job/5";
+    wish.ranks = {2};
+    EXPECT_THROW(journal::bring_back(wish), Error) << "a mark is missing";
+    wish.ranks.replayed = {1};
+    EXPECT_EQ(journal::bring_back(wish).warnings.size(), 1u);
+    expect_remembered();
+
+    test::JournalWriter replayed(journal, "host", 102, 1, clock);
+    replayed.append(path("second/file"), "once more\n");
+    writer.append(path("old"), "once more\n");
+    journal::bring_back(wish);
+    expect_remembered();
+}
+
+TEST(KeptFiles, InodesOfOtherFileSystemsAreOthers)
+{
+    const std::filesystem::path top = std::filesystem::canonical(testing::TempDir());
+    journal::Journal journal;
+    journal::Record kept, changed;
+    kept.head.type = CKPT_JOURNAL_FILE;
+    kept.head.inode = changed.head.inode = 5;
+    kept.other = top / "missing/kept/host-1-1";
+    journal.logs.emplace_back().records = {kept};
+    const journal::KeptFiles files(journal);
+
+    changed.path = top / "changed";
+    EXPECT_EQ(files.of_file(changed), std::vector<std::string>{kept.other});
+    changed.path = "/proc/changed";
+    EXPECT_TRUE(files.of_file(changed).empty());
+    changed.path = top / "changed";
+    changed.head.inode = 6;
+    EXPECT_TRUE(files.of_file(changed).empty());
 }
 
 } // namespace ckpt
