@@ -108,11 +108,19 @@ def undisturbed_files(lab, kind):
     return files_of(other)
 
 
+def save(lab, job):
+    """A checkpoint. A program that has just started another one is refused at that moment."""
+    done = lab.ckpt("checkpoint", job.pid)
+    while done.returncode != 0:
+        assert ", which the program has started, " in done.stderr, done
+        done = lab.ckpt("checkpoint", job.pid)
+
+
 def save_and_kill(lab, kind):
     """A job that is saved after some of its steps and killed after some more."""
     job = lab.start(Steps(lab, kind, 60))
     job.wait_for("^step 20$")
-    lab.checkpoint(job)
+    save(lab, job)
     job.wait_for("^step 40$")
     lab.kill_and_wait_for_agent(job)
 

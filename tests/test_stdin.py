@@ -242,8 +242,9 @@ def test_output_files_of_launchers(place, by_hand, request):
     if name not in OUTPUT_FILES:
         pytest.skip("its files have new names in each launch")
     options, path = OUTPUT_FILES[name]
-    program = programs.reader(LINES, 300)
-    with inputs.from_file(place, inputs.numbers(LINES)) as stdin:
+    count = 400  # lines of input: all of them have come when the first has
+    program = programs.reader(count, 3000)
+    with inputs.from_file(place, inputs.numbers(count)) as stdin:
         job = inputs.start(place, place.mpirun_command(program, *options), stdin)
         output = place.work / path
         alone.wait_until(job, lambda: output.exists() and "step 50\n" in output.read_text())
@@ -258,5 +259,5 @@ def test_output_files_of_launchers(place, by_hand, request):
     steps = [int(line.split()[1]) for line in lines if line.startswith("step")]
     again = next(i for i in range(1, len(steps)) if steps[i] <= steps[i - 1])
     assert steps[:again] == list(range(again)) and again > 50
-    assert steps[again:] == list(range(steps[again], LINES))
-    ok(lines)
+    assert steps[again:] == list(range(steps[again], count))
+    ok(lines, count)
