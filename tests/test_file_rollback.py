@@ -69,6 +69,13 @@ KINDS = {
         os.unlink("link")
     os.symlink("to-%d" % step, "link")
 """,
+    "hard links": """
+    open("linked", "a").close()
+    os.link("linked", "other")
+    with open("other", "r+") as file:
+        file.write("%d " % step * 300)
+    os.unlink("other")
+""",
     "attributes": """
     open("file", "a").close()
     os.chmod("file", 0o600 + step % 8)

@@ -83,10 +83,9 @@ class Simulation
     std::set<Identity> only_grown_;
     /* Files that were not found, by path: no fault if an older record replaces the path. */
     std::map<std::string, std::string> missing_;
-    /* Kept files that have changed since, each with the path that it was kept for, and a
-     * complaint: no fault if an older record gives the path something else, or the file
-     * another content. */
-    std::map<std::shared_ptr<Object>, std::pair<std::string, std::string>> unfit_;
+    /* Kept files that have changed since, with a complaint: no fault if an older record takes
+     * their names away, or gives them another content. */
+    std::map<std::shared_ptr<Object>, std::string> unfit_;
     /* Objects whose content was changed, with a path. */
     std::map<std::shared_ptr<Object>, std::string> written_;
 };
@@ -96,8 +95,11 @@ void Simulation::undo_all()
     for (const Record *step : plan_.steps) {
         undo(*step);
     }
+    /* Files that were made since the checkpoint are gone. Inodes of theirs may have been used
+     * for several, one after the other, so what is found of one may be another. */
+    const auto named = tree_.named_objects();
     for (const auto &[object, path] : written_) {
-        if (!object->unknown.empty()) {
+        if (!object->unknown.empty() && named.contains(object)) {
             obstacle("{}: the content from byte {} on is lost, the journal does not have it",
                      path, object->unknown.first());
         }
@@ -106,9 +108,8 @@ void Simulation::undo_all()
         result_.obstacles.push_back(text);
     }
     for (const auto &[object, complaint] : unfit_) {
-        const Place place = tree_.find(complaint.first);
-        if (place.directory && place.node->object == object) {
-            result_.obstacles.push_back(complaint.second);
+        if (named.contains(object)) {
+            result_.obstacles.push_back(complaint);
         }
     }
 }
@@ -247,10 +248,8 @@ std::shared_ptr<Object> Simulation::kept_object(const Record &record)
         obstacle("{}: {}, which was kept of it, is another file", record.path, path);
     } else {
         if (kept->size != record.head.size) {
-            unfit_[kept] = {record.path, fmt::format("{}: {}, which was kept of it, has {} bytes "
-                                                     "and not {}",
-                                                     record.path, path, kept->size,
-                                                     record.head.size)};
+            unfit_[kept] = fmt::format("{}: {}, which was kept of it, has {} bytes and not {}",
+                                       record.path, path, kept->size, record.head.size);
         }
         auto object = is_copy ? std::make_shared<Object>(*kept) : kept;
         object->inode = record.head.inode;

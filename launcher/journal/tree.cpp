@@ -205,6 +205,24 @@ void Tree::set(const Place &place, std::shared_ptr<Node> node)
     place.directory->names[place.name] = std::move(node);
 }
 
+std::set<std::shared_ptr<Object>> Tree::named_objects() const
+{
+    std::set<std::shared_ptr<Object>> named;
+    std::vector<const Node *> rest = {root_.get()};
+
+    while (!rest.empty()) {
+        const Node *node = rest.back();
+        rest.pop_back();
+        if (node->object) {
+            named.insert(node->object);
+        }
+        for (const auto &[name, below] : node->names) {
+            rest.push_back(below.get());
+        }
+    }
+    return named;
+}
+
 bool Tree::is_empty(Node &directory)
 {
     for (const auto &[name, node] : directory.names) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,8 @@ class Tree
     std::shared_ptr<Object> real_object(const std::string &path);
     /* Whether a directory has no names. */
     bool is_empty(Node &directory);
+    /* Those that have a name. Names that nobody has looked up do not count. */
+    std::set<std::shared_ptr<Object>> named_objects() const;
 
   private:
     std::shared_ptr<Node> child(Node &directory, const std::string &name);

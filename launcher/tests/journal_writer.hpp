@@ -67,11 +67,13 @@ class JournalWriter
     void change_mode(const std::string &path, unsigned mode);
     void make_symlink(const std::string &target, const std::string &path);
 
+    /* Keeps the file; where. */
+    std::string keep(const std::string &path, bool by_copy);
+
     /* The directory of kept files; the journal's own at first. */
     std::filesystem::path kept;
 
   private:
-    std::string keep(const std::string &path, bool by_copy);
 
     std::filesystem::path journal_, log_;
     std::string host_;

@@ -421,6 +421,33 @@ TEST_F(Rollback, CheckpointWithoutAMark)
     EXPECT_EQ(test::read_file(path("old")), "old content\nmore");
 }
 
+TEST_F(Rollback, FileThatWasChangedByAnotherName)
+{
+    checkpoint(5);
+    writer.record(CKPT_JOURNAL_FILE, path("old"), writer.keep(path("old"), false));
+    writer.record(CKPT_JOURNAL_ABSENT, path("second name"));
+    std::filesystem::create_hard_link(path("old"), path("second name"));
+    writer.rewrite(path("second name"), 0, "OLD");
+    std::filesystem::remove(path("second name"));
+    bring_back(5);
+    expect_remembered();
+}
+
+/* A file that was made and removed since, with half of its content in the journal; its inode is
+ * used again, and that file was kept. */
+TEST_F(Rollback, InodeThatIsUsedTwice)
+{
+    checkpoint(5);
+    writer.create(path("first"), "first content");
+    writer.record(CKPT_JOURNAL_DATA, path("first"), "", "first");
+    std::filesystem::rename(path("first"), path("again"));
+    writer.record(CKPT_JOURNAL_ABSENT, path("again"));
+    test::write_file(path("again"), "short");
+    writer.unlink(path("again"));
+    EXPECT_NO_THROW(bring_back(5));
+    expect_remembered();
+}
+
 /* Rank 1 had died before the checkpoint, which the others have marked. */
 TEST_F(Rollback, RankThatIsReplayed)
 {

@@ -222,12 +222,16 @@ static void look_at_names(const struct ckpt_journal_call *call)
             (int)call->rdi, second, (int)call->rdx, (const char *)call->r10,
             call->site->number == SYS_renameat2 ? (unsigned)call->r8 : 0);
         break;
-    case SYS_link:
     case SYS_symlink:
         ckpt_name_before_change(AT_FDCWD, second);
         break;
+    case SYS_link:
+        ckpt_name_before_link(AT_FDCWD, first, AT_FDCWD, second, 0);
+        break;
     case SYS_linkat:
-        ckpt_name_before_change((int)call->rdx, (const char *)call->r10);
+        ckpt_name_before_link((int)call->rdi, second, (int)call->rdx,
+                              (const char *)call->r10,
+                              ((int)call->r8 & AT_SYMLINK_FOLLOW) != 0);
         break;
     case SYS_symlinkat:
         ckpt_name_before_change((int)call->rsi, (const char *)call->rdx);

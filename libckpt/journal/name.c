@@ -119,6 +119,20 @@ void ckpt_name_before_change(int directory, const char *path)
     }
 }
 
+/* Changes may come by the new name, and that may be gone again later: the file is found by
+ * its old name then. */
+void ckpt_name_before_link(int from_directory, const char *from, int to_directory,
+                           const char *to, int follow)
+{
+    struct stat status;
+
+    if (ckpt_journal_path(from_directory, from, follow, path_of_name, &status) == 0 &&
+        S_ISREG(status.st_mode)) {
+        (void)record_name(path_of_name, &status);
+    }
+    ckpt_name_before_change(to_directory, to);
+}
+
 /* A file that the call creates. */
 static void create(const char *path)
 {

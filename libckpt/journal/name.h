@@ -12,6 +12,10 @@
  * else, or for nothing. */
 void ckpt_name_before_change(int directory, const char *path);
 
+/* A hard link to `from` gets the name `to`. follow: the target of a symbolic link. */
+void ckpt_name_before_link(int from_directory, const char *from, int to_directory,
+                           const char *to, int follow);
+
 /* It is opened with these flags of open(2). */
 void ckpt_name_before_open(int directory, const char *path, int flags);
 

@@ -374,8 +374,23 @@ TEST_F(Journal, NamesOfAllKinds)
         REQUIRE(unlinkat(AT_FDCWD, "old", 0) == 0);
     });
     ASSERT_EQ(texts(), (Texts{"SYMLINK link", "SPECIAL pipe", "DIRECTORY empty", "ABSENT made",
-                              "ABSENT made/link", "ABSENT second", "FILE old"}));
+                              "ABSENT made/link", "FILE old", "ABSENT second"}));
     EXPECT_EQ(entries()[1].other, "target");
+}
+
+/* The new name is gone before the roll back, so the old one has to lead to the file. */
+TEST_F(Journal, FileThatIsChangedByANewNameIsKept)
+{
+    run([] {
+        REQUIRE(link("old", "second") == 0);
+        put("second", "r+", "1");
+        REQUIRE(unlink("second") == 0);
+    });
+    const Texts found = texts();
+    ASSERT_GE(found.size(), 3u);
+    EXPECT_EQ(found[0], "FILE old");
+    EXPECT_EQ(found[1], "ABSENT second");
+    EXPECT_EQ(std::ranges::count(found, "FILE old"), 1);
 }
 
 TEST_F(Journal, DirectoryThatMovesTakesItsNamesAlong)

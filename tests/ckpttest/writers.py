@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""writers.py - programs of Debian that write, replace and close files, each under `ckpt run
+--interval` and killed at random moments: all files must be those of an undisturbed run."""
+
+import collections
+import random
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import alone, inputs
+from .lab import Lab
+from .settings import SOURCES
+
+INTERVAL = "300ms"
+PAUSES = (0.4, 1.2)  # seconds from a checkpoint to a kill
+PYTHON = "/usr/bin/python3"
+
+
+@dataclass
+class Writer:
+    """A program, and what of its files differs from run to run."""
+
+    argv: list
+    ranks: int = 0  # 0: without MPI
+    needs: list = field(default_factory=list)  # what must be installed: programs
+    modules: list = field(default_factory=list)  # of Python
+    files: dict = field(default_factory=dict)  # that it reads, by name
+    timed: str = ""  # lines with times, a regular expression
+    ignored: str = ""  # names of files, a regular expression
+
+    def is_installed(self):
+        """Whether all that it needs is there."""
+        return all(map(shutil.which, self.needs)) and all(
+            subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False)
+            .returncode == 0
+            for name in self.modules
+        )
+
+    def prepare(self, lab):
+        """Puts what it reads into the working directory."""
+        for name, text in self.files.items():
+            (lab.work / name).write_text(text, encoding="utf-8")
+
+    def command(self, lab):
+        """Without ckpt."""
+        ranks = ["--oversubscribe", "-np", self.ranks]
+        return [lab.mpirun, *ranks, *self.argv] if self.ranks else self.argv
+
+    def tree(self, lab):
+        """All files, without lines that tell times."""
+        found = {}
+        for path in sorted(p for p in lab.work.rglob("*") if p.is_file()):
+            name = str(path.relative_to(lab.work))
+            if self.ignored and re.search(self.ignored, name):
+                continue
+            content = data_of(path) if path.suffix == ".h5" else path.read_bytes()
+            if self.timed:
+                kept = [x for x in content.split(b"\n") if not re.search(self.timed.encode(), x)]
+                content = b"\n".join(kept)
+            found[name] = content
+        return found
+
+
+def data_of(path):
+    """Of an HDF5 file: it may have the time of its making beside them."""
+    command = ["h5dump", "-y", path.name]
+    return subprocess.run(command, cwd=path.parent, capture_output=True, check=True).stdout
+
+
+LAMMPS = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 8 0 8 0 8
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+fix 1 all nve
+fix 2 all print 20 "step ${now}" append printed screen no
+variable now equal step
+dump a all atom 50 dump.all
+dump b all custom 60 dump.*.custom id x y z
+restart 40 restart.a restart.b
+thermo 20
+run 8000
+write_data end.data
+"""
+
+CP2K = """&GLOBAL
+  PROJECT argon
+  RUN_TYPE MD
+&END GLOBAL
+&FORCE_EVAL
+  METHOD FIST
+  &MM
+    &FORCEFIELD
+      &CHARGE
+        ATOM Ar
+        CHARGE 0.0
+      &END CHARGE
+      &NONBONDED
+        &LENNARD-JONES
+          ATOMS Ar Ar
+          EPSILON 119.8
+          SIGMA 3.405
+          RCUT 8.0
+        &END LENNARD-JONES
+      &END NONBONDED
+    &END FORCEFIELD
+    &POISSON
+      &EWALD
+        EWALD_TYPE NONE
+      &END EWALD
+    &END POISSON
+  &END MM
+  &SUBSYS
+    &CELL
+      ABC 18 18 18
+    &END CELL
+    &COORD
+{coordinates}
+    &END COORD
+  &END SUBSYS
+&END FORCE_EVAL
+&MOTION
+  &MD
+    ENSEMBLE NVE
+    STEPS 3000
+    TIMESTEP 2
+    TEMPERATURE 90
+  &END MD
+  &PRINT
+    &RESTART
+      &EACH
+        MD 10
+      &END EACH
+    &END RESTART
+  &END PRINT
+&END MOTION
+"""
+
+NWCHEM = """start water
+geometry noautosym
+ O 0 0 0
+ H 0 0.8 0.6
+ H 0 -0.8 0.6
+end
+basis
+ * library 6-31g*
+end
+task scf optimize
+task scf freq
+task mp2 gradient
+"""
+
+MEEP = """import meep
+cell = meep.Vector3(16, 8, 0)
+source = meep.Source(meep.ContinuousSource(frequency=0.15), component=meep.Ez,
+                     center=meep.Vector3(-7, 0))
+simulation = meep.Simulation(cell_size=cell, boundary_layers=[meep.PML(1.0)],
+                             sources=[source], resolution=20)
+simulation.use_output_directory("fields")
+simulation.run(meep.at_every(5, meep.output_efield_z),
+               meep.at_every(1, lambda s: print("step", s.meep_time(), file=open("log", "a"))),
+               until=250)
+"""
+
+
+def atoms_of_argon():
+    """A grid of them, for CP2K."""
+    places = ([4.5 * (i // 4**k % 4) for k in range(3)] for i in range(64))
+    return "\n".join(f"Ar {x} {y} {z}" for x, y, z in places)
+
+
+def script(name, *arguments):
+    """One of ours in Python."""
+    return [PYTHON, "-B", SOURCES / "writers" / name, *arguments]
+
+
+WRITERS = {
+    "SQLite, WAL": Writer(script("transactions.py", "wal", 1000)),
+    "SQLite, journal": Writer(script("transactions.py", "delete", 1000)),
+    "HDF5": Writer(script("records.py", "hdf5", 600), modules=["h5py"]),
+    "netCDF": Writer(script("records.py", "netcdf", 600), modules=["netCDF4"]),
+    "R": Writer(["Rscript", SOURCES / "writers/lines.R", 1500], needs=["Rscript"]),
+    "LAMMPS": Writer(
+        ["lmp", "-in", "in.writer"], 2, ["lmp"], files={"in.writer": LAMMPS},
+        timed=r"^(Loop time|Performance|Total wall|Pair |Neigh |Comm |Output |Modify |Other |"
+        r".*CPU use|.*CPU = |Per MPI|.*Mbytes|Ave neighs|Neighbor list builds|Dangerous)",
+    ),
+    "CP2K": Writer(
+        ["cp2k.psmp", "-i", "argon.inp", "-o", "argon.out"], 2, ["cp2k.psmp"],
+        files={"argon.inp": CP2K.format(coordinates=atoms_of_argon())},
+        timed=r"CPU|TIME|DATE|STARTED|ENDED|PROCESS ID|PROGRAM|WALL|[Mm]emory|MEMORY|SECONDS|"
+        r"current date|working dir|/work$",
+        ignored=r"argon-1\.ener$",  # has the time of each step
+    ),
+    "NWChem": Writer(
+        ["nwchem", "water.nw"], 1, ["nwchem"], files={"water.nw": NWCHEM},
+        ignored=r"water\.(db|movecs)$",  # they have dates
+    ),
+    "Meep": Writer(
+        [PYTHON, "-B", "waves.py"], modules=["meep"], files={"waves.py": MEEP},
+    ),
+}
+
+
+def undisturbed(directory, writer):
+    """Its files, and how long it takes in seconds."""
+    lab = Lab(directory)
+    try:
+        writer.prepare(lab)
+        begin = time.monotonic()
+        job = lab._start(writer.command(lab), {})  # pylint: disable=protected-access
+        lines = job.succeed(900)
+        assert not any(line.startswith("BAD") for line in lines), lines
+        return writer.tree(lab), time.monotonic() - begin
+    finally:
+        lab.close()
+
+
+def await_newer(lab, job, newest):
+    """Until there is a checkpoint newer than that; its number. 0: the job is over."""
+    while job.run_on(0.02):
+        found = [int(path.parent.name) for path in lab.store.glob("*/0*/manifest.json")]
+        if max(found, default=0) > newest:
+            return max(found)
+    return 0
+
+
+def run(directory, writer, kills, seed, expected):
+    """One run, killed up to so many times; what was counted."""
+    chance = random.Random(seed)
+    counts = collections.Counter()
+    lab = Lab(directory)
+    try:
+        writer.prepare(lab)
+        options = ["--interval", INTERVAL, "--back-off", "10ms", "--max-restarts", 10 * kills]
+        job = alone.start(lab, *writer.command(lab), options=options)
+        newest = 0
+        while counts["kills"] < kills:
+            newest = await_newer(lab, job, newest)
+            if not newest or not job.run_on(chance.uniform(*PAUSES)):
+                break
+            counts["kills"] += inputs.kill_a_rank(lab, chance)
+        lines = job.succeed(900)
+        counts["restarts"] += sum("; restart " in line for line in lines)
+        found = writer.tree(lab)
+        names = [n for n in expected.keys() | found.keys() if expected.get(n) != found.get(n)]
+        assert not names, f"other files: {sorted(names)}, in {lab.work}"
+    finally:
+        lab.close()
+    counts["files"] = len(found)
+    counts["runs"] = 1
+    subprocess.run(["rm", "-rf", directory], check=True)
+    return counts
+
+
+def torment(directory, name, kills, seed):
+    """A writer, in as many runs as it takes for so many kills; what was counted."""
+    writer = WRITERS[name]
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    expected, seconds = undisturbed(directory / "undisturbed", writer)
+    again, _ = undisturbed(directory / "again", writer)
+    differing = [n for n in expected if expected[n] != again.get(n)]
+    assert not differing, f"two undisturbed runs differ in {differing}, in {directory}"
+    totals = collections.Counter(seconds=round(seconds))
+    while totals["kills"] < kills:
+        place = directory / f"run.{totals['runs']}"
+        left = kills - totals["kills"]
+        counts = run(place, writer, left, seed + totals["runs"], expected)
+        files = counts.pop("files")
+        totals += counts
+        totals["files"] = files
+        assert counts["kills"] > 0, "it is over before the first kill"
+    return totals
