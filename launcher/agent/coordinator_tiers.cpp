@@ -192,9 +192,6 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
     });
 }
 
-/* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
- * still already for the next checkpoint, which is no garbage as long as it is the
- * newest. */
 /* Files can be rolled back to those checkpoints that are kept. On the remover's thread. */
 void Coordinator::drop_old_records(const Store &store) const
 {
@@ -212,6 +209,9 @@ void Coordinator::drop_old_records(const Store &store) const
     }
 }
 
+/* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
+ * still already for the next checkpoint, which is no garbage as long as it is the
+ * newest. */
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {

@@ -73,6 +73,9 @@ constexpr std::string_view known_faults[] = {
     "rollback-before-done",    /* all are undone and on the disk */
     "rollback-after-done",     /* this is noted */
     "rollback-during-removal", /* a kept file or a log is removed */
+    /* An agent dies while it drops records of files: */
+    "drop-before-note", /* a kept file is removed, and nothing noted */
+    "drop-after-note",  /* the records no longer count, but are there */
     /* The plugin kills a rank. */
 #define CKPT_RANK_FAULT(symbol, name) name,
     CKPT_RANK_FAULTS(CKPT_RANK_FAULT)

@@ -6,6 +6,7 @@
 #include "journal/drop.hpp"
 
 #include "common/error.hpp"
+#include "common/fault.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
@@ -112,6 +113,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
         std::uint64_t end = before == journal.dropped.offsets.end() ? 0 : before->second;
         for (std::size_t k = 0; k < counts[i]; k++) {
             remove_kept(journal, log.records[k]);
+            fault_kill("drop-before-note");
             end = log.records[k].end();
             if (log.records[k].is_change()) {
                 dropped.order = std::max(dropped.order, log.records[k].head.order);
@@ -122,6 +124,7 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
         }
     }
     dropped.write(directory);
+    fault_kill("drop-after-note");
     for (std::size_t i = 0; i < journal.logs.size(); i++) {
         const Log &log = journal.logs[i];
         if (counts[i] == log.records.size() && has_ended(log)) {

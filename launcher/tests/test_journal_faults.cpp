@@ -3,6 +3,7 @@
  * test_journal_faults.cpp - a roll back is killed at each of its points, one by one; the
  * next one finishes it, and gives the same tree.
  */
+#include "journal/drop.hpp"
 #include "tests/journal_fixture.hpp"
 
 #include <sys/wait.h>
@@ -17,8 +18,28 @@ namespace ckpt
 namespace
 {
 
+using Point = std::tuple<const char *, int>; /* and which time there */
+
+/* The signal that has ended a child in which the point kills; 0: it did not come there. */
+template <typename Work>
+int killed_at(const Point &point, Work work)
+{
+    const pid_t child = ::fork();
+
+    if (child == 0) {
+        const std::string fault = std::get<0>(point) + (":" + std::to_string(std::get<1>(point)));
+        ::setenv("CKPT_FAULT", fault.c_str(), 1);
+        ::alarm(30);
+        work();
+        ::_exit(0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 class RollbackFaults : public test::JournalTest,
-                       public testing::WithParamInterface<std::tuple<const char *, int>>
+                       public testing::WithParamInterface<Point>
 {
   protected:
     /* Something of everything. */
@@ -40,22 +61,18 @@ class RollbackFaults : public test::JournalTest,
         writer.replace_content(path("old"), "short");
     }
 
-    /* The signal that has ended a child in which the COUNT-th point kills; 0: none did. */
     int roll_back_in_child() const
     {
-        const auto [point, count] = GetParam();
-        const pid_t child = ::fork();
-        if (child == 0) {
-            const std::string fault = point + (":" + std::to_string(count));
-            ::setenv("CKPT_FAULT", fault.c_str(), 1);
-            ::alarm(30);
-            bring_back(5);
-            ::_exit(0);
-        }
-        int status = 0;
-        EXPECT_EQ(::waitpid(child, &status, 0), child);
-        return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+        return killed_at(GetParam(), [this] { bring_back(5); });
     }
+};
+
+class OlderRollback : public RollbackFaults
+{
+};
+
+class DropFaults : public RollbackFaults
+{
 };
 
 } // namespace
@@ -74,12 +91,52 @@ TEST_P(RollbackFaults, IsFinishedByTheNext)
     expect_remembered();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Points, RollbackFaults,
-    testing::Combine(testing::Values("rollback-before-record", "rollback-after-record",
-                                     "rollback-before-rename", "rollback-after-step",
-                                     "rollback-before-done", "rollback-after-done",
-                                     "rollback-during-removal"),
-                     testing::Range(1, 21)));
+/* The files were to go back to one checkpoint, and now have to go back to the one before. */
+TEST_P(OlderRollback, BeginsWhenTheInterruptedOneIsFinished)
+{
+    checkpoint(4);
+    writer.rewrite(path("old"), 4, "between");
+    writer.create(path("between"), "between");
+    writer.unlink(path("directory/inside"), true);
+    writer.create(path("directory/inside"), "between");
+    writer.mark(5);
+    change_files();
+    (void)roll_back_in_child();
+    bring_back(4);
+    EXPECT_EQ(test::read_file(path("old")), "old content\n");
+    EXPECT_EQ(test::read_file(path("directory/inside")), "inside\n");
+    EXPECT_FALSE(std::filesystem::exists(path("between")));
+    EXPECT_EQ(test::read_file(path("second/file")), "second\n");
+}
+
+/* What the checkpoint needs is there, whether or not the drop is done again. */
+TEST_P(DropFaults, LeavesWhatIsNeeded)
+{
+    change_files();
+    test::write_file(path("second/file"), "second\n");
+    checkpoint(5);
+    writer.unlink(path("second/file"));
+    writer.append(path("old"), "more");
+    const auto drop = [this] { journal::drop_before(journal, 5); };
+    EXPECT_EQ(killed_at(GetParam(), drop), SIGKILL);
+    if (std::get<1>(GetParam()) == 1) {
+        drop();
+        EXPECT_EQ(journal::Journal::read(journal).dropped.checkpoint, 5u);
+    }
+    bring_back(5);
+    expect_remembered();
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, DropFaults,
+                         testing::Values(Point("drop-before-note", 1), Point("drop-before-note", 2),
+                                         Point("drop-before-note", 9), Point("drop-after-note", 1)));
+
+const auto points =
+    testing::Values("rollback-before-record", "rollback-after-record", "rollback-before-rename",
+                    "rollback-after-step", "rollback-before-done", "rollback-after-done",
+                    "rollback-during-removal");
+
+INSTANTIATE_TEST_SUITE_P(Points, RollbackFaults, testing::Combine(points, testing::Range(1, 21)));
+INSTANTIATE_TEST_SUITE_P(Points, OlderRollback, testing::Combine(points, testing::Range(1, 10, 4)));
 
 } // namespace ckpt
