@@ -8,9 +8,12 @@
 #include "journal/kept_files.hpp"
 #include "journal/rollback.hpp"
 #include "tests/journal_fixture.hpp"
+#include "tests/mutations.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
+
+#include <set>
 
 namespace ckpt
 {
@@ -25,6 +28,12 @@ using test::look_at;
 class Rollback : public JournalTest
 {
 };
+
+std::string text_of(const journal::Record &record)
+{
+    return std::to_string(record.head.type) + " " + std::to_string(record.head.order) + " " +
+           record.path + " " + record.other;
+}
 
 /* The reason why files cannot go back; the tree is as before. */
 std::string refusal(const JournalTest &test, Files files = Files::roll_back)
@@ -470,6 +479,31 @@ TEST_F(Rollback, RankThatIsReplayed)
     writer.append(path("old"), "once more\n");
     journal::bring_back(wish);
     expect_remembered();
+}
+
+/* A log that was damaged anywhere gives whole records of the right log, or none. */
+TEST_F(Rollback, NothingIsReadThatWasNotWritten)
+{
+    writer.append(path("old"), "more");
+    writer.rewrite(path("old"), 0, "OLD");
+    writer.make_symlink("target", path("link"));
+    writer.unlink(path("second/file"));
+    writer.mark(5);
+    writer.state(path("old"));
+    std::set<std::string> written;
+    for (const auto &record : journal::read_log(writer.log()).records) {
+        written.insert(text_of(record));
+    }
+    const std::string whole = test::read_file(writer.log());
+
+    test::for_rounds(500, [&](test::Mutations &mutations) {
+        test::write_file(writer.log(), mutations.bytes(whole));
+        for (const auto &record : journal::read_log(writer.log()).records) {
+            EXPECT_TRUE(written.contains(text_of(record))) << text_of(record);
+        }
+        (void)journal::read_log(writer.log(), mutations.below(whole.size()),
+                                journal::Depth::headers);
+    });
 }
 
 TEST(KeptFiles, InodesOfOtherFileSystemsAreOthers)
