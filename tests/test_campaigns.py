@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ckpttest import cuts, cycles, endurance, programs, realprograms, writers
+from ckpttest import cuts, cycles, endurance, programs, realprograms
 
 SEED = random.randrange(1000000)  # a failing test shows it
 
@@ -37,12 +37,6 @@ def test_nonblocking_cycles(tmp_path):
 def test_endurance(tmp_path, make):
     _, _, counts = endurance.run_endurance(tmp_path, make, 30, 3)
     assert counts["checkpoints"] == 30
-
-
-@pytest.mark.parametrize("name", writers.SHORT)
-def test_writers(tmp_path, name):
-    totals = writers.torment(tmp_path, writers.SHORT[name], 1, SEED)
-    assert totals["restarts"] == totals["kills"] == 1
 
 
 @pytest.mark.parametrize("kind", realprograms.KINDS)

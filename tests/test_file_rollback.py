@@ -2,10 +2,11 @@
 """Files roll back with the program (docs/file-journal.md)."""
 
 import os
+import random
 
 import pytest
 
-from ckpttest import processes, trees
+from ckpttest import processes, trees, writers
 from ckpttest.lab import Lab
 
 SCRIPT = """
@@ -198,3 +199,11 @@ def test_kept_file_is_gone(lab):
 def test_tree_is_killed_at_random_moments(lab, seed):
     """tests/campaign-files does this at length."""
     assert trees.run(lab, 4, seed)["kills"] > 0
+
+
+@pytest.mark.parametrize("name", writers.SHORT)
+def test_writers(tmp_path, name):
+    """Debian's libraries that write, replace and close files: killed at a random moment."""
+    seed = random.randrange(1000000)
+    totals = writers.torment(tmp_path, writers.SHORT[name], 1, seed)
+    assert totals["restarts"] == totals["kills"] == 1, seed

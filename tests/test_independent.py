@@ -39,7 +39,7 @@ OFTEN = {  # test_rank_faults has locks, too
     "barnes": [[]],
     "batches": [["--mode=sums"]],
     "hash_table": [["--shared"]],
-    "stencil": [["--mode=fence"], ["--mode=pscw"]],
+    "stencil": [["--mode=pscw"]],
     "water_nsquared": [["--mode=accumulate"]],
     "water_spatial": [[]],
     "work_queue": [["--shared"]],

@@ -47,7 +47,7 @@ def test_resume(lab, name):
 
 
 @pytest.mark.parametrize("name", PROBES)
-def test_three_restarts(lab, name):
+def test_restarts_in_a_row(lab, name):
     gate = Gate(lab, name, CKPT_PROTOCOL="cl")
     for _ in range(ROUNDS):
         save(gate)

@@ -76,7 +76,7 @@ def test_written_at_a_limited_rate(lab):
 @pytest.mark.waiting
 @pytest.mark.parametrize("name", PROBES)
 @pytest.mark.parametrize("method", METHODS)
-def test_three_restarts(lab, method, name):
+def test_restarts_in_a_row(lab, method, name):
     gate = Gate(lab, name, CKPT_SNAPSHOT=method)
     for _ in range(ROUNDS):
         saved = lab.checkpoint(gate.job)

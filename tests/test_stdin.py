@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Standard input: what the program has not read is there after a restart, and nothing comes
-twice. Under each launcher and without one, from a file, a pipe and a terminal."""
+twice. Under each launcher and without one, from a file, a pipe and a terminal; with
+CKPT_TEST_FULL=1 from each of them under each launcher."""
 
 import os
 import random
@@ -13,6 +14,7 @@ import pytest
 from ckpttest import alone, inputs, mpis, processes, programs
 from ckpttest.settings import PATIENCE, TUNE
 
+FULL = os.environ.get("CKPT_TEST_FULL", "") == "1"
 LINES = 4000
 SEED = random.randrange(1000000)  # a failing test shows it
 
@@ -65,7 +67,16 @@ def reader(lab, lines, pause_us, early=0):
     return programs.reader(lines, pause_us, early, end)
 
 
-@pytest.mark.parametrize("source", inputs.SOURCES)
+@pytest.mark.parametrize(
+    "place, source",
+    [
+        pytest.param(mpi, source, id=f"{mpi.name}-{source}")
+        for mpi in (mpis.OPENMPI4, mpis.OPENMPI5, mpis.MPICH)
+        for source in inputs.SOURCES
+        if FULL or mpi is mpis.OPENMPI4 or source in ("file", "slow pipe")
+    ],
+    indirect=["place"],
+)
 def test_killed_under_ckpt_run(place, source):
     """Three times, at random moments."""
     program = reader(place, LINES, 300, early=7)
