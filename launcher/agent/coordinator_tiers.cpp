@@ -209,9 +209,8 @@ void Coordinator::drop_old_records(const Store &store) const
     }
 }
 
-/* Beside all else: the kernel takes long to remove a large file, and the ranks may stand
- * still already for the next checkpoint, which is no garbage as long as it is the
- * newest. */
+/* The remover's thread does this, as the kernel takes long to remove a large file. Meanwhile
+ * the ranks may stand still for the next checkpoint. That one stays: it is the newest. */
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {

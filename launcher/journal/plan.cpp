@@ -26,13 +26,8 @@ std::vector<MarkPlace> all_marks(const Journal &journal, std::uint64_t checkpoin
     std::vector<MarkPlace> marks;
 
     for (std::size_t log = 0; log < journal.logs.size(); log++) {
-        const auto &records = journal.logs[log].records;
-        for (std::size_t i = records.size(); i > 0; i--) {
-            const Record &record = records[i - 1];
-            if (record.type() == CKPT_JOURNAL_MARK && record.head.value == checkpoint) {
-                marks.push_back({log, i, record.head.order});
-                break;
-            }
+        if (const auto mark = last_mark(journal.logs[log], checkpoint)) {
+            marks.push_back({log, *mark + 1, journal.logs[log].records[*mark].head.order});
         }
     }
     return marks;
@@ -339,6 +334,17 @@ void Planner::drop_superseded()
 }
 
 } // namespace
+
+std::optional<std::size_t> last_mark(const Log &log, std::uint64_t checkpoint)
+{
+    for (std::size_t i = log.records.size(); i > 0; i--) {
+        const Record &record = log.records[i - 1];
+        if (record.type() == CKPT_JOURNAL_MARK && record.head.value == checkpoint) {
+            return i - 1;
+        }
+    }
+    return std::nullopt;
+}
 
 std::vector<MarkPlace> find_marks(const Journal &journal, std::uint64_t checkpoint)
 {

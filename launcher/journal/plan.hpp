@@ -6,6 +6,7 @@
 
 #include "journal/journal.hpp"
 
+#include <optional>
 #include <set>
 
 namespace ckpt::journal
@@ -35,6 +36,9 @@ struct Ranks {
  * checkpoint: its number; 0: before the first record. The journal must outlive the plan.
  */
 Plan make_plan(const Journal &journal, std::uint64_t checkpoint, const Ranks &ranks);
+
+/* The index of the last MARK of the checkpoint in the log; nothing if it has none. */
+std::optional<std::size_t> last_mark(const Log &log, std::uint64_t checkpoint);
 
 /* Of a log: where the records that follow its last MARK of the checkpoint begin. */
 struct MarkPlace {

@@ -58,8 +58,9 @@ std::string lines_of(const std::vector<std::string> &lines)
 
 std::string name_of(const Wish &wish)
 {
-    return wish.name.empty() || (wish.checkpoint == 0 && wish.has_mark) ? "the start of the job"
-                                                                         : wish.name;
+    const bool is_start = wish.checkpoint == 0 && wish.has_mark;
+
+    return is_start || wish.name.empty() ? "the start of the job" : wish.name;
 }
 
 /* Of a roll back that another command had begun. */
@@ -107,13 +108,16 @@ bool has_changes(const Journal &journal)
     });
 }
 
-void require_mark(const Journal &journal, const Wish &wish)
+/* Whether there is something to go back to. A checkpoint without a mark is as good as one with
+ * a mark as long as nothing was changed; otherwise throws Error. */
+bool find_mark(const Journal &journal, const Wish &wish)
 {
     if (!wish.has_mark && (is_unfinished(journal) || has_changes(journal))) {
         fail("files cannot be rolled back to {}: it was taken without the file journal {} "
              "(--files ignore goes on without)",
              name_of(wish), wish.journal.string());
     }
+    return wish.has_mark;
 }
 
 /* All that is known before anything is changed. */
@@ -192,8 +196,7 @@ void check(const Wish &wish, Outcome &outcome)
         fail("a roll back of files to {} was interrupted: restart with --files rollback",
              name_of(*journal.redo));
     }
-    require_mark(journal, wish);
-    if (!wish.has_mark) {
+    if (!find_mark(journal, wish)) {
         return;
     }
     const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
@@ -202,26 +205,32 @@ void check(const Wish &wish, Outcome &outcome)
     warn_of_inputs(found.inputs, wish, outcome);
 }
 
+/* Whether the plan leaves a change of the log as it is. */
+bool keeps_changes(const Log &log, const std::vector<bool> &consumed)
+{
+    for (std::size_t i = 0; i < log.records.size(); i++) {
+        if (log.records[i].is_change() && !consumed[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the plan does not undo of processes that know nothing of the checkpoint. */
 void warn_of_replayed(const Journal &journal, const Plan &plan, const Wish &wish,
                       Outcome &outcome)
 {
+    bool keeps = false;
+
     for (std::size_t i = 0; !wish.ranks.replayed.empty() && i < journal.logs.size(); i++) {
-        const auto &records = journal.logs[i].records;
-        bool is_marked = false;
-        bool stays = false;
-        for (std::size_t k = 0; k < records.size(); k++) {
-            is_marked |= records[k].type() == CKPT_JOURNAL_MARK &&
-                         records[k].head.value == wish.checkpoint;
-            stays |= records[k].is_change() && !plan.consumed[i][k];
-        }
-        if (stays && !is_marked) {
-            outcome.warnings.push_back(fmt::format(
-                "rank {} goes on from before it died: files that it has changed in between stay "
-                "as they are",
-                fmt::join(wish.ranks.replayed, ", ")));
-            return;
-        }
+        const Log &log = journal.logs[i];
+        keeps |= !last_mark(log, wish.checkpoint) && keeps_changes(log, plan.consumed[i]);
+    }
+    if (keeps) {
+        outcome.warnings.push_back(fmt::format(
+            "rank {} goes on from before it died: files that it has changed in between stay as "
+            "they are",
+            fmt::join(wish.ranks.replayed, ", ")));
     }
 }
 
@@ -272,8 +281,7 @@ Outcome bring_back(const Wish &wish)
         return outcome;
     }
     Journal journal = Journal::read(wish.journal);
-    require_mark(journal, wish);
-    if (!wish.has_mark) {
+    if (!find_mark(journal, wish)) {
         return outcome;
     }
     if (is_unfinished(journal)) {
@@ -301,9 +309,11 @@ void require_possible(const Wish &wish)
         return;
     }
     const Journal journal = Journal::read(wish.journal);
-    require_mark(journal, wish);
+    if (!find_mark(journal, wish)) {
+        return;
+    }
     require_reachable(journal, wish);
-    if (wish.has_mark && !is_unfinished(journal)) {
+    if (!is_unfinished(journal)) {
         (void)checked_forecast(journal, make_plan(journal, wish.checkpoint, wish.ranks), wish);
     }
 }

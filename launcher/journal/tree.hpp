@@ -75,7 +75,7 @@ class Tree
     std::shared_ptr<Object> real_object(const std::string &path);
     /* Whether a directory has no names. */
     bool is_empty(Node &directory);
-    /* Those that have a name. Names that nobody has looked up do not count. */
+    /* The objects that have a name which find() has looked up. */
     std::set<std::shared_ptr<Object>> named_objects() const;
 
   private:

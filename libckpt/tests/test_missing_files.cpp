@@ -5,6 +5,7 @@
 #include "files_fixture.hpp"
 
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 TEST_F(Files, MissingFileIsMadeAgain)
@@ -102,4 +103,39 @@ TEST_F(Files, FileThatIsAsItWasKeepsItsTime)
     });
     std::ofstream(path) << "012345678X";
     in_child([&] { REQUIRE(content() == "0123456789"); });
+}
+
+TEST_F(Files, DeletedFileThatIsOnlyWritten)
+{
+    int fd = hold(open(path.c_str(), O_WRONLY | O_APPEND));
+
+    std::filesystem::remove(path);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).payload_size, 10u);
+    in_child([&] {
+        const std::string link = "/proc/self/fd/" + std::to_string(fd);
+        char text[16] = "";
+
+        REQUIRE((fcntl(fd, F_GETFL) & (O_ACCMODE | O_APPEND)) ==
+                (O_WRONLY | O_APPEND));
+        REQUIRE(write(fd, "x", 1) == 1);
+        REQUIRE(read(open(link.c_str(), O_RDONLY), text, 15) == 11);
+        REQUIRE(std::string(text) == "0123456789x");
+    });
+}
+
+TEST_F(Files, DeletedFileThatMayNotBeReadIsRefused)
+{
+    int fd = hold(open(path.c_str(), O_WRONLY));
+    const uid_t user = geteuid();
+
+    ASSERT_EQ(fchmod(fd, 0200), 0);
+    std::filesystem::remove(path);
+    if (user == 0) { /* who may read everything */
+        ASSERT_EQ(seteuid(65534), 0);
+        ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0); /* for /proc/self */
+    }
+    expect_refused(fd, "its mode forbids that");
+    ASSERT_EQ(seteuid(user), 0);
+    ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
 }

@@ -40,6 +40,11 @@ def status(lab):
     return found[0] if found[0].get("phase") == "running" else None
 
 
+def newest(store):
+    """The number of the newest checkpoint in the directory; 0: there is none."""
+    return max((int(path.parent.name) for path in store.glob("*/0*/manifest.json")), default=0)
+
+
 def wait_until(job, condition):
     """Until the condition holds of a job that runs on; what it gave."""
     deadline = time.monotonic() + PATIENCE

@@ -18,7 +18,7 @@ STAGES = 60
 LAMMPS = """units lj
 atom_style atomic
 lattice fcc 0.8442
-region box block 0 6 0 6 0 6
+region box block 0 {cells} 0 {cells} 0 {cells}
 create_box 1 box
 create_atoms 1 box
 mass 1 1.0
@@ -27,8 +27,12 @@ pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0 2.5
 neighbor 0.3 bin
 fix 1 all nve
-thermo 100
 """
+
+
+def lammps_melt(cells):
+    """The begin of a script for LAMMPS: a cube of so many cells on each side."""
+    return LAMMPS.format(cells=cells)
 
 
 def numbers(count):
@@ -38,7 +42,7 @@ def numbers(count):
 
 def stages():
     """A script for LAMMPS; each stage says that it is one."""
-    text = LAMMPS
+    text = lammps_melt(6) + "thermo 100\n"
     for i in range(STAGES):
         text += f'# {"x" * 200}\nprint "stage {i}"\nrun 100\n'
     return text + 'print "the end"\nquit\n'
@@ -189,10 +193,10 @@ def run_lammps_by_srun(cluster, directory, kills, seed):
         newest = 0
         while totals["kills"] < kills and job.facts()["JobState"] == "RUNNING":
             time.sleep(chance.uniform(0.1, 1))  # a random moment
-            found = [int(p.parent.name) for p in directory.glob("ckpt/*/0*/manifest.json")]
-            if max(found, default=0) == newest:
+            found = alone.newest(directory / "ckpt")
+            if found == newest:
                 continue  # two kills without a checkpoint between them end the job
-            newest = max(found)
+            newest = found
             with contextlib.suppress(StopIteration):  # it is just starting, or has ended
                 cluster.kill_a_rank("lmp")
                 totals["kills"] += 1

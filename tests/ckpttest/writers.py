@@ -71,19 +71,7 @@ def data_of(path):
     return subprocess.run(command, cwd=path.parent, capture_output=True, check=True).stdout
 
 
-LAMMPS = """units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 8 0 8 0 8
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287 loop geom
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-fix 1 all nve
-fix 2 all print 20 "step ${now}" append printed screen no
+LAMMPS = inputs.lammps_melt(8) + """fix 2 all print 20 "step ${now}" append printed screen no
 variable now equal step
 dump a all atom 50 dump.all
 dump b all custom 60 dump.*.custom id x y z
@@ -237,9 +225,9 @@ def undisturbed(directory, writer):
 def await_newer(lab, job, newest):
     """Until there is a checkpoint newer than that; its number. 0: the job is over."""
     while job.run_on(0.02):
-        found = [int(path.parent.name) for path in lab.store.glob("*/0*/manifest.json")]
-        if max(found, default=0) > newest:
-            return max(found)
+        found = alone.newest(lab.store)
+        if found > newest:
+            return found
     return 0
 
 
