@@ -14,7 +14,11 @@
 
 /* On the stack; enter.S builds it. */
 struct ckpt_journal_call {
-    uint64_t generation; /* ckpt_journal_generation when the call began */
+    union {
+        uint64_t generation; /* ckpt_journal_generation when the call began */
+        int64_t result;      /* what the program gets, if is_done */
+    };
+    uint64_t is_done; /* the journal has made the call: libc must not make it again */
     const struct ckpt_journal_site *site;
     int64_t r9, r8, r10, rdx, rsi, rdi; /* arguments 6 to 1 */
 };
@@ -29,10 +33,11 @@ int ckpt_journal_needs(long number);
 
 /*
  * enter.S calls them. fast: 0 if the call needs no more attention, else 1. It may
- * use general registers only. slow: records what the call is about to change.
+ * use general registers only. slow: records what the call is about to change, and
+ * makes the call itself where the kernel must see other arguments.
  * Context: any place of the upper half that calls libc, handlers of signals too.
  */
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call);
-void ckpt_journal_slow(const struct ckpt_journal_call *call);
+void ckpt_journal_slow(struct ckpt_journal_call *call);
 
 #endif

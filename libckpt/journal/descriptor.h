@@ -24,10 +24,17 @@
 /* The position lies behind the bytes that the file had at the mark. */
 #define CKPT_DESCRIPTOR_BEHIND 3u
 
+/* Flags, until it is closed: a concealed file that the program may write to; a directory
+ * of which it has read one of two parts. */
+#define CKPT_DESCRIPTOR_CONCEALED 1u
+#define CKPT_DESCRIPTOR_LISTED    2u
+
 struct ckpt_descriptor {
     uint32_t generation; /* of the journal, when `kind` was set */
     uint32_t kind;       /* CKPT_DESCRIPTOR_*, or 0 */
     uint64_t size;       /* BEHIND: bytes that the file had */
+    uint32_t flags;      /* CKPT_DESCRIPTOR_CONCEALED, _LISTED */
+    uint32_t reserved;
 };
 
 extern struct ckpt_descriptor ckpt_descriptors[CKPT_DESCRIPTOR_CAPACITY];

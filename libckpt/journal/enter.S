@@ -8,8 +8,9 @@
  * ckpt_journal_fast() uses general registers only, and the vector registers are
  * saved around ckpt_journal_slow().
  *
- * On the stack, as struct ckpt_journal_call: generation, site, r9, r8, r10, rdx,
- * rsi, rdi.
+ * On the stack, as struct ckpt_journal_call: generation, is_done, site, r9, r8, r10,
+ * rdx, rsi, rdi. If the journal has made the call, the first is its result, and the
+ * program goes on behind the `syscall`, which has two bytes.
  */
         .text
         .globl  ckpt_journal_enter
@@ -24,6 +25,7 @@ ckpt_journal_enter:
         pushq   %r8
         pushq   %r9
         pushq   %r11
+        pushq   $0
         pushq   ckpt_journal_generation(%rip)
         pushq   %rbx
         movq    %rsp, %rbx
@@ -36,6 +38,7 @@ ckpt_journal_enter:
         movq    %rbx, %rsp
         popq    %rbx
         popq    %rcx                    /* the generation before */
+        popq    %r11                    /* is_done: 0 */
         popq    %r11
         popq    %r9
         popq    %r8
@@ -77,7 +80,23 @@ ckpt_journal_tail_end:
         movl    ckpt_journal_vector_mask(%rip), %eax
         xorl    %edx, %edx
         xrstor64 (%rsp)
-        jmp     .Ldone
+        cmpq    $0, 16(%rbx)
+        je      .Ldone
+        movq    %rbx, %rsp
+        popq    %rbx
+        popq    %rax                    /* the result */
+        popq    %r11
+        popq    %r11
+        popq    %r9
+        popq    %r8
+        popq    %r10
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        leaq    128(%rsp), %rsp
+        movq    8(%r11), %rcx
+        addq    $2, %rcx
+        jmp     *%rcx
         .size   ckpt_journal_enter, . - ckpt_journal_enter
 
         .section .note.GNU-stack, "", @progbits

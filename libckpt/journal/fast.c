@@ -5,6 +5,7 @@
  * General registers only, no lock, no system call.
  */
 #include "journal/call.h"
+#include "journal/concealed.h"
 #include "journal/descriptor.h"
 #include "journal/undo_log.h"
 
@@ -34,7 +35,9 @@ CKPT_GENERAL_REGISTERS static int forget(int64_t fd)
     if (entry != NULL) {
         entry->kind = 0;
     }
-    return ckpt_undo_owns_descriptor((int)fd);
+    return (entry != NULL && entry->flags != 0) ||
+           ckpt_undo_owns_descriptor((int)fd) ||
+           ckpt_concealed_owns_descriptor((int)fd);
 }
 
 CKPT_GENERAL_REGISTERS static int forget_range(uint64_t first, uint64_t last)
@@ -58,7 +61,7 @@ CKPT_GENERAL_REGISTERS static int seek(int64_t fd)
     if (entry != NULL && entry->kind == CKPT_DESCRIPTOR_BEHIND) {
         entry->kind = 0;
     }
-    return 0;
+    return entry != NULL && entry->flags != 0;
 }
 
 CKPT_GENERAL_REGISTERS static int write_at_position(int64_t fd)

@@ -5,11 +5,15 @@
 #include "journal/journal.h"
 
 #include "journal/call.h"
+#include "journal/concealed.h"
 #include "journal/content.h"
 #include "journal/descriptor.h"
+#include "journal/held_output.h"
 #include "journal/known.h"
+#include "journal/listing.h"
 #include "journal/name.h"
 #include "journal/path.h"
+#include "journal/redirect.h"
 #include "journal/sites.h"
 #include "journal/streams.h"
 #include "journal/watch.h"
@@ -139,6 +143,18 @@ static void before_attributes(int directory, const char *path, int follow)
     }
 }
 
+static void closing(int fd)
+{
+    struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);
+
+    ckpt_undo_closing(fd);
+    ckpt_concealed_closing(fd);
+    if (entry != NULL && entry->flags != 0) {
+        ckpt_listing_closing(fd);
+        entry->flags = 0;
+    }
+}
+
 /* Descriptors, and what is written by way of them. 1 if the call is one of them. */
 static int look_at_descriptor(const struct ckpt_journal_call *call)
 {
@@ -146,17 +162,20 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
 
     switch (call->site->number) {
     case SYS_close:
-        ckpt_undo_closing(fd);
+        closing(fd);
         return 1;
     case SYS_dup2:
     case SYS_dup3:
-        ckpt_undo_closing((int)call->rsi);
+        closing((int)call->rsi);
+        return 1;
+    case SYS_lseek:
+        ckpt_listing_seek(fd);
         return 1;
     case SYS_close_range:
         for (int64_t i = call->rdi; i <= (int64_t)(uint32_t)call->rsi &&
                                     i < CKPT_DESCRIPTOR_CAPACITY;
              i++) {
-            ckpt_undo_closing((int)i);
+            closing((int)i);
         }
         return 1;
     case SYS_write:
@@ -269,7 +288,17 @@ static void look_at_names(const struct ckpt_journal_call *call)
     }
 }
 
-void ckpt_journal_slow(const struct ckpt_journal_call *call)
+/* Makes calls that the kernel is not to see as they are. */
+static void meet_concealed(struct ckpt_journal_call *call)
+{
+    if (call->site->number == SYS_write || call->site->number == SYS_writev) {
+        ckpt_held_write(call);
+    } else {
+        ckpt_redirect_call(call);
+    }
+}
+
+void ckpt_journal_slow(struct ckpt_journal_call *call)
 {
     uint64_t mask;
 
@@ -281,7 +310,10 @@ void ckpt_journal_slow(const struct ckpt_journal_call *call)
         moves_seen = ckpt_undo_moves();
         ckpt_known_forget_names();
     }
-    if (is_open && !look_at_descriptor(call)) {
+    if (is_open) {
+        meet_concealed(call);
+    }
+    if (is_open && !call->is_done && !look_at_descriptor(call)) {
         look_at_names(call);
     }
     unlock(mask);
@@ -302,6 +334,11 @@ int ckpt_journal_needs(long number)
     case SYS_rename:
     case SYS_unlink:
         return 1;
+    case SYS_newfstatat:
+    case SYS_mkdir:
+    case SYS_getdents64:
+    case SYS_getcwd:
+        return ckpt_concealed_is_on();
     default:
         return 0;
     }
@@ -342,7 +379,8 @@ int ckpt_journal_wants(long number)
     case SYS_utimensat:
         return 1;
     default:
-        return ckpt_journal_needs(number);
+        return ckpt_journal_needs(number) ||
+               (ckpt_concealed_is_on() && ckpt_redirect_wants(number));
     }
 }
 
@@ -377,9 +415,12 @@ int ckpt_journal_open(const char *directory, int rank, int (*is_ours)(int fd),
     if (is_open) {
         return 0;
     }
-    error = ckpt_journal_sites_open(failure);
+    error = ckpt_undo_begin(directory, rank, failure);
     if (error == 0) {
-        error = ckpt_undo_begin(directory, rank, failure);
+        error = ckpt_concealed_open(failure);
+    }
+    if (error == 0) { /* it diverts what these need */
+        error = ckpt_journal_sites_open(failure);
     }
     if (error == 0) {
         moves_seen = ckpt_undo_moves();
@@ -405,6 +446,7 @@ int ckpt_journal_mark(uint64_t number, int rank, struct ckpt_failure *failure)
         return 0;
     }
     ckpt_journal_streams_mark();
+    ckpt_held_mark();
     error = ckpt_undo_append(&record, NULL, NULL, NULL);
     if (error == 0) {
         error = ckpt_watch_record();
@@ -421,6 +463,17 @@ void ckpt_journal_suspend(void)
     is_open = 0;
     lock_word = 0;
     ckpt_undo_lose();
+    ckpt_concealed_lose();
+}
+
+void ckpt_journal_hold_output(const char *given)
+{
+    ckpt_held_open(given);
+}
+
+void ckpt_journal_held_output(char *name, size_t capacity)
+{
+    (void)ckpt_held_name(name, capacity);
 }
 
 int ckpt_journal_prepare(struct ckpt_failure *failure)
@@ -433,6 +486,7 @@ int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd),
                         struct ckpt_failure *failure)
 {
     ckpt_journal_streams_resume();
+    ckpt_held_resume();
     if (directory == NULL || *directory == '\0') {
         return 0;
     }
@@ -447,6 +501,7 @@ struct ckpt_range ckpt_journal_excluded(void)
 void ckpt_journal_forked(void)
 {
     lock_word = 0;
+    ckpt_concealed_lose();
 }
 
 void ckpt_journal_mapped(int fd, uint64_t offset, uint64_t size)
@@ -501,5 +556,5 @@ void ckpt_journal_before_mpi_delete(const char *path)
 
 int ckpt_journal_owns_descriptor(int fd)
 {
-    return ckpt_undo_owns_descriptor(fd);
+    return ckpt_undo_owns_descriptor(fd) || ckpt_concealed_owns_descriptor(fd);
 }

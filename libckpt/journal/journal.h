@@ -10,7 +10,16 @@
 #include "ckpt/failure.h"
 #include "ckpt/snapshot.h"
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* At the start of the process: what it writes to the job's standard output is held, if
+ * outputs are concealed. given: ckpt_journal_held_output() of the process that has
+ * started this one; NULL or "": descriptor 1 is the job's output. Context: normal. */
+void ckpt_journal_hold_output(const char *given);
+
+/* Which stream that is, as a text for children; capacity: of `name`. Context: any. */
+void ckpt_journal_held_output(char *name, size_t capacity);
 
 /* At the start of the process, before the program runs: learns what it has been
  * given. 0 or -errno with the reason. Context: normal. */

@@ -174,8 +174,7 @@ static int copy_bytes(int from, int to, uint64_t size)
     return 0;
 }
 
-static int copy_file(const char *path, const struct stat *status,
-                     const char *kept)
+int ckpt_keep_copy(const char *path, const struct stat *status, const char *kept)
 {
     const int from = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     int to, error;
@@ -184,7 +183,7 @@ static int copy_file(const char *path, const struct stat *status,
         return from;
     }
     to = (int)ckpt_sys_open(kept, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    error = to < 0 ? to : copy_bytes(from, to, (uint64_t)status->st_size);
+    error = to < 0 ? to : status->st_size == 0 ? 0 : copy_bytes(from, to, (uint64_t)status->st_size);
     ckpt_sys_close(from);
     if (to >= 0) {
         ckpt_sys_close(to);
@@ -208,13 +207,13 @@ int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
 {
     name_for(path, status, kept);
     *is_copy_p = link_file(path, kept) != 0; /* another mount, or forbidden */
-    return *is_copy_p ? copy_file(path, status, kept) : 0;
+    return *is_copy_p ? ckpt_keep_copy(path, status, kept) : 0;
 }
 
 int ckpt_keep_content(const char *path, const struct stat *status, char *kept)
 {
     name_for(path, status, kept);
-    return copy_file(path, status, kept);
+    return ckpt_keep_copy(path, status, kept);
 }
 
 /* No process of this host has the file open, as far as the kernel tells. */

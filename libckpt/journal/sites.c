@@ -20,8 +20,9 @@
 #include <sys/mman.h>
 
 #define MOVE_SIZE      5u /* b8 and 32 bits; e9 and 32 bits */
-#define PATTERN_SIZE   7u
-#define STUB_SIZE      32u
+#define CALL_SIZE      2u /* 0f 05 */
+#define BETWEEN_SIZE   16u /* of what may stand between the two */
+#define STUB_SIZE      48u
 #define SITE_CAPACITY  256u
 #define PAGE_SIZE      4096ul
 #define STEP           (1ul << 20)
@@ -90,17 +91,81 @@ int ckpt_journal_sites_find(struct ckpt_failure *failure)
     return 0;
 }
 
-/* The number of the call at `code` if it is one that the journal wants, or -1. */
-static long number_at(const unsigned char *code)
+/* Bytes of an operand with a ModRM byte that does not depend on the place of the code; 0
+ * if it does. Intel SDM, volume 2, section 2.1. */
+static size_t operand_size(const unsigned char *modrm)
 {
+    static const size_t displacement[] = {0, 1, 4, 0};
+    const unsigned mode = modrm[0] >> 6, base = modrm[0] & 7;
+
+    if (mode == 3) {
+        return 1;
+    }
+    if (mode == 0 && (base == 5 || (base == 4 && (modrm[1] & 7) == 5))) {
+        return 0;
+    }
+    return 1 + (base == 4) + displacement[mode];
+}
+
+/* Bytes of the instruction at `code`, which moves an argument of a system call into its
+ * register; 0 if it is another one, or changes %eax. */
+static size_t argument_size(const unsigned char *code)
+{
+    const size_t prefix = (code[0] & 0xf0) == 0x40;
+    const unsigned rex = prefix != 0 ? code[0] : 0x40;
+    const unsigned char *operation = code + prefix;
+    const unsigned mode = operation[1] >> 6, reg = operation[1] >> 3 & 7,
+                   base = operation[1] & 7;
+    size_t size;
+
+    if ((operation[0] & 0xf8) == 0xb8) { /* mov $IMMEDIATE, REGISTER */
+        return (rex & 8) != 0 || ((operation[0] & 7) == 0 && (rex & 1) == 0)
+                   ? 0
+                   : prefix + 5;
+    }
+    size = operand_size(operation + 1);
+    if (size == 0) {
+        return 0;
+    }
+    if (operation[0] == 0x89 || operation[0] == 0x31) { /* mov, xor: from a register */
+        return mode == 3 && !(base == 0 && (rex & 1) == 0) ? prefix + 1 + size : 0;
+    }
+    if (operation[0] == 0x8b || operation[0] == 0x8d) { /* mov, lea: to a register */
+        return !(reg == 0 && (rex & 4) == 0) ? prefix + 1 + size : 0;
+    }
+    return 0;
+}
+
+/* Whether the journal wants the call whose number is loaded at `code`. Fills in the
+ * site. */
+static int find_site(const unsigned char *code, const unsigned char *end,
+                     struct ckpt_journal_site *site)
+{
+    const unsigned char *next = code + MOVE_SIZE;
     int32_t number;
 
-    if (code[0] != 0xb8 || code[3] != 0 || code[4] != 0 || code[5] != 0x0f ||
-        code[6] != 0x05) {
-        return -1;
+    if (code[0] != 0xb8 || code[3] != 0 || code[4] != 0) {
+        return 0;
     }
     memcpy(&number, code + 1, sizeof(number));
-    return ckpt_journal_wants(number) ? number : -1;
+    if (!ckpt_journal_wants(number)) {
+        return 0;
+    }
+    while (next + CALL_SIZE <= end && !(next[0] == 0x0f && next[1] == 0x05)) {
+        const size_t size = argument_size(next);
+
+        next += size;
+        if (size == 0 || next > code + MOVE_SIZE + BETWEEN_SIZE) {
+            return 0;
+        }
+    }
+    if (next + CALL_SIZE > end) {
+        return 0;
+    }
+    *site = (struct ckpt_journal_site){.number = (uint64_t)number,
+                                       .back = (uint64_t)(uintptr_t)next,
+                                       .start = (uint64_t)(uintptr_t)code};
+    return 1;
 }
 
 static int find_sites(struct ckpt_failure *failure)
@@ -108,19 +173,17 @@ static int find_sites(struct ckpt_failure *failure)
     const unsigned char *code = (const unsigned char *)sites.text_start;
     const unsigned char *end = (const unsigned char *)sites.text_end;
     uint64_t found[8] = {0}; /* bit: number */
+    struct ckpt_journal_site site;
 
-    for (; code + PATTERN_SIZE <= end; code++) {
-        const long number = number_at(code);
-
-        if (number < 0) {
+    for (; code + MOVE_SIZE + CALL_SIZE <= end; code++) {
+        if (!find_site(code, end, &site)) {
             continue;
         }
         if (sites.count == SITE_CAPACITY) {
             return ckpt_fail(failure, -E2BIG, "libc has too many system calls");
         }
-        found[number / 64] |= UINT64_C(1) << number % 64;
-        sites.site[sites.count].number = (uint64_t)number;
-        sites.site[sites.count++].back = (uint64_t)(uintptr_t)code + MOVE_SIZE;
+        found[site.number / 64] |= UINT64_C(1) << site.number % 64;
+        sites.site[sites.count++] = site;
     }
     for (long number = 0; number < 512; number++) {
         if (ckpt_journal_needs(number) &&
@@ -158,13 +221,24 @@ static int map_stubs(struct ckpt_failure *failure)
     return ckpt_fail(failure, -ENOMEM, "no memory is free near libc");
 }
 
-/* movabs $SITE, %r11; jmp *0(%rip); the address of ckpt_journal_enter. */
-static void write_stub(unsigned char *stub, const struct ckpt_journal_site *site)
+/* Bytes of libc between the number and the `syscall`. */
+static size_t between_size(const struct ckpt_journal_site *site)
+{
+    return site->back - site->start - MOVE_SIZE;
+}
+
+/* What stands between; movabs $SITE, %r11; jmp *0(%rip); the address of
+ * ckpt_journal_enter. */
+static void write_stub(unsigned char *stub, struct ckpt_journal_site *site)
 {
     static const unsigned char load[] = {0x49, 0xbb}, jump[] = {0xff, 0x25};
     const uint64_t enter = (uint64_t)(uintptr_t)ckpt_journal_enter;
     const uint64_t address = (uint64_t)(uintptr_t)site;
 
+    memcpy(stub, (const void *)(uintptr_t)(site->start + MOVE_SIZE),
+           between_size(site));
+    stub += between_size(site);
+    site->again = (uint64_t)(uintptr_t)stub;
     memcpy(stub, load, 2);
     memcpy(stub + 2, &address, 8);
     memcpy(stub + 10, jump, 2);
@@ -175,7 +249,7 @@ static void write_stub(unsigned char *stub, const struct ckpt_journal_site *site
 static void write_jump(const struct ckpt_journal_site *site,
                        const unsigned char *stub)
 {
-    unsigned char *at = (unsigned char *)(uintptr_t)site->back - MOVE_SIZE;
+    unsigned char *at = (unsigned char *)(uintptr_t)site->start;
     const int32_t distance = (int32_t)(stub - (at + MOVE_SIZE));
 
     memcpy(at + 1, &distance, sizeof(distance));
@@ -265,6 +339,6 @@ void ckpt_journal_site_rewind(ucontext_t *context)
         at < (uintptr_t)ckpt_journal_tail_end) {
         registers[REG_RIP] = (greg_t)(uintptr_t)ckpt_journal_enter;
     } else if (site_of(at) != NULL) {
-        registers[REG_RIP] -= MOVE_SIZE;
+        registers[REG_RIP] = (greg_t)site_of(at)->again;
     }
 }

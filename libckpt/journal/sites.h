@@ -4,10 +4,11 @@
  *
  * Interposed symbols do not see what libc calls inside: fopen() opens, fclose()
  * writes, remove() unlinks. So the journal goes to the system call itself. In
- * libc a call is `mov $NUMBER, %eax` (5 bytes) and `syscall`. The journal puts a
- * jump in the place of the first of the two. It leads to a stub, which runs the
- * journal and goes on with the second one, in libc. So cancellation, EINTR and
- * errno stay libc's, and code that jumps to the `syscall` still finds it.
+ * libc a call is `mov $NUMBER, %eax` (5 bytes) and `syscall`; moves of arguments may
+ * stand between them. The journal puts a jump in the place of the first. It leads to
+ * a stub, which makes those moves, runs the journal and goes on at the `syscall`, in
+ * libc. So cancellation, EINTR and errno stay libc's, and code that jumps to the
+ * `syscall` still finds it.
  */
 #ifndef CKPT_JOURNAL_SITES_H
 #define CKPT_JOURNAL_SITES_H
@@ -21,6 +22,8 @@
 struct ckpt_journal_site {
     uint64_t number; /* of the system call */
     uint64_t back;   /* address of its `syscall` instruction */
+    uint64_t start;  /* address of what loads the number: of the jump */
+    uint64_t again;  /* in the stub: all arguments are in their registers */
 };
 
 /* Finds the code of libc. 0 or -errno with the reason. Context: normal. */

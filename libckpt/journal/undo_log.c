@@ -153,8 +153,10 @@ int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failur
     }
     (void)ckpt_syscall3(SYS_uname, (long)&system, 0, 0);
     ckpt_text_copy(log.host, sizeof(log.host), system.nodename);
-    if (ckpt_text_copy(log.directory, sizeof(log.directory), directory) !=
-        ckpt_text_length(directory)) {
+    if (directory[0] != '/') {
+        error = -EINVAL;
+    } else if (ckpt_text_copy(log.directory, sizeof(log.directory), directory) !=
+               ckpt_text_length(directory)) {
         error = -ENAMETOOLONG;
     }
     log.rank = rank;

@@ -18,6 +18,12 @@
  *                         link to it, or a copy. A file of another file system
  *                         is kept in a directory CKPT_JOURNAL_KEPT_PREFIX-HASH
  *                         of that one, so each record holds the whole path.
+ *   concealed             outputs are concealed until the checkpoint after them has
+ *                         been committed. Whoever looks up or changes concealed
+ *                         objects, or reveals them, holds its flock().
+ *   place-HASH            a symbolic link to a directory
+ *                         CKPT_JOURNAL_CONCEALED_PREFIX-HASH that has concealed
+ *                         objects. There the object of the name /a/b is ./a/b.
  *
  * docs/file-journal.md explains the rules. Fixed widths, asserted sizes; a change
  * of layout takes a new CKPT_JOURNAL_VERSION.
@@ -35,6 +41,20 @@
 #define CKPT_JOURNAL_VARIABLE "CKPT_JOURNAL"
 
 #define CKPT_JOURNAL_KEPT_PREFIX ".ckpt-kept"
+
+/* The lock file of concealed outputs, the links to their directories, and the names
+ * of these. */
+#define CKPT_JOURNAL_CONCEALED        "concealed"
+#define CKPT_JOURNAL_PLACE_PREFIX     "place-"
+#define CKPT_JOURNAL_CONCEALED_PREFIX ".ckpt-concealed-"
+
+/* In a directory of concealed objects: the visible directory of the same name shows
+ * through. A symbolic link that leads to itself. Without it the directory is new. */
+#define CKPT_JOURNAL_MERGED ".ckpt-merged"
+
+/* The target of a symbolic link in the place of a visible object that the program has
+ * removed. */
+#define CKPT_JOURNAL_GONE "/.ckpt-concealed/gone"
 
 enum ckpt_journal_type {
     /* The first record of a log. path: the host; value: process id; rank: of
@@ -78,6 +98,20 @@ enum ckpt_journal_type {
      * Absent files are not recorded. With CKPT_JOURNAL_WRITTEN the process had
      * opened it for writing. */
     CKPT_JOURNAL_STATE = 13,
+    /* Not undone: the concealed object that the program knows as `path` has been
+     * made, renamed to this name, removed, or closed after it was written.
+     * value: enum ckpt_journal_product. */
+    CKPT_JOURNAL_PRODUCED = 14,
+    /* Not undone: the program has written the data to its standard output, where
+     * they are to appear when the checkpoint after them has been committed. */
+    CKPT_JOURNAL_OUTPUT = 15,
+};
+
+enum ckpt_journal_product {
+    CKPT_JOURNAL_WAS_WRITTEN = 1, /* a file, a link, a pipe or a socket */
+    CKPT_JOURNAL_WAS_REMOVED = 2,
+    CKPT_JOURNAL_WAS_MADE = 3,    /* a directory */
+    CKPT_JOURNAL_WAS_RENAMED = 4, /* a directory with all that is in it */
 };
 
 /* Flags of a record. */

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * concealed.c - the places of concealed outputs, and their lock.
+ */
+#include "journal/concealed.h"
+
+#include "base/text.h"
+#include "journal/path.h"
+#include "sys/descriptor.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+
+#define PLACE_CAPACITY 32
+
+static struct {
+    int is_on;
+    int fd;    /* of the lock file, or -1 */
+    int depth; /* calls of ckpt_concealed_lock() that hold it */
+    char job[CKPT_UNDO_PATH];  /* the job's directory */
+    char name[64];             /* of every place of the job */
+    struct ckpt_place place[PLACE_CAPACITY];
+    size_t next; /* of `place`, to be used for the next new one */
+} concealed = {.fd = -1};
+
+static void lock_path(char *path)
+{
+    ckpt_text_format(path, CKPT_UNDO_PATH, "%s/" CKPT_JOURNAL_CONCEALED,
+                     ckpt_undo_directory());
+}
+
+int ckpt_concealed_open(struct ckpt_failure *failure)
+{
+    static char path[CKPT_UNDO_PATH];
+    struct stat status;
+    size_t length;
+    long error;
+
+    lock_path(path);
+    error = ckpt_sys_stat(path, &status);
+    concealed.is_on = error == 0;
+    memset(concealed.place, 0, sizeof(concealed.place));
+    ckpt_text_copy(concealed.job, sizeof(concealed.job), ckpt_undo_directory());
+    for (length = ckpt_text_length(concealed.job);
+         length > 0 && concealed.job[length - 1] != '/';) {
+        length--;
+    }
+    concealed.job[length > 1 ? length - 1 : length] = '\0';
+    ckpt_text_format(concealed.name, sizeof(concealed.name),
+                     CKPT_JOURNAL_CONCEALED_PREFIX "%x",
+                     ckpt_text_hash(ckpt_undo_directory()));
+    return error == 0 || error == -ENOENT
+               ? 0
+               : ckpt_fail(failure, (int)error,
+                           "%s cannot be looked at (error %l)", path, -error);
+}
+
+void ckpt_concealed_lose(void)
+{
+    concealed.fd = -1;
+    concealed.depth = 0;
+}
+
+int ckpt_concealed_is_on(void)
+{
+    return concealed.is_on;
+}
+
+CKPT_GENERAL_REGISTERS int ckpt_concealed_owns_descriptor(int fd)
+{
+    return fd == concealed.fd && fd >= 0;
+}
+
+void ckpt_concealed_closing(int fd)
+{
+    if (ckpt_concealed_owns_descriptor(fd)) {
+        concealed.fd = -1;
+    }
+}
+
+/* ---- The lock ------------------------------------------------------------- */
+
+static int open_lock(void)
+{
+    static char path[CKPT_UNDO_PATH];
+    int fd;
+
+    lock_path(path);
+    fd = (int)ckpt_sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    concealed.fd = fd < 0 ? fd : ckpt_descriptor_raise(fd);
+    return concealed.fd < 0 ? concealed.fd : 0;
+}
+
+int ckpt_concealed_lock(void)
+{
+    long error = concealed.fd < 0 ? open_lock() : 0;
+
+    if (error == 0 && concealed.depth == 0) {
+        do {
+            error = ckpt_syscall3(SYS_flock, concealed.fd, LOCK_EX, 0);
+        } while (error == -EINTR);
+    }
+    concealed.depth += error == 0;
+    return (int)error;
+}
+
+void ckpt_concealed_unlock(void)
+{
+    if (--concealed.depth == 0) {
+        (void)ckpt_syscall3(SYS_flock, concealed.fd, LOCK_UN, 0);
+    }
+}
+
+/* ---- Places --------------------------------------------------------------- */
+
+static int is_on_device(const char *path, uint64_t device)
+{
+    struct stat status;
+
+    return ckpt_sys_stat(path, &status) == 0 && status.st_dev == device;
+}
+
+/* Whether `path` is `top` or below it. */
+static int is_below(const char *path, const char *top)
+{
+    const size_t length = ckpt_text_length(top);
+
+    return ckpt_text_starts(path, top) &&
+           (path[length] == '/' || path[length] == '\0');
+}
+
+/* Cuts the last name off; "" is above all. 0 if nothing is left to cut. */
+static int go_up(char *path)
+{
+    size_t length = ckpt_text_length(path);
+
+    if (length == 0) {
+        return 0;
+    }
+    while (length > 0 && path[length - 1] != '/') {
+        length--;
+    }
+    path[length > 0 ? length - 1 : 0] = '\0';
+    return 1;
+}
+
+/* The highest directory from `directory` up, on the device, that the user may write to. */
+static void find_top(const char *directory, struct ckpt_place *place)
+{
+    static char above[CKPT_UNDO_PATH];
+    int is_found = 0;
+
+    ckpt_text_copy(above, sizeof(above),
+                   ckpt_text_equal(directory, "/") ? "" : directory);
+    ckpt_text_copy(place->top, sizeof(place->top), above);
+    do {
+        const char *name = above[0] == '\0' ? "/" : above;
+
+        if (!is_on_device(name, place->device)) {
+            break;
+        }
+        if (ckpt_syscall3(SYS_access, (long)name, 2 /* W_OK */, 0) == 0) {
+            ckpt_text_copy(place->top, sizeof(place->top), above);
+            is_found = 1;
+        }
+    } while (go_up(above));
+    place->directory[0] = '\0';
+    if (is_found) {
+        ckpt_text_format(place->directory, sizeof(place->directory), "%s/%s",
+                         place->top, concealed.name);
+    }
+}
+
+/* One where nothing can be made says nothing of the directories below. */
+static int serves(const struct ckpt_place *place, const char *directory)
+{
+    return place->directory[0] != '\0'
+               ? is_below(directory, place->top)
+               : ckpt_text_equal(directory, place->top[0] == '\0' ? "/" : place->top);
+}
+
+struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
+{
+    struct ckpt_place *place;
+
+    for (size_t i = 0; i < PLACE_CAPACITY; i++) {
+        place = &concealed.place[i];
+        if (place->device == device && serves(place, directory)) {
+            return place;
+        }
+    }
+    place = &concealed.place[concealed.next++ % PLACE_CAPACITY];
+    place->device = device;
+    place->is_made = 0;
+    if (is_on_device(concealed.job, device)) {
+        place->top[0] = '\0';
+        ckpt_text_format(place->directory, sizeof(place->directory), "%s/%s",
+                         concealed.job, concealed.name);
+    } else {
+        find_top(directory, place);
+    }
+    return place;
+}
+
+int ckpt_concealed_exists(struct ckpt_place *place)
+{
+    struct stat status;
+
+    if (!place->is_made && place->directory[0] != '\0') {
+        place->is_made =
+            ckpt_syscall3(SYS_lstat, (long)place->directory, (long)&status, 0) == 0 &&
+            S_ISDIR(status.st_mode);
+    }
+    return place->is_made;
+}
+
+/* DIR/JOB/journal/place-HASH leads to it. 0 or -errno. */
+static int note(const struct ckpt_place *place)
+{
+    static char path[CKPT_UNDO_PATH];
+    long error;
+
+    ckpt_text_format(path, sizeof(path), "%s/" CKPT_JOURNAL_PLACE_PREFIX "%x",
+                     ckpt_undo_directory(), ckpt_text_hash(place->directory));
+    error = ckpt_syscall3(SYS_symlink, (long)place->directory, (long)path, 0);
+    return error == -EEXIST ? 0 : (int)error;
+}
+
+int ckpt_concealed_provide(struct ckpt_place *place)
+{
+    struct stat status;
+    long error;
+
+    if (place->directory[0] == '\0') {
+        return -EACCES;
+    }
+    if (place->is_made) {
+        return 0;
+    }
+    error = note(place);
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_mkdir, (long)place->directory, 0700, 0);
+    }
+    if (error == -EEXIST) { /* it must be ours */
+        error = ckpt_syscall3(SYS_lstat, (long)place->directory, (long)&status, 0);
+        if (error == 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 077) != 0 ||
+                           status.st_uid !=
+                               (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0))) {
+            error = -EACCES;
+        }
+    }
+    place->is_made = error == 0;
+    return (int)error;
+}
+
+/* ---- Paths ---------------------------------------------------------------- */
+
+size_t ckpt_concealed_prefix(const char *path)
+{
+    const size_t length = ckpt_text_length(concealed.name);
+
+    for (const char *at = path; length != 0 && *at != '\0'; at++) {
+        if (at[0] == '/' && ckpt_text_starts(at + 1, concealed.name) &&
+            (at[1 + length] == '/' || at[1 + length] == '\0')) {
+            return (size_t)(at - path) + 1 + length;
+        }
+    }
+    return 0;
+}
+
+void ckpt_concealed_strip(char *path)
+{
+    const size_t prefix = ckpt_concealed_prefix(path);
+
+    if (prefix != 0) {
+        memmove(path, path + prefix, ckpt_text_length(path + prefix) + 1);
+        if (path[0] == '\0') {
+            ckpt_text_copy(path, 2, "/");
+        }
+    }
+}
+
+int ckpt_concealed_is_exempt(const char *path)
+{
+    return is_below(path, "/proc") || is_below(path, "/dev") ||
+           is_below(path, "/sys") ||
+           (concealed.job[0] != '\0' && is_below(path, concealed.job));
+}

@@ -1,0 +1,844 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * redirect.c - what each system call with a path does to concealed objects.
+ *
+ * A call that meets no concealed object and makes none goes on to the kernel as it is.
+ * The others are made here, with other paths, under the lock of the concealed objects.
+ */
+#include "journal/redirect.h"
+
+#include "base/text.h"
+#include "journal/content.h"
+#include "journal/descriptor.h"
+#include "journal/listing.h"
+#include "journal/name.h"
+#include "journal/shadow.h"
+#include "journal/view.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+/* One of a system call, as the kernel gets it. */
+struct arguments {
+    int64_t value[6];
+};
+
+/* Where the arguments of a call have a directory, a path and flags. -1: nowhere. */
+struct shape {
+    int directory, path, flags;
+    int follow; /* without AT_SYMLINK_NOFOLLOW in the flags */
+};
+
+static struct ckpt_view view, target; /* the lock guards them */
+
+static void done(struct ckpt_journal_call *call, long result)
+{
+    call->is_done = 1;
+    call->result = result;
+}
+
+static struct arguments arguments_of(const struct ckpt_journal_call *call)
+{
+    return (struct arguments){
+        {call->rdi, call->rsi, call->rdx, call->r10, call->r8, call->r9}};
+}
+
+static long run(const struct ckpt_journal_call *call, const struct arguments *with)
+{
+    return ckpt_syscall6((long)call->site->number, with->value[0], with->value[1],
+                         with->value[2], with->value[3], with->value[4],
+                         with->value[5]);
+}
+
+/* The call, with another path. Absolute ones need no directory. */
+static long run_at(const struct ckpt_journal_call *call, const struct shape *shape,
+                   const char *path)
+{
+    struct arguments with = arguments_of(call);
+
+    with.value[shape->path] = (int64_t)path;
+    return run(call, &with);
+}
+
+/* What cannot be concealed is said once. */
+static void tell_at_once(const char *path, long error)
+{
+    static char line[CKPT_UNDO_PATH + 200];
+    static int is_told;
+
+    if (!is_told) {
+        is_told = 1;
+        (void)ckpt_sys_write(
+            2, line,
+            ckpt_text_format(line, sizeof(line),
+                             "ckpt: a change of %s is not concealed, others see it "
+                             "at once (error %l)\n",
+                             path, -error));
+    }
+}
+
+/* The kernel decides; it has to find the object first. */
+static void leave(struct ckpt_journal_call *call, const struct shape *shape)
+{
+    if (view.is_moved && !view.is_exempt) {
+        done(call, run_at(call, shape, view.path));
+    }
+}
+
+/* Looks the call's path up. 1: go on; 0: there is nothing to be done (any more). */
+static int find(struct ckpt_journal_call *call, const struct shape *shape, int follow)
+{
+    const struct arguments given = arguments_of(call);
+    const int directory =
+        shape->directory < 0 ? AT_FDCWD : (int)given.value[shape->directory];
+    const int error = ckpt_view_find(directory, (const char *)given.value[shape->path],
+                                     follow, &view);
+
+    if (error != 0) {
+        if (view.is_below) {
+            done(call, error);
+        }
+        return 0;
+    }
+    return !view.is_exempt;
+}
+
+static int is_there(const struct ckpt_view *of)
+{
+    return of->kind != CKPT_VIEW_ABSENT;
+}
+
+static int is_directory(const struct ckpt_view *of)
+{
+    return is_there(of) && S_ISDIR(of->status.st_mode);
+}
+
+/* ---- Calls that only look ---------------------------------------------------- */
+
+static void look(struct ckpt_journal_call *call, const struct shape *shape)
+{
+    const struct arguments given = arguments_of(call);
+    const int follow = shape->follow &&
+                       (shape->flags < 0 || (given.value[shape->flags] &
+                                             AT_SYMLINK_NOFOLLOW) == 0);
+
+    if (!find(call, shape, follow)) {
+        return;
+    }
+    if (view.kind == CKPT_VIEW_CONCEALED) {
+        done(call, run_at(call, shape, view.shadow));
+    } else if (!is_there(&view) && (view.hides || view.is_below)) {
+        done(call, -ENOENT);
+    } else {
+        leave(call, shape);
+    }
+}
+
+/* The new program begins with the signal mask of this one, so libc makes the call. */
+static void execute(struct ckpt_journal_call *call)
+{
+    static const struct shape shape = {-1, 0, -1, 1};
+    static char path[CKPT_UNDO_PATH]; /* outlives the lock: the process has no use for
+                                         another one */
+
+    if (!find(call, &shape, 1)) {
+        return;
+    }
+    if (!is_there(&view) && (view.hides || view.is_below)) {
+        done(call, -ENOENT);
+    } else if (view.kind == CKPT_VIEW_CONCEALED || view.is_moved) {
+        ckpt_text_copy(path, sizeof(path), ckpt_view_object(&view));
+        call->rdi = (int64_t)path;
+    }
+}
+
+/* Links of /proc show where concealed files are. */
+static void read_link(struct ckpt_journal_call *call, const struct shape *shape)
+{
+    const struct arguments given = arguments_of(call);
+    char *text = (char *)given.value[shape->path + 1];
+    static char found[CKPT_UNDO_PATH];
+    long length;
+
+    look(call, shape);
+    if (call->is_done || !view.is_exempt) {
+        return;
+    }
+    length = run(call, &given);
+    if (length > 0 && (size_t)length < sizeof(found)) {
+        memcpy(found, text, (size_t)length);
+        found[length] = '\0';
+        ckpt_concealed_strip(found);
+        length = (long)ckpt_text_length(found);
+        memcpy(text, found, (size_t)length);
+    }
+    done(call, length);
+}
+
+static void get_directory(struct ckpt_journal_call *call)
+{
+    const struct arguments given = arguments_of(call);
+    long length = run(call, &given);
+
+    if (length > 0) {
+        ckpt_concealed_strip((char *)call->rdi);
+        length = (long)ckpt_text_length((char *)call->rdi) + 1;
+    }
+    done(call, length);
+}
+
+/* ---- Files --------------------------------------------------------------------- */
+
+/* Whether a visible file is to be copied before the user changes it. */
+static int may_write(const char *path)
+{
+    return ckpt_syscall4(SYS_faccessat2, AT_FDCWD, (long)path, 2 /* W_OK */,
+                         AT_EACCESS) == 0;
+}
+
+/* Makes a visible file a concealed one. 1 if it is. */
+static int conceal(struct ckpt_view *of, int is_emptied)
+{
+    const int error = ckpt_shadow_copy(of, is_emptied);
+
+    if (error != 0) {
+        tell_at_once(of->path, error);
+    }
+    return error == 0;
+}
+
+/* A name that is free, or holds an object that the call replaces. 1 if it can be made in
+ * the place; the call is done if it must fail. */
+static int prepare(struct ckpt_journal_call *call, const struct ckpt_view *of)
+{
+    const int error = ckpt_shadow_prepare(of);
+
+    if (error == -EACCES || error == -EPERM || error == -EROFS) {
+        done(call, error);
+    } else if (error != 0) {
+        tell_at_once(of->path, error);
+    }
+    return error == 0;
+}
+
+/* The call that the name was prepared for has failed: what it hides stays hidden. Returns
+ * the result of the call. */
+static long settle(const struct ckpt_view *of, long result)
+{
+    struct stat status;
+
+    if (result < 0 && of->kind == CKPT_VIEW_ABSENT && of->hides &&
+        ckpt_syscall3(SYS_lstat, (long)of->shadow, (long)&status, 0) == -ENOENT) {
+        const int error = ckpt_shadow_hide(of);
+
+        if (error != 0) {
+            tell_at_once(of->path, error);
+        }
+    }
+    return result;
+}
+
+static int64_t flags_of_open(const struct ckpt_journal_call *call)
+{
+    return call->site->number == SYS_creat    ? O_CREAT | O_WRONLY | O_TRUNC
+           : call->site->number == SYS_openat ? call->rdx
+                                              : call->rsi;
+}
+
+/* Whether the file that is to be opened can be opened in its place. */
+static int settle_open(struct ckpt_journal_call *call, int64_t flags)
+{
+    const int writes = (flags & O_PATH) == 0 &&
+                       ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0);
+
+    switch (view.kind) {
+    case CKPT_VIEW_ABSENT:
+        if ((flags & O_CREAT) != 0) {
+            return prepare(call, &view);
+        }
+        if (view.hides || view.is_below) {
+            done(call, -ENOENT);
+        }
+        return 0;
+    case CKPT_VIEW_VISIBLE:
+        return writes && S_ISREG(view.status.st_mode) &&
+               (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL) &&
+               may_write(view.path) && conceal(&view, (flags & O_TRUNC) != 0);
+    case CKPT_VIEW_CONCEALED:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static void open_file(struct ckpt_journal_call *call)
+{
+    static const struct shape with_directory = {0, 1, -1, 1}, plain = {-1, 0, -1, 1};
+    const struct shape *shape =
+        call->site->number == SYS_openat ? &with_directory : &plain;
+    const int64_t flags = flags_of_open(call);
+    const int is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    const int writes = (flags & O_ACCMODE) != O_RDONLY;
+    int was_there;
+    long fd;
+
+    if (!find(call, shape, (flags & O_NOFOLLOW) == 0 && !is_new)) {
+        return;
+    }
+    was_there = is_there(&view);
+    if (!settle_open(call, flags)) {
+        if (!call->is_done) {
+            leave(call, shape);
+        }
+        return;
+    }
+    ckpt_name_before_open(AT_FDCWD, view.shadow, (int)flags);
+    fd = run_at(call, shape, view.shadow);
+    if (fd >= 0 && (writes || !was_there) && !is_directory(&view)) {
+        ckpt_listing_written((int)fd);
+        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
+    }
+    done(call, settle(&view, fd));
+}
+
+/* Content, mode, owner, times or extended attributes of a file. */
+static void change(struct ckpt_journal_call *call, const struct shape *shape)
+{
+    const struct arguments given = arguments_of(call);
+    const int follow = shape->follow &&
+                       (shape->flags < 0 || (given.value[shape->flags] &
+                                             AT_SYMLINK_NOFOLLOW) == 0);
+
+    if (given.value[shape->path] == 0 || !find(call, shape, follow)) {
+        return; /* futimens() */
+    }
+    if (!is_there(&view) && (view.hides || view.is_below)) {
+        done(call, -ENOENT);
+        return;
+    }
+    if (view.kind == CKPT_VIEW_VISIBLE && S_ISREG(view.status.st_mode)) {
+        (void)conceal(&view, 0);
+    }
+    if (view.kind != CKPT_VIEW_CONCEALED) {
+        if (is_directory(&view) && call->site->number != SYS_truncate) {
+            tell_at_once(view.path, -EISDIR);
+        }
+        leave(call, shape);
+        return;
+    }
+    if (call->site->number == SYS_truncate) {
+        if (S_ISREG(view.status.st_mode) && call->rsi >= 0) {
+            ckpt_content_before_cut_path(view.shadow, &view.status,
+                                         (uint64_t)call->rsi);
+        }
+    } else if (ckpt_sys_stat(view.shadow, &view.status) == 0) {
+        ckpt_content_before_attributes(view.shadow, &view.status);
+    }
+    done(call, run_at(call, shape, view.shadow));
+    ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
+}
+
+/* ---- Names --------------------------------------------------------------------- */
+
+/* A directory, a pipe, a link: under a name that is free. */
+static void make(struct ckpt_journal_call *call, const struct shape *shape,
+                 enum ckpt_journal_product product)
+{
+    if (!find(call, shape, 0)) {
+        return;
+    }
+    if (is_there(&view)) {
+        done(call, -EEXIST);
+        return;
+    }
+    if (!prepare(call, &view)) {
+        if (!call->is_done) {
+            leave(call, shape);
+        }
+        return;
+    }
+    ckpt_name_before_change(AT_FDCWD, view.shadow);
+    done(call, settle(&view, run_at(call, shape, view.shadow)));
+    if (call->result == 0) {
+        ckpt_shadow_produced(view.path, product);
+    }
+}
+
+/* Removes the concealed object, and what it hides from the program's view. */
+static long remove_concealed(const struct ckpt_view *of)
+{
+    long error = 0;
+
+    ckpt_name_before_change(AT_FDCWD, of->shadow);
+    if (is_directory(of)) {
+        error = ckpt_syscall3(SYS_rmdir, (long)of->shadow, 0, 0);
+    } else if (!of->hides) {
+        error = ckpt_syscall3(SYS_unlink, (long)of->shadow, 0, 0);
+    }
+    return error == 0 && of->hides ? ckpt_shadow_hide(of) : error;
+}
+
+static long remove_directory(const struct ckpt_view *of)
+{
+    const int is_empty = ckpt_shadow_is_empty(of);
+    long error = is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY : is_empty;
+
+    if (error == 0 && of->kind == CKPT_VIEW_MERGED) {
+        error = ckpt_shadow_remove_merged(of);
+    }
+    return error == 0 ? ckpt_shadow_hide(of) : error;
+}
+
+static void remove_name(struct ckpt_journal_call *call, const struct shape *shape,
+                        int is_rmdir)
+{
+    if (!find(call, shape, 0)) {
+        return;
+    }
+    if (!is_there(&view)) {
+        if (view.hides || view.is_below) {
+            done(call, -ENOENT);
+        } else {
+            leave(call, shape);
+        }
+        return;
+    }
+    if (is_rmdir != is_directory(&view)) {
+        done(call, is_rmdir ? -ENOTDIR : -EISDIR);
+    } else if (view.shadow[0] == '\0') {
+        tell_at_once(view.path, -EXDEV);
+        leave(call, shape);
+    } else if (view.kind == CKPT_VIEW_CONCEALED) {
+        done(call, remove_concealed(&view));
+    } else {
+        done(call, is_rmdir ? remove_directory(&view) : ckpt_shadow_hide(&view));
+    }
+    if (call->is_done && call->result == 0) {
+        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_REMOVED);
+    }
+}
+
+/* Both names of a rename or a link, in the order of the kernel. 1: go on. */
+static int find_both(struct ckpt_journal_call *call, int from_directory,
+                     const char *from, int follow, int to_directory, const char *to)
+{
+    const int is_link = call->site->number == SYS_link || call->site->number == SYS_linkat;
+    int error = ckpt_view_find(from_directory, from, follow, &view);
+    int is_below = view.is_below;
+
+    if (error == 0 && !view.is_exempt && !is_there(&view) && is_link) {
+        error = -ENOENT;
+    }
+    if (error == 0) {
+        error = ckpt_view_find(to_directory, to, 0, &target);
+        is_below = target.is_below;
+    }
+    if (error == 0 && !view.is_exempt && !is_there(&view)) {
+        error = -ENOENT;
+    }
+    if (error == -ENOENT || (error != 0 && is_below)) {
+        done(call, error);
+    }
+    return error == 0;
+}
+
+/* A directory that others see. It is renamed at once, and what is concealed in it. */
+static long rename_visible_directory(unsigned flags)
+{
+    long error;
+
+    if (target.kind == CKPT_VIEW_CONCEALED || (flags & RENAME_EXCHANGE) != 0) {
+        return -EXDEV;
+    }
+    tell_at_once(view.path, -EXDEV);
+    if (target.kind == CKPT_VIEW_ABSENT && target.hides) {
+        return -EXDEV;
+    }
+    ckpt_name_before_rename(AT_FDCWD, view.path, AT_FDCWD, target.path, flags);
+    error = ckpt_syscall6(SYS_renameat2, AT_FDCWD, (long)view.path, AT_FDCWD,
+                          (long)target.path, flags, 0);
+    if (error == 0 && view.kind == CKPT_VIEW_MERGED && target.shadow[0] != '\0' &&
+        ckpt_shadow_prepare(&target) == 0) {
+        ckpt_name_before_rename(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow, 0);
+        (void)ckpt_syscall3(SYS_rename, (long)view.shadow, (long)target.shadow, 0);
+    }
+    return error;
+}
+
+/* Whether `path` is below the directory. */
+static int is_below(const char *path, const char *directory)
+{
+    return ckpt_text_starts(path, directory) &&
+           path[ckpt_text_length(directory)] == '/';
+}
+
+/* Whether the object may take the place of the target. 0 or -errno. */
+static long check_target(unsigned flags)
+{
+    int is_empty;
+
+    if ((flags & RENAME_NOREPLACE) != 0 && is_there(&target)) {
+        return -EEXIST;
+    }
+    if (is_below(target.path, view.path)) {
+        return -EINVAL;
+    }
+    if (is_below(view.path, target.path)) {
+        return (flags & RENAME_EXCHANGE) != 0 ? -EINVAL : -ENOTEMPTY;
+    }
+    if ((flags & RENAME_EXCHANGE) != 0 || !is_there(&target)) {
+        return 0;
+    }
+    if (is_directory(&view) != is_directory(&target)) {
+        return is_directory(&target) ? -EISDIR : -ENOTDIR;
+    }
+    if (is_directory(&target)) {
+        is_empty = ckpt_shadow_is_empty(&target);
+        return is_empty == 1 ? 0 : is_empty == 0 ? -ENOTEMPTY : is_empty;
+    }
+    return 0;
+}
+
+/* Both names change their objects. */
+static long exchange(void)
+{
+    long error;
+
+    if (!is_there(&target)) {
+        return -ENOENT;
+    }
+    if (target.kind != CKPT_VIEW_CONCEALED &&
+        (is_directory(&target) || !conceal(&target, 0))) {
+        return -EXDEV;
+    }
+    ckpt_name_before_rename(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow,
+                            RENAME_EXCHANGE);
+    error = ckpt_syscall6(SYS_renameat2, AT_FDCWD, (long)view.shadow, AT_FDCWD,
+                          (long)target.shadow, RENAME_EXCHANGE, 0);
+    if (error == 0) {
+        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
+        ckpt_shadow_produced(target.path, CKPT_JOURNAL_WAS_WRITTEN);
+    }
+    return error;
+}
+
+/* The concealed object gets a concealed name. */
+static long rename_concealed(unsigned flags)
+{
+    const int is_moved = is_directory(&view);
+    struct stat status;
+    long error = check_target(flags);
+
+    if (error != 0) {
+        return error;
+    }
+    if ((flags & RENAME_EXCHANGE) != 0) {
+        return exchange();
+    }
+    error = ckpt_shadow_prepare(&target);
+    if (error == 0 && target.kind == CKPT_VIEW_MERGED) {
+        error = ckpt_shadow_remove_merged(&target);
+    }
+    if (error != 0) {
+        return error;
+    }
+    ckpt_name_before_rename(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow, 0);
+    error = ckpt_syscall3(SYS_rename, (long)view.shadow, (long)target.shadow, 0);
+    if (error != 0) {
+        return settle(&target, error);
+    }
+    ckpt_shadow_produced(target.path, is_moved ? CKPT_JOURNAL_WAS_RENAMED
+                                               : CKPT_JOURNAL_WAS_WRITTEN);
+    if (view.hides && /* not if both are names of one file */
+        ckpt_syscall3(SYS_lstat, (long)view.shadow, (long)&status, 0) != 0) {
+        error = ckpt_shadow_hide(&view);
+    }
+    ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_REMOVED);
+    return error;
+}
+
+static void rename_name(struct ckpt_journal_call *call, int from_directory,
+                        const char *from, int to_directory, const char *to,
+                        unsigned flags)
+{
+    if (!find_both(call, from_directory, from, 0, to_directory, to)) {
+        return;
+    }
+    if (view.is_exempt || target.is_exempt || view.shadow[0] == '\0' ||
+        target.shadow[0] == '\0') {
+        if (!view.is_exempt && view.kind == CKPT_VIEW_CONCEALED) {
+            done(call, -EXDEV);
+        }
+        return;
+    }
+    if (ckpt_text_equal(view.path, target.path)) {
+        done(call, (flags & RENAME_NOREPLACE) != 0 ? -EEXIST : 0);
+        return;
+    }
+    if (view.kind != CKPT_VIEW_CONCEALED && is_directory(&view)) {
+        done(call, rename_visible_directory(flags));
+        return;
+    }
+    if (view.kind == CKPT_VIEW_VISIBLE && !conceal(&view, 0)) {
+        return;
+    }
+    done(call, rename_concealed(flags));
+}
+
+static void link_name(struct ckpt_journal_call *call, int from_directory,
+                      const char *from, int follow, int to_directory, const char *to)
+{
+    long error = 0;
+
+    if (!find_both(call, from_directory, from, follow, to_directory, to) ||
+        target.is_exempt) {
+        return;
+    }
+    if (is_there(&target)) {
+        done(call, -EEXIST);
+        return;
+    }
+    if (!view.is_exempt && is_directory(&view)) {
+        done(call, -EPERM);
+        return;
+    }
+    if (!view.is_exempt && view.kind == CKPT_VIEW_VISIBLE && !conceal(&view, 0)) {
+        return;
+    }
+    error = ckpt_shadow_prepare(&target);
+    if (error == 0 && view.is_exempt) { /* a file without a name yet */
+        ckpt_name_before_change(AT_FDCWD, target.shadow);
+        error = ckpt_syscall6(SYS_linkat, from_directory, (long)from, AT_FDCWD,
+                              (long)target.shadow, follow ? AT_SYMLINK_FOLLOW : 0, 0);
+    } else if (error == 0) {
+        ckpt_name_before_link(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow, 0);
+        error = ckpt_syscall3(SYS_link, (long)view.shadow, (long)target.shadow, 0);
+    }
+    if (error == 0) {
+        ckpt_shadow_produced(target.path, CKPT_JOURNAL_WAS_WRITTEN);
+    }
+    done(call, settle(&target, error));
+}
+
+/* ---- All calls ------------------------------------------------------------------- */
+
+/* 1 if the call is one of those that only look. */
+static int look_by_number(struct ckpt_journal_call *call)
+{
+    static const struct {
+        int number;
+        struct shape shape;
+    } calls[] = {
+        {SYS_stat, {-1, 0, -1, 1}},       {SYS_lstat, {-1, 0, -1, 0}},
+        {SYS_newfstatat, {0, 1, 3, 1}},   {SYS_statx, {0, 1, 2, 1}},
+        {SYS_access, {-1, 0, -1, 1}},     {SYS_faccessat, {0, 1, -1, 1}},
+        {SYS_faccessat2, {0, 1, 3, 1}},   {SYS_chdir, {-1, 0, -1, 1}},
+        {SYS_statfs, {-1, 0, -1, 1}},     {SYS_inotify_add_watch, {-1, 1, -1, 1}},
+        {SYS_getxattr, {-1, 0, -1, 1}},   {SYS_lgetxattr, {-1, 0, -1, 0}},
+        {SYS_listxattr, {-1, 0, -1, 1}},  {SYS_llistxattr, {-1, 0, -1, 0}},
+    };
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (call->site->number == (uint64_t)calls[i].number) {
+            look(call, &calls[i].shape);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 1 if the call changes a file without a change of names. */
+static int change_by_number(struct ckpt_journal_call *call)
+{
+    static const struct {
+        int number;
+        struct shape shape;
+    } calls[] = {
+        {SYS_truncate, {-1, 0, -1, 1}},    {SYS_chmod, {-1, 0, -1, 1}},
+        {SYS_fchmodat, {0, 1, -1, 1}},     {SYS_fchmodat2, {0, 1, 3, 1}},
+        {SYS_chown, {-1, 0, -1, 1}},       {SYS_lchown, {-1, 0, -1, 0}},
+        {SYS_fchownat, {0, 1, 4, 1}},      {SYS_utimensat, {0, 1, 3, 1}},
+        {SYS_setxattr, {-1, 0, -1, 1}},    {SYS_lsetxattr, {-1, 0, -1, 0}},
+        {SYS_removexattr, {-1, 0, -1, 1}}, {SYS_lremovexattr, {-1, 0, -1, 0}},
+    };
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (call->site->number == (uint64_t)calls[i].number) {
+            change(call, &calls[i].shape);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void change_names(struct ckpt_journal_call *call)
+{
+    static const struct shape first = {-1, 0, -1, 0}, second = {0, 1, -1, 0},
+                              symlink = {-1, 1, -1, 0}, symlinkat = {1, 2, -1, 0};
+    const char *one = (const char *)call->rdi, *two = (const char *)call->rsi,
+               *four = (const char *)call->r10;
+
+    switch (call->site->number) {
+    case SYS_open:
+    case SYS_creat:
+    case SYS_openat:
+        open_file(call);
+        break;
+    case SYS_mkdir:
+        make(call, &first, CKPT_JOURNAL_WAS_MADE);
+        break;
+    case SYS_mkdirat:
+        make(call, &second, CKPT_JOURNAL_WAS_MADE);
+        break;
+    case SYS_mknod:
+        make(call, &first, CKPT_JOURNAL_WAS_WRITTEN);
+        break;
+    case SYS_mknodat:
+        make(call, &second, CKPT_JOURNAL_WAS_WRITTEN);
+        break;
+    case SYS_symlink:
+        make(call, &symlink, CKPT_JOURNAL_WAS_WRITTEN);
+        break;
+    case SYS_symlinkat:
+        make(call, &symlinkat, CKPT_JOURNAL_WAS_WRITTEN);
+        break;
+    case SYS_unlink:
+        remove_name(call, &first, 0);
+        break;
+    case SYS_rmdir:
+        remove_name(call, &first, 1);
+        break;
+    case SYS_unlinkat:
+        remove_name(call, &second, (call->rdx & AT_REMOVEDIR) != 0);
+        break;
+    case SYS_rename:
+        rename_name(call, AT_FDCWD, one, AT_FDCWD, two, 0);
+        break;
+    case SYS_renameat:
+    case SYS_renameat2:
+        rename_name(call, (int)call->rdi, two, (int)call->rdx, four,
+                    call->site->number == SYS_renameat2 ? (unsigned)call->r8 : 0);
+        break;
+    case SYS_link:
+        link_name(call, AT_FDCWD, one, 0, AT_FDCWD, two);
+        break;
+    case SYS_linkat:
+        link_name(call, (int)call->rdi, two, (call->r8 & AT_SYMLINK_FOLLOW) != 0,
+                  (int)call->rdx, four);
+        break;
+    default:
+        break;
+    }
+}
+
+static void redirect(struct ckpt_journal_call *call)
+{
+    static const struct shape plain = {-1, 0, -1, 0}, at = {0, 1, -1, 0};
+
+    switch (call->site->number) {
+    case SYS_readlink:
+        read_link(call, &plain);
+        break;
+    case SYS_readlinkat:
+        read_link(call, &at);
+        break;
+    case SYS_getcwd:
+        get_directory(call);
+        break;
+    case SYS_execve:
+        execute(call);
+        break;
+    case SYS_getdents64:
+        ckpt_listing_read(call);
+        break;
+    default:
+        if (!look_by_number(call) && !change_by_number(call)) {
+            change_names(call);
+        }
+        break;
+    }
+}
+
+/* Calls that know their file by a descriptor meet it wherever it is. */
+static int has_path(long number)
+{
+    switch (number) {
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendfile:
+    case SYS_copy_file_range:
+    case SYS_splice:
+    case SYS_ftruncate:
+    case SYS_fallocate:
+    case SYS_fchmod:
+    case SYS_fchown:
+    case SYS_close:
+    case SYS_close_range:
+    case SYS_dup2:
+    case SYS_dup3:
+    case SYS_lseek:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+void ckpt_redirect_call(struct ckpt_journal_call *call)
+{
+    int error;
+
+    if (!ckpt_concealed_is_on() || !has_path((long)call->site->number)) {
+        return;
+    }
+    error = ckpt_concealed_lock();
+    if (error != 0) {
+        tell_at_once(ckpt_undo_directory(), error);
+        return;
+    }
+    redirect(call);
+    ckpt_concealed_unlock();
+}
+
+int ckpt_redirect_wants(long number)
+{
+    switch (number) {
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_newfstatat:
+    case SYS_statx:
+    case SYS_access:
+    case SYS_faccessat:
+    case SYS_faccessat2:
+    case SYS_readlink:
+    case SYS_readlinkat:
+    case SYS_chdir:
+    case SYS_statfs:
+    case SYS_inotify_add_watch:
+    case SYS_getxattr:
+    case SYS_lgetxattr:
+    case SYS_listxattr:
+    case SYS_llistxattr:
+    case SYS_setxattr:
+    case SYS_lsetxattr:
+    case SYS_removexattr:
+    case SYS_lremovexattr:
+    case SYS_getcwd:
+    case SYS_getdents64:
+    case SYS_execve:
+    case SYS_mknod:
+    case SYS_fchmodat2:
+        return 1;
+    default:
+        return 0;
+    }
+}

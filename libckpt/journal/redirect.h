@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * redirect.h - system calls of the program that meet concealed objects.
+ */
+#ifndef CKPT_JOURNAL_REDIRECT_H
+#define CKPT_JOURNAL_REDIRECT_H
+
+#include "journal/call.h"
+
+/*
+ * Makes the call if the kernel would not give it the program's view, or would let
+ * others see what it changes: sets call->is_done and call->result. Else the call
+ * goes on to the kernel. Context: the journal's lock is held; upper half.
+ */
+void ckpt_redirect_call(struct ckpt_journal_call *call);
+
+/* The same for names that the MPI library opens and removes by itself: the path that
+ * it is to use, valid until the next call, or `path`. writes: the file will be
+ * changed; creates: made if it is not there; both 0: read. */
+const char *ckpt_redirect_open(const char *path, int writes, int creates);
+void ckpt_redirect_unlink(const char *path, int *is_done);
+
+/* Whether calls of this number are diverted only while outputs are concealed. */
+int ckpt_redirect_wants(long number);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shadow.c - concealed objects: copies of visible ones, marks of removed ones, and the
+ * directories that hold them.
+ */
+#include "journal/shadow.h"
+
+#include "base/directory.h"
+#include "base/text.h"
+#include "journal/keep.h"
+#include "journal/name.h"
+#include "sys/syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static char temporary[CKPT_UNDO_PATH];
+
+/* An object is made under this name, and then renamed: it appears as a whole. */
+static void choose_temporary(const struct ckpt_place *place)
+{
+    ckpt_text_format(temporary, sizeof(temporary), "%s/.ckpt-new-%d",
+                     place->directory, ckpt_sys_getpid());
+}
+
+static long unlink_name(const char *path)
+{
+    return ckpt_syscall3(SYS_unlink, (long)path, 0, 0);
+}
+
+static long rename_temporary(const char *to)
+{
+    const long error = ckpt_syscall3(SYS_rename, (long)temporary, (long)to, 0);
+
+    if (error != 0) {
+        (void)unlink_name(temporary);
+    }
+    return error;
+}
+
+static int give_owner(const char *path, const struct stat *status)
+{
+    return (int)ckpt_syscall3(SYS_lchown, (long)path, status->st_uid, status->st_gid);
+}
+
+/* ---- Directories ---------------------------------------------------------- */
+
+/* A directory like the visible one of that name, which shows through. */
+static int make_merged(const struct ckpt_place *place, const char *visible,
+                       const char *shadow)
+{
+    static char marker[CKPT_UNDO_PATH];
+    struct stat status;
+    long error = ckpt_sys_stat(visible, &status);
+
+    if (error != 0) {
+        return (int)error;
+    }
+    choose_temporary(place);
+    ckpt_text_format(marker, sizeof(marker), "%s/" CKPT_JOURNAL_MERGED, temporary);
+    (void)unlink_name(marker); /* of a process with this number that was killed */
+    (void)ckpt_syscall3(SYS_rmdir, (long)temporary, 0, 0);
+    error = ckpt_syscall3(SYS_mkdir, (long)temporary, 0700, 0);
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_symlink, (long)CKPT_JOURNAL_MERGED, (long)marker, 0);
+    }
+    if (error == 0) {
+        (void)give_owner(temporary, &status); /* files get its group */
+        error = ckpt_syscall3(SYS_chmod, (long)temporary,
+                              (status.st_mode & 07777) | 0700, 0);
+    }
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_rename, (long)temporary, (long)shadow, 0);
+    }
+    return (int)error;
+}
+
+/* The concealed directories above the name. 0 or -errno. */
+static int provide_directories(const struct ckpt_view *view)
+{
+    static char shadow[CKPT_UNDO_PATH], visible[CKPT_UNDO_PATH];
+    struct stat status;
+    int error = ckpt_concealed_provide(view->place);
+
+    for (size_t i = 1; view->path[i] != '\0' && error == 0; i++) {
+        if (view->path[i] != '/') {
+            continue;
+        }
+        ckpt_text_copy(visible, i + 1, view->path);
+        ckpt_text_format(shadow, sizeof(shadow), "%s%s", view->place->directory,
+                         visible);
+        if (ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) != 0) {
+            error = make_merged(view->place, visible, shadow);
+        }
+    }
+    return error;
+}
+
+/* Whether the user may make and remove names where everybody would see them. 0 or -errno. */
+static int check_visible_directory(const struct ckpt_view *view)
+{
+    static char visible[CKPT_UNDO_PATH];
+    size_t length = ckpt_text_length(view->path);
+
+    if (!view->is_in_visible) {
+        return 0;
+    }
+    while (length > 1 && view->path[length - 1] != '/') {
+        length--;
+    }
+    ckpt_text_copy(visible, length > 1 ? length : 2, view->path);
+    return (int)ckpt_syscall4(SYS_faccessat2, AT_FDCWD, (long)visible,
+                              3 /* W_OK, X_OK */, AT_EACCESS);
+}
+
+int ckpt_shadow_prepare(const struct ckpt_view *view)
+{
+    struct stat status;
+    int error;
+
+    if (view->shadow[0] == '\0') {
+        return -EXDEV;
+    }
+    error = check_visible_directory(view);
+    if (error == 0) {
+        error = provide_directories(view);
+    }
+    if (error == 0 && view->kind == CKPT_VIEW_ABSENT &&
+        ckpt_syscall3(SYS_lstat, (long)view->shadow, (long)&status, 0) == 0) {
+        ckpt_name_before_change(AT_FDCWD, view->shadow);
+        error = (int)unlink_name(view->shadow);
+    }
+    return error;
+}
+
+/* ---- Copies --------------------------------------------------------------- */
+
+static int copy_link(const struct ckpt_view *view)
+{
+    static char target[CKPT_UNDO_PATH];
+    const long length = ckpt_sys_readlink(view->path, target, sizeof(target) - 1);
+
+    if (length < 0) {
+        return (int)length;
+    }
+    target[length] = '\0';
+    return (int)ckpt_syscall3(SYS_symlink, (long)target, (long)temporary, 0);
+}
+
+static int copy_file(const struct ckpt_view *view, int is_emptied)
+{
+    struct stat status = view->status;
+    struct timespec times[2] = {status.st_atim, status.st_mtim};
+    long error;
+
+    status.st_size = is_emptied ? 0 : status.st_size;
+    error = ckpt_keep_copy(view->path, &status, temporary);
+    if (error == 0) {
+        /* Another user's file that may be written: the copy is the user's. */
+        (void)give_owner(temporary, &status);
+        error = ckpt_syscall3(SYS_chmod, (long)temporary, status.st_mode & 07777, 0);
+    }
+    if (error == 0) {
+        error = ckpt_syscall4(SYS_utimensat, AT_FDCWD, (long)temporary, (long)times,
+                              AT_SYMLINK_NOFOLLOW);
+    }
+    return (int)error;
+}
+
+int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
+{
+    int error = -EXDEV;
+
+    if (view->shadow[0] != '\0' && (S_ISREG(view->status.st_mode) ||
+                                    S_ISLNK(view->status.st_mode))) {
+        error = provide_directories(view);
+    }
+    if (error != 0) {
+        return error;
+    }
+    choose_temporary(view->place);
+    (void)unlink_name(temporary);
+    error = S_ISLNK(view->status.st_mode) ? copy_link(view)
+                                          : copy_file(view, is_emptied);
+    if (error == 0) {
+        ckpt_name_before_open(AT_FDCWD, view->shadow, O_CREAT | O_WRONLY);
+        error = (int)rename_temporary(view->shadow);
+    } else {
+        (void)unlink_name(temporary);
+    }
+    if (error == 0) {
+        view->kind = CKPT_VIEW_CONCEALED;
+        view->hides = 1;
+    }
+    return error;
+}
+
+/* ---- Names that are gone ---------------------------------------------------- */
+
+int ckpt_shadow_hide(const struct ckpt_view *view)
+{
+    long error = view->shadow[0] == '\0' ? -EXDEV : check_visible_directory(view);
+
+    if (error == 0) {
+        error = provide_directories(view);
+    }
+    if (error != 0) {
+        return (int)error;
+    }
+    choose_temporary(view->place);
+    (void)unlink_name(temporary);
+    error = ckpt_syscall3(SYS_symlink, (long)CKPT_JOURNAL_GONE, (long)temporary, 0);
+    if (error == 0) {
+        ckpt_name_before_change(AT_FDCWD, view->shadow);
+        error = rename_temporary(view->shadow);
+    }
+    return (int)error;
+}
+
+struct emptied {
+    const struct ckpt_view *view;
+    int is_visible; /* its names are those of the visible directory */
+    int is_removed; /* what is found is removed */
+};
+
+/* The directory entry in the place, and whether it says that a name is gone. */
+static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
+{
+    struct stat status;
+
+    ckpt_text_format(shadow, CKPT_UNDO_PATH, "%s/%s", view->shadow, name);
+    return ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 &&
+           ckpt_view_is_gone(shadow, &status);
+}
+
+static int see_entry(const struct ckpt_directory_entry *entry, void *argument)
+{
+    static char shadow[CKPT_UNDO_PATH];
+    const struct emptied *emptied = argument;
+
+    if (ckpt_text_equal(entry->name, ".") || ckpt_text_equal(entry->name, "..")) {
+        return 0;
+    }
+    if (is_gone(emptied->view, entry->name, shadow) ||
+        (!emptied->is_visible && ckpt_text_equal(entry->name, CKPT_JOURNAL_MERGED))) {
+        if (emptied->is_removed) {
+            ckpt_name_before_change(AT_FDCWD, shadow);
+            return (int)unlink_name(shadow);
+        }
+        return 0;
+    }
+    return -ENOTEMPTY;
+}
+
+int ckpt_shadow_is_empty(const struct ckpt_view *view)
+{
+    struct emptied emptied = {view, 1, 0};
+    int error = 0;
+
+    if (view->kind == CKPT_VIEW_VISIBLE || view->kind == CKPT_VIEW_MERGED) {
+        error = ckpt_directory_each(view->path, see_entry, &emptied);
+    }
+    if (error == 0 && view->kind != CKPT_VIEW_VISIBLE) {
+        emptied.is_visible = 0;
+        error = ckpt_directory_each(view->shadow, see_entry, &emptied);
+    }
+    return error == -ENOTEMPTY ? 0 : error == 0 ? 1 : error;
+}
+
+int ckpt_shadow_remove_merged(const struct ckpt_view *view)
+{
+    struct emptied emptied = {view, 0, 1};
+    int error = ckpt_directory_each(view->shadow, see_entry, &emptied);
+
+    if (error == 0) {
+        ckpt_name_before_change(AT_FDCWD, view->shadow);
+        error = (int)ckpt_syscall3(SYS_rmdir, (long)view->shadow, 0, 0);
+    }
+    return error;
+}
+
+void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product)
+{
+    struct ckpt_journal_record record = {.type = CKPT_JOURNAL_PRODUCED,
+                                         .value = product};
+    const int error = ckpt_undo_append(&record, path, NULL, NULL);
+
+    if (error != 0) {
+        ckpt_undo_lost(path, error);
+    }
+}
