@@ -94,6 +94,17 @@ void add_files_option(CLI::App &app, std::string &how)
         ->type_name("HOW");
 }
 
+void add_run_files_option(CLI::App &app, std::string &how)
+{
+    add_option(app, "--files", how,
+               "What becomes of files that were changed since the checkpoint: rollback, check "
+               "or ignore; conceal: others do not see them before the next one, and they roll "
+               "back")
+        ->check(CLI::IsMember({"rollback", "check", "ignore", "conceal"}))
+        ->capture_default_str()
+        ->type_name("HOW");
+}
+
 Tiers require_tiers(const TierDirectories &directories)
 {
     auto tiers = Tiers::open(directories);

@@ -24,6 +24,9 @@ TierDirectories directories_of(const std::string &option);
 /* --files, with the value in `how`. */
 void add_files_option(CLI::App &app, std::string &how);
 
+/* The same for `ckpt run`, which can conceal files, too. */
+void add_run_files_option(CLI::App &app, std::string &how);
+
 /* Those that are there; CommandError(exit_not_found) if none is. */
 Tiers require_tiers(const TierDirectories &directories);
 

@@ -56,7 +56,7 @@ class RunCommand : public Command
         add_option(app, "--nodes-file", nodes_file_,
                    "Lists the nodes that the job may use, one a line")
             ->type_name("FILE");
-        add_files_option(app, files_);
+        add_run_files_option(app, files_);
         batch_.declare(app);
     }
 
@@ -108,7 +108,9 @@ class RunCommand : public Command
         options.restarts = limits_;
         options.spares = spares_;
         options.min_nodes = min_nodes_;
-        options.files = journal::files_from(files_);
+        options.conceals = files_ == "conceal";
+        options.files =
+            options.conceals ? journal::Files::roll_back : journal::files_from(files_);
         return options;
     }
 

@@ -11,6 +11,7 @@
 #include "cli/job_name.hpp"
 #include "cli/jobs.hpp"
 #include "cli/output_files.hpp"
+#include "cli/output_revealer.hpp"
 #include "cli/own_status.hpp"
 #include "cli/slurm_nodes.hpp"
 #include "cli/tune_file.hpp"
@@ -18,6 +19,7 @@
 #include "agent/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "journal/concealed.hpp"
 #include "journal/drop.hpp"
 #include "journal/place.hpp"
 #include "protocol/cut_choice.hpp"
@@ -253,10 +255,12 @@ int JobRun::run()
         fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
         before_ = 0;
         last_ = checkpoint->number;
+        conceal();
         next = restart(*checkpoint);
     }
     if (!next) {
         journal::begin_run(provide_journal(options_.directories, options_.job));
+        conceal();
         next = first_start();
     }
     int code = 0;
@@ -277,6 +281,7 @@ int JobRun::run()
             code = after_warning(ending, false);
         }
     }
+    reveal_outputs(code);
     forget_input(code);
     forget_directory();
     return code;
@@ -304,10 +309,33 @@ Ending JobRun::launch(const Invocation &invocation)
     Invocation with_input = invocation;
     has_launched_ = true;
     with_input.input = input_->begin_launch(has_all_input_);
+    std::optional<OutputRevealer> revealer;
+    if (options_.conceals) {
+        revealer.emplace(options_.directories, options_.job);
+    }
     Ending ending = launch.run(with_input);
+    revealer.reset();
     input_->end_launch();
     remove_launch_file(invocation.tune_file);
     return ending;
+}
+
+/* ---- Outputs ------------------------------------------------------------------------ */
+
+/* The processes of the job learn of it when they start. */
+void JobRun::conceal() const
+{
+    journal::set_concealed(provide_journal(options_.directories, options_.job),
+                           options_.conceals);
+}
+
+void JobRun::reveal_outputs(int code) const
+{
+    if (options_.conceals && code == 0) {
+        reveal_all_outputs(options_.directories, options_.job);
+    } else if (options_.conceals) {
+        reveal_committed_outputs(options_.directories, options_.job);
+    }
 }
 
 /* ---- Standard input ---------------------------------------------------------------- */

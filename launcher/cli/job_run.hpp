@@ -41,6 +41,7 @@ class JobRun
         std::set<int> migrations;           /* signals, on which ... */
         std::filesystem::path nodes_file{}; /* ... this is read */
         journal::Files files = journal::Files::roll_back;
+        bool conceals = false; /* what it writes is concealed until a checkpoint commits */
     };
 
     /* Signals wait from now on. `batch` must live longer. Throws Error. */
@@ -79,6 +80,8 @@ class JobRun
     void open_input(bool is_resumed);
     void forget_input(int code);
     void forget_directory() const;
+    void conceal() const;
+    void reveal_outputs(int code) const;
 
     const Options options_;
     const BatchOptions &batch_;

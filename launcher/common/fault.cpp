@@ -76,6 +76,10 @@ constexpr std::string_view known_faults[] = {
     /* An agent dies while it drops records of files: */
     "drop-before-note", /* a kept file is removed, and nothing noted */
     "drop-after-note",  /* the records no longer count, but are there */
+    /* `ckpt run` dies while it reveals outputs: */
+    "reveal-after-intent", /* what was ahead is found and noted, nothing is revealed */
+    "reveal-after-step",   /* an object is revealed, or a line passed on */
+    "reveal-before-done",  /* all are revealed, which is not noted */
     /* The plugin kills a rank. */
 #define CKPT_RANK_FAULT(symbol, name) name,
     CKPT_RANK_FAULTS(CKPT_RANK_FAULT)

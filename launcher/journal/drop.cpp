@@ -10,6 +10,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
+#include "journal/concealed.hpp"
 #include "journal/removal.hpp"
 
 #include <fcntl.h>
@@ -53,7 +54,9 @@ bool has_changes(const Journal &journal, const std::vector<std::size_t> &counts)
     for (std::size_t i = 0; i < counts.size(); i++) {
         const auto &records = journal.logs[i].records;
         if (std::any_of(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(counts[i]),
-                        [](const Record &record) { return record.is_change(); })) {
+                        [](const Record &record) {
+                            return record.is_change() || record.is_product();
+                        })) {
             return true;
         }
     }
@@ -89,6 +92,9 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
 {
     if (!path_exists(directory)) {
         return;
+    }
+    if (is_concealed(directory)) { /* what is not revealed yet is needed */
+        checkpoint = std::min(checkpoint, Revealed::load(directory).checkpoint);
     }
     const Fd lock = lock_records(directory, LOCK_EX | LOCK_NB);
     if (!lock) {
@@ -149,7 +155,7 @@ void forget(const fs::path &directory)
             fail_errno(errno, "cannot remove file journal {}", log.path.string());
         }
     }
-    std::vector<std::string> names = {"dropped", "rollback"};
+    std::vector<std::string> names = {"dropped", "rollback", "revealed", CKPT_JOURNAL_CONCEALED};
     for (const auto &[host, clock] : journal.clocks) {
         names.push_back("clock." + host);
     }

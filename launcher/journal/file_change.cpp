@@ -197,4 +197,34 @@ void copy_content(const fs::path &from, int to, std::uint64_t size)
     }
 }
 
+void copy_open_file(int from, int to, const fs::path &path)
+{
+    const auto buffer = std::make_unique<char[]>(buffer_size);
+    off_t begin = 0, at = 0;
+    ssize_t done = 0;
+
+    if (::ioctl(to, FICLONE, from) == 0) {
+        return;
+    }
+    do {
+        done = ::copy_file_range(from, &begin, to, &at, buffer_size, 0);
+    } while (done > 0 || (done < 0 && errno == EINTR));
+    while (done < 0) { /* the kernel cannot */
+        done = ::pread(from, buffer.get(), buffer_size, at);
+        if (done == 0) {
+            return;
+        }
+        int error = done < 0 ? errno : 0;
+        if (error == 0) {
+            error = write_exactly(to, buffer.get(), static_cast<std::size_t>(done),
+                                  static_cast<std::uint64_t>(at));
+            at += done;
+            done = -1;
+        }
+        if (error != 0 && error != EINTR) {
+            fail_change(error, "copy", path);
+        }
+    }
+}
+
 } // namespace ckpt::journal

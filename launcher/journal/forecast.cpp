@@ -6,6 +6,7 @@
 #include "journal/forecast.hpp"
 
 #include "common/error.hpp"
+#include "journal/concealed.hpp"
 #include "journal/kept_files.hpp"
 #include "journal/tree.hpp"
 #include "journal/visibility.hpp"
@@ -43,6 +44,7 @@ class Simulation
     void compare_states();
     void find_changes();
     Forecast take();
+    Past take_past();
 
   private:
     using Place = Tree::Place;
@@ -86,8 +88,8 @@ class Simulation
     /* Kept files that have changed since, with a complaint: no fault if an older record takes
      * their names away, or gives them another content. */
     std::map<std::shared_ptr<Object>, std::string> unfit_;
-    /* Objects whose content was changed, with a path. */
-    std::map<std::shared_ptr<Object>, std::string> written_;
+    /* Objects whose content was changed, with the records of that. */
+    std::map<std::shared_ptr<Object>, std::vector<const Record *>> written_;
 };
 
 void Simulation::undo_all()
@@ -98,10 +100,10 @@ void Simulation::undo_all()
     /* Files that were made since the checkpoint are gone. Inodes of theirs may have been used
      * for several, one after the other, so what is found of one may be another. */
     const auto named = tree_.named_objects();
-    for (const auto &[object, path] : written_) {
+    for (const auto &[object, records] : written_) {
         if (!object->unknown.empty() && named.contains(object)) {
             obstacle("{}: the content from byte {} on is lost, the journal does not have it",
-                     path, object->unknown.first());
+                     records.front()->path, object->unknown.first());
         }
     }
     for (const auto &[path, text] : missing_) {
@@ -117,6 +119,11 @@ void Simulation::undo_all()
 Forecast Simulation::take()
 {
     return std::move(result_);
+}
+
+Past Simulation::take_past()
+{
+    return {std::move(tree_), std::move(written_), std::move(result_.obstacles)};
 }
 
 void Simulation::undo(const Record &record)
@@ -357,7 +364,7 @@ void Simulation::undo_content(const Record &record)
     object->size = head.size;
     object->modified = head.modified;
     unfit_.erase(object);
-    written_.try_emplace(object, record.path);
+    written_[object].push_back(&record);
 }
 
 void Simulation::undo_attributes(const Record &record)
@@ -416,8 +423,12 @@ bool Simulation::is_as_in(const Record &record, const Place &place) const
 void Simulation::compare_state(const Record &record)
 {
     const ckpt_journal_record &head = record.head;
-    const Place place = tree_.find(record.path);
-    const bool is_there = place.directory && place.node->object;
+    Place place = tree_.find(record.path);
+    bool is_there = place.directory && place.node->object;
+    if (const std::string revealed = revealed_name(record.path); !is_there && !revealed.empty()) {
+        place = tree_.find(revealed);
+        is_there = place.directory && place.node->object;
+    }
     const bool is_rotated = only_grown_.contains(identity_of(record)) &&
                             (!is_there || place.node->object->inode != head.inode);
     auto &found = record.has(CKPT_JOURNAL_WRITTEN) && !is_rotated ? result_.differing
@@ -451,6 +462,14 @@ Forecast forecast(const Journal &journal, const Plan &plan)
     Forecast result = simulation.take();
     std::ranges::move(elsewhere(journal, plan), std::back_inserter(result.obstacles));
     return result;
+}
+
+Past past_of(const Journal &journal, const Plan &plan)
+{
+    Simulation simulation(journal, plan);
+
+    simulation.undo_all();
+    return simulation.take_past();
 }
 
 Forecast compare(const Journal &journal, const Plan &plan)

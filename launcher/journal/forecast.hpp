@@ -5,6 +5,7 @@
 #pragma once
 
 #include "journal/plan.hpp"
+#include "journal/tree.hpp"
 
 namespace ckpt::journal
 {
@@ -20,6 +21,17 @@ struct Forecast {
 
 /* Carries the plan out in memory. Throws Error if the tree cannot be read. */
 Forecast forecast(const Journal &journal, const Plan &plan);
+
+/* The tree as it was at the checkpoint, as far as the plan knows. */
+struct Past {
+    Tree tree;
+    /* By object whose content has changed since: what brings it back, in this order. */
+    std::map<std::shared_ptr<Object>, std::vector<const Record *>> changes;
+    std::vector<std::string> obstacles; /* each begins with a path */
+};
+
+/* journal and plan must outlive it. Throws Error if the tree cannot be read. */
+Past past_of(const Journal &journal, const Plan &plan);
 
 /* Compares what the processes knew at the checkpoint with the tree as it is. */
 Forecast compare(const Journal &journal, const Plan &plan);

@@ -37,6 +37,11 @@ struct Record {
     {
         return type() >= CKPT_JOURNAL_ABSENT && type() <= CKPT_JOURNAL_ATTRIBUTES;
     }
+    /* It tells what is to be revealed. */
+    bool is_product() const
+    {
+        return type() == CKPT_JOURNAL_PRODUCED || type() == CKPT_JOURNAL_OUTPUT;
+    }
     std::uint64_t data_offset() const
     {
         return offset + sizeof head + head.path_size + head.other_size;

@@ -20,6 +20,7 @@ namespace
 
 constexpr const char *redo_file = "rollback";
 constexpr const char *dropped_file = "dropped";
+constexpr const char *revealed_file = "revealed";
 constexpr const char *state_names[] = {"undoing", "undone", "finished"};
 constexpr std::uint64_t notes_version = 1;
 
@@ -81,6 +82,29 @@ void RedoRecord::write(const fs::path &journal) const
                        {"base_order", base_order},
                        {"remade", remade}};
     write_text_file_atomically(journal / redo_file, json.dump(2) + "\n", "redo record");
+}
+
+Revealed Revealed::load(const fs::path &journal)
+{
+    const auto fields = load_fields(journal / revealed_file);
+    Revealed revealed;
+
+    if (fields) {
+        fields->get("checkpoint", revealed.checkpoint);
+        fields->get("is_done", revealed.is_done);
+        fields->get("outputs", revealed.outputs);
+    }
+    return revealed;
+}
+
+void Revealed::write(const fs::path &journal) const
+{
+    const Json json = {{"version", notes_version},
+                       {"checkpoint", checkpoint},
+                       {"is_done", is_done},
+                       {"outputs", outputs}};
+    write_text_file_atomically(journal / revealed_file, json.dump(2) + "\n",
+                               "note of what is revealed");
 }
 
 Dropped Dropped::load(const fs::path &journal)

@@ -39,6 +39,17 @@ struct RedoRecord {
     void write(const std::filesystem::path &journal) const;
 };
 
+/* The file "revealed": what others have seen cannot be taken back. */
+struct Revealed {
+    std::uint64_t checkpoint = 0; /* all up to this one may be revealed; 0: nothing */
+    bool is_done = true;          /* or it is being done, and will be done again */
+    /* By name of a log, without its end: the order of the last output passed on. */
+    std::map<std::string, std::uint64_t> outputs;
+
+    static Revealed load(const std::filesystem::path &journal);
+    void write(const std::filesystem::path &journal) const;
+};
+
 /* The file "dropped": how much at the begin of each log nobody needs. */
 struct Dropped {
     std::uint64_t checkpoint = 0; /* older ones cannot be rolled back to; 0: all can */

@@ -8,14 +8,17 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "journal/concealed.hpp"
 #include "journal/forecast.hpp"
 #include "journal/removal.hpp"
+#include "journal/reveal.hpp"
 #include "journal/undo.hpp"
 
 #include <fmt/ranges.h>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <span>
@@ -93,6 +96,13 @@ bool is_unfinished(const Journal &journal)
 
 void require_reachable(const Journal &journal, const Wish &wish)
 {
+    const std::uint64_t revealed = Revealed::load(journal.directory).checkpoint;
+
+    if (is_concealed(journal.directory) && wish.checkpoint < revealed) {
+        fail("files cannot be rolled back to {}: outputs that are newer have been revealed, up to "
+             "the checkpoint with mark {}",
+             name_of(wish), revealed);
+    }
     if (is_unfinished(journal) && wish.checkpoint > journal.redo->checkpoint) {
         fail("files cannot be rolled back to {}: a roll back to {} was begun; restart from "
              "that, or an older one, or use --files ignore",
@@ -160,9 +170,22 @@ void finish_interrupted(const Journal &journal)
     finish(journal, plan, redo);
 }
 
+/* What was produced after the checkpoint is produced again. */
+bool consumes_products(const Journal &journal, const Plan &plan)
+{
+    for (std::size_t i = 0; i < journal.logs.size(); i++) {
+        for (std::size_t k = 0; k < plan.consumed[i].size(); k++) {
+            if (plan.consumed[i][k] && journal.logs[i].records[k].is_product()) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 std::size_t roll_back(const Journal &journal, const Plan &plan)
 {
-    if (plan.steps.empty()) {
+    if (plan.steps.empty() && !consumes_products(journal, plan)) {
         return 0; /* later checkpoints stay as good as this one */
     }
     RedoRecord redo = journal.redo.value_or(RedoRecord());
@@ -248,6 +271,36 @@ void give_up_interrupted(const Wish &wish, Outcome &outcome)
     }
 }
 
+Outcome bring_back_objects(const Wish &wish)
+{
+    Outcome outcome;
+
+    const Locks locks(wish.journal);
+    if (wish.files == Files::ignore) {
+        give_up_interrupted(wish, outcome);
+        return outcome;
+    }
+    if (wish.files == Files::check) {
+        check(wish, outcome);
+        return outcome;
+    }
+    Journal journal = Journal::read(wish.journal);
+    if (!find_mark(journal, wish)) {
+        return outcome;
+    }
+    require_reachable(journal, wish);
+    if (is_unfinished(journal)) {
+        finish_interrupted(journal);
+        journal = Journal::read(wish.journal);
+    }
+    const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
+    const Forecast found = checked_forecast(journal, plan, wish);
+    warn_of_inputs(found.inputs, wish, outcome);
+    warn_of_replayed(journal, plan, wish, outcome);
+    outcome.undone = roll_back(journal, plan);
+    return outcome;
+}
+
 } // namespace
 
 Files files_from(const std::string &text)
@@ -266,34 +319,14 @@ Files files_from(const std::string &text)
 
 Outcome bring_back(const Wish &wish)
 {
-    Outcome outcome;
-
     if (!path_exists(wish.journal)) {
-        return outcome;
+        return {};
     }
-    const Locks locks(wish.journal);
-    if (wish.files == Files::ignore) {
-        give_up_interrupted(wish, outcome);
-        return outcome;
+    Outcome outcome = bring_back_objects(wish);
+    if (wish.files != Files::check) { /* what is concealed still was produced before */
+        std::ranges::move(reveal({.journal = wish.journal, .noted = wish.checkpoint}),
+                          std::back_inserter(outcome.warnings));
     }
-    if (wish.files == Files::check) {
-        check(wish, outcome);
-        return outcome;
-    }
-    Journal journal = Journal::read(wish.journal);
-    if (!find_mark(journal, wish)) {
-        return outcome;
-    }
-    if (is_unfinished(journal)) {
-        require_reachable(journal, wish);
-        finish_interrupted(journal);
-        journal = Journal::read(wish.journal);
-    }
-    const Plan plan = make_plan(journal, wish.checkpoint, wish.ranks);
-    const Forecast found = checked_forecast(journal, plan, wish);
-    warn_of_inputs(found.inputs, wish, outcome);
-    warn_of_replayed(journal, plan, wish, outcome);
-    outcome.undone = roll_back(journal, plan);
     return outcome;
 }
 
@@ -328,9 +361,14 @@ void begin_run(const fs::path &journal)
         fail("a roll back of files to {} was interrupted: restart from it first, or remove {}",
              name_of(*before.redo), (journal / "rollback").string());
     }
+    /* Of a run that was killed before it could. */
+    (void)reveal({.journal = journal});
     RedoRecord redo;
     redo.base_order = before.last_order();
     redo.write(journal);
+    if (const fs::path note = journal / "revealed"; ::unlink(note.c_str()) < 0 && errno != ENOENT) {
+        fail_errno(errno, "cannot remove {}", note.string());
+    }
 }
 
 } // namespace ckpt::journal

@@ -64,7 +64,52 @@ int make_special(const Record &record, const char *path)
     return ::mknod(path, record.head.mode, record.head.value);
 }
 
+/* From the log into the file. */
+void write_data(const Journal &journal, const Record &record, int to)
+{
+    const ckpt_journal_record &head = record.head;
+    const fs::path &log = journal.log_of(record).path;
+
+    if (record.type() != CKPT_JOURNAL_DATA || head.data_size == 0) {
+        return;
+    }
+    const Fd from = open_file(log, O_RDONLY | O_NOFOLLOW, 0, "file journal");
+    const std::size_t size = std::min<std::uint64_t>(buffer_size, head.data_size);
+    const auto buffer = std::make_unique<char[]>(size);
+    for (std::uint64_t done = 0; done < head.data_size;) {
+        const std::size_t part = std::min<std::uint64_t>(size, head.data_size - done);
+        int error = read_exactly(from.get(), buffer.get(), part, record.data_offset() + done);
+        if (error == 0) {
+            error = write_exactly(to, buffer.get(), part, head.offset + done);
+        }
+        if (error != 0) {
+            fail_errno(error, "cannot write {}", record.path);
+        }
+        done += part;
+    }
+}
+
 } // namespace
+
+void bring_back_content(const Journal &journal, const Record &record, int file)
+{
+    const ckpt_journal_record &head = record.head;
+    struct stat status;
+
+    if (record.type() == CKPT_JOURNAL_CONTENT) {
+        copy_content(journal.kept_file(record), file, head.size);
+        return;
+    }
+    if (::fstat(file, &status) < 0) {
+        fail_errno(errno, "cannot look at {}", record.path);
+    }
+    write_data(journal, record, file);
+    const bool has_to_grow = record.type() == CKPT_JOURNAL_DATA;
+    if ((has_to_grow || static_cast<std::uint64_t>(status.st_size) > head.size) &&
+        ::ftruncate(file, static_cast<off_t>(head.size)) < 0) {
+        fail_errno(errno, "cannot set the size of {}", record.path);
+    }
+}
 
 Undo::Undo(const Journal &journal, const Plan &plan)
     : journal_(journal), plan_(plan), kept_(journal)
@@ -246,47 +291,8 @@ void Undo::set_content(const Record &record, std::size_t i)
     if (path.empty()) {
         return;
     }
-    const Fd file = open_writable(path);
-    struct stat status;
-    if (::fstat(file.get(), &status) < 0) {
-        fail_errno(errno, "cannot look at {}", path);
-    }
-    if (record.type() == CKPT_JOURNAL_CONTENT) {
-        copy_content(journal_.kept_file(record), file.get(), head.size);
-    } else {
-        write_data(record, file.get());
-        const bool has_to_grow = record.type() == CKPT_JOURNAL_DATA;
-        if ((has_to_grow || static_cast<std::uint64_t>(status.st_size) > head.size) &&
-            ::ftruncate(file.get(), static_cast<off_t>(head.size)) < 0) {
-            fail_errno(errno, "cannot set the size of {}", path);
-        }
-    }
+    bring_back_content(journal_, record, open_writable(path).get());
     set_modified(path, head.modified);
-}
-
-/* From the log into the file. */
-void Undo::write_data(const Record &record, int to)
-{
-    const ckpt_journal_record &head = record.head;
-    const fs::path &log = journal_.log_of(record).path;
-
-    if (record.type() != CKPT_JOURNAL_DATA || head.data_size == 0) {
-        return;
-    }
-    const Fd from = open_file(log, O_RDONLY | O_NOFOLLOW, 0, "file journal");
-    const std::size_t size = std::min<std::uint64_t>(buffer_size, head.data_size);
-    const auto buffer = std::make_unique<char[]>(size);
-    for (std::uint64_t done = 0; done < head.data_size;) {
-        const std::size_t part = std::min<std::uint64_t>(size, head.data_size - done);
-        int error = read_exactly(from.get(), buffer.get(), part, record.data_offset() + done);
-        if (error == 0) {
-            error = write_exactly(to, buffer.get(), part, head.offset + done);
-        }
-        if (error != 0) {
-            fail_errno(error, "cannot write {}", record.path);
-        }
-        done += part;
-    }
 }
 
 /* ---- At the end -------------------------------------------------------------------- */

@@ -11,6 +11,11 @@
 namespace ckpt::journal
 {
 
+/*
+ * The open file gets the content that a SIZE, DATA or CONTENT record tells of. Throws Error.
+ */
+void bring_back_content(const Journal &journal, const Record &record, int file);
+
 class Undo
 {
   public:
@@ -32,7 +37,6 @@ class Undo
     void note_remade(const Record &record);
     bool names(const std::string &path, const Record &record) const;
     void set_content(const Record &record, std::size_t i);
-    void write_data(const Record &record, int to);
     std::string object_of(const Record &record, std::size_t i) const;
     void set_times_of_directories() const;
     void note_file_system(const std::string &path);

@@ -75,8 +75,13 @@ std::string socket_path(std::uint64_t inode)
     return fmt::format("socket:[{}]", inode);
 }
 
-void enter_working_directory(const std::string &path)
+void enter_working_directory(const std::string &saved)
 {
+    ckpt_failure failure = {};
+    int concealing = 0;
+    const std::string path =
+        saved.substr(ckpt_concealed_file_settle(saved.c_str(), 0, &failure, &concealing));
+
     if (!path.empty() && ::chdir(path.c_str()) != 0) {
         int error = errno;
         char here[4096] = "?";

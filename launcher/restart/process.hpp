@@ -9,6 +9,7 @@
 #include "restart/meeting.hpp"
 
 extern "C" {
+#include "files/concealed_file.h"
 #include "files/files.h"
 #include "restore/restore.h"
 }

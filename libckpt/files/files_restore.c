@@ -8,6 +8,7 @@
  */
 #include "files/files.h"
 
+#include "files/concealed_file.h"
 #include "files/file_kind.h"
 
 #include <dirent.h>
@@ -358,6 +359,33 @@ static void raise_limit(struct rlimit *old)
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+/* Files that were concealed are elsewhere now. *settled_p: the saved ones with other paths; to
+ * be freed. 0 or -errno with the reason. */
+static int settle_concealed(struct ckpt_file_restore *restore,
+                            struct ckpt_file **settled_p, struct ckpt_failure *failure)
+{
+    const size_t count = restore->saved.count;
+    struct ckpt_file *files = malloc((count + 1) * sizeof *files);
+    int error = 0;
+
+    *settled_p = files;
+    if (files == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no memory for %zu descriptors", count);
+    }
+    for (size_t i = 0; i < count && error == 0; i++) {
+        files[i] = restore->saved.files[i];
+        if (files[i].kind == CKPT_FILE_REGULAR || files[i].kind == CKPT_FILE_DIRECTORY) {
+            const int is_written = files[i].kind == CKPT_FILE_REGULAR &&
+                                   (files[i].status_flags & O_ACCMODE) != O_RDONLY;
+
+            files[i].path += (ckpt_string_t)ckpt_concealed_file_settle(
+                restore->saved.strings + files[i].path, is_written, failure, &error);
+        }
+    }
+    restore->saved.files = files;
+    return error;
+}
+
 int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
                        size_t keep_count, struct ckpt_failure *failure)
 {
@@ -365,12 +393,15 @@ int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
         .saved = *saved,
         .streams = {-1, -1, -1},
     };
-    const struct ckpt_file *files = saved->files;
+    struct ckpt_file *files = NULL;
     struct rlimit limit;
     int error;
 
     raise_limit(&limit);
     error = check_files(&restore, keep, keep_count, failure);
+    if (error == 0) {
+        error = settle_concealed(&restore, &files, failure);
+    }
     if (error == 0) {
         error = check_all(&restore, failure);
     }
@@ -399,6 +430,7 @@ int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
     }
     ckpt_file_forget_names(&restore, error != 0);
     close_helpers(&restore);
+    free(files);
     setrlimit(RLIMIT_NOFILE, &limit);
     return error;
 }

@@ -218,54 +218,67 @@ int ckpt_concealed_exists(struct ckpt_place *place)
 }
 
 /* DIR/JOB/journal/place-HASH leads to it. 0 or -errno. */
-static int note(const struct ckpt_place *place)
+static int note(const char *journal, const char *directory)
 {
     static char path[CKPT_UNDO_PATH];
     long error;
 
-    ckpt_text_format(path, sizeof(path), "%s/" CKPT_JOURNAL_PLACE_PREFIX "%x",
-                     ckpt_undo_directory(), ckpt_text_hash(place->directory));
-    error = ckpt_syscall3(SYS_symlink, (long)place->directory, (long)path, 0);
+    ckpt_text_format(path, sizeof(path), "%s/" CKPT_JOURNAL_PLACE_PREFIX "%x", journal,
+                     ckpt_text_hash(directory));
+    error = ckpt_syscall3(SYS_symlink, (long)directory, (long)path, 0);
     return error == -EEXIST ? 0 : (int)error;
+}
+
+int ckpt_concealed_make(const char *journal, const char *directory)
+{
+    struct stat status;
+    long error = note(journal, directory);
+
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_mkdir, (long)directory, 0700, 0);
+    }
+    if (error != -EEXIST) {
+        return (int)error;
+    }
+    error = ckpt_syscall3(SYS_lstat, (long)directory, (long)&status, 0);
+    if (error == 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 077) != 0 ||
+                       status.st_uid != (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0))) {
+        error = -EACCES; /* it is not ours */
+    }
+    return (int)error;
 }
 
 int ckpt_concealed_provide(struct ckpt_place *place)
 {
-    struct stat status;
-    long error;
+    int error = 0;
 
     if (place->directory[0] == '\0') {
         return -EACCES;
     }
-    if (place->is_made) {
-        return 0;
+    if (!place->is_made) {
+        error = ckpt_concealed_make(ckpt_undo_directory(), place->directory);
+        place->is_made = error == 0;
     }
-    error = note(place);
-    if (error == 0) {
-        error = ckpt_syscall3(SYS_mkdir, (long)place->directory, 0700, 0);
-    }
-    if (error == -EEXIST) { /* it must be ours */
-        error = ckpt_syscall3(SYS_lstat, (long)place->directory, (long)&status, 0);
-        if (error == 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 077) != 0 ||
-                           status.st_uid !=
-                               (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0))) {
-            error = -EACCES;
-        }
-    }
-    place->is_made = error == 0;
-    return (int)error;
+    return error;
 }
 
 /* ---- Paths ---------------------------------------------------------------- */
 
+/* Of any job: its directory may have been moved, and with it its name. */
 size_t ckpt_concealed_prefix(const char *path)
 {
-    const size_t length = ckpt_text_length(concealed.name);
+    static const char name[] = "/" CKPT_JOURNAL_CONCEALED_PREFIX;
 
-    for (const char *at = path; length != 0 && *at != '\0'; at++) {
-        if (at[0] == '/' && ckpt_text_starts(at + 1, concealed.name) &&
-            (at[1 + length] == '/' || at[1 + length] == '\0')) {
-            return (size_t)(at - path) + 1 + length;
+    for (const char *at = path; *at != '\0'; at++) {
+        const char *end;
+        uint64_t hash;
+
+        if (at[0] != '/' || !ckpt_text_starts(at, name)) {
+            continue;
+        }
+        end = ckpt_text_hexadecimal(at + sizeof(name) - 1, &hash);
+        if (end != NULL && (*end == '/' || *end == '\0')) {
+            return (size_t)(end - path);
         }
     }
     return 0;

@@ -52,6 +52,9 @@ struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device);
 /* Makes it, and notes it in the journal for the launcher. 0 or -errno. */
 int ckpt_concealed_provide(struct ckpt_place *place);
 
+/* The same for a place of that directory, in any process. Context: any. */
+int ckpt_concealed_make(const char *journal, const char *directory);
+
 /* 1 if the place's directory exists. */
 int ckpt_concealed_exists(struct ckpt_place *place);
 

@@ -4,6 +4,7 @@
  */
 #include "journal/journal.h"
 
+#include "base/text.h"
 #include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/content.h"
@@ -14,6 +15,7 @@
 #include "journal/name.h"
 #include "journal/path.h"
 #include "journal/redirect.h"
+#include "journal/shadow.h"
 #include "journal/sites.h"
 #include "journal/streams.h"
 #include "journal/watch.h"
@@ -541,6 +543,43 @@ void ckpt_journal_before_mpi_write(const char *path, int creates)
         ckpt_watch_exempt(found);
     }
     unlock(mask);
+}
+
+void ckpt_journal_mpi_path(const char *path, int writes, int creates, char *found)
+{
+    uint64_t mask;
+
+    ckpt_text_copy(found, CKPT_UNDO_PATH, path);
+    if (is_open && ckpt_concealed_is_on()) {
+        mask = lock();
+        ckpt_redirect_open(path, writes, creates, found);
+        unlock(mask);
+    }
+}
+
+int ckpt_journal_conceals(void)
+{
+    return is_open && ckpt_concealed_is_on();
+}
+
+int ckpt_journal_restored_path(const char *journal, const char *path, int writes,
+                               char *found)
+{
+    const size_t prefix = ckpt_concealed_prefix(path);
+    struct stat status;
+    int error = -ENOENT;
+
+    ckpt_text_copy(found, CKPT_UNDO_PATH, path);
+    if (prefix == 0 || ckpt_sys_stat(path, &status) == 0) {
+        return 0;
+    }
+    if (writes && journal != NULL) {
+        error = ckpt_shadow_restore(journal, path, prefix);
+    }
+    if (error == -ENOENT) { /* outputs are not concealed any more */
+        ckpt_concealed_strip(found);
+    }
+    return error == -ENOENT ? 0 : error;
 }
 
 void ckpt_journal_before_mpi_delete(const char *path)

@@ -70,6 +70,25 @@ void ckpt_journal_mapped(int fd, uint64_t offset, uint64_t size);
 /* The file at `path` will be opened by the MPI library to be written to. */
 void ckpt_journal_before_mpi_write(const char *path, int creates);
 
+/*
+ * The path by which the MPI library is to open the file, into `found`: another one if it is
+ * concealed, or is to be. found: [PATH_MAX]. Before the function above.
+ * Context: normal.
+ */
+void ckpt_journal_mpi_path(const char *path, int writes, int creates, char *found);
+
+/* 1 if outputs are concealed: then the program's names are not those of the kernel. Context:
+ * any. */
+int ckpt_journal_conceals(void);
+
+/*
+ * After a restart: where the file is that was open as `path`, into `found`[PATH_MAX]: it is
+ * concealed again if it is written to. journal: the new launch's directory, or NULL. 0 or
+ * -errno. Context: quiesced.
+ */
+int ckpt_journal_restored_path(const char *journal, const char *path, int writes,
+                               char *found);
+
 /* The MPI library will remove it. Context of both: normal. */
 void ckpt_journal_before_mpi_delete(const char *path);
 

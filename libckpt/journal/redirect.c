@@ -303,7 +303,7 @@ static void open_file(struct ckpt_journal_call *call)
     fd = run_at(call, shape, view.shadow);
     if (fd >= 0 && (writes || !was_there) && !is_directory(&view)) {
         ckpt_listing_written((int)fd);
-        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
+        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED);
     }
     done(call, settle(&view, fd));
 }
@@ -806,6 +806,42 @@ void ckpt_redirect_call(struct ckpt_journal_call *call)
         return;
     }
     redirect(call);
+    ckpt_concealed_unlock();
+}
+
+/* Whether the MPI library is to use the concealed object. */
+static int is_for_mpi(int writes, int creates)
+{
+    if (view.kind == CKPT_VIEW_VISIBLE && writes && S_ISREG(view.status.st_mode)) {
+        return may_write(view.path) && conceal(&view, 0);
+    }
+    if (view.kind == CKPT_VIEW_ABSENT && creates) {
+        const int error = ckpt_shadow_prepare(&view);
+
+        if (error != 0) {
+            tell_at_once(view.path, error);
+        }
+        return error == 0;
+    }
+    return view.kind == CKPT_VIEW_CONCEALED || view.hides;
+}
+
+void ckpt_redirect_open(const char *path, int writes, int creates, char *found)
+{
+    int error;
+
+    ckpt_text_copy(found, CKPT_UNDO_PATH, path);
+    error = ckpt_concealed_is_on() ? ckpt_concealed_lock() : -ENOENT;
+    if (error != 0) {
+        return;
+    }
+    if (ckpt_view_find(AT_FDCWD, path, 1, &view) == 0 && !view.is_exempt &&
+        is_for_mpi(writes, creates)) {
+        ckpt_text_copy(found, CKPT_UNDO_PATH, view.shadow);
+        if (writes) {
+            ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED);
+        }
+    }
     ckpt_concealed_unlock();
 }
 

@@ -14,11 +14,12 @@
  */
 void ckpt_redirect_call(struct ckpt_journal_call *call);
 
-/* The same for names that the MPI library opens and removes by itself: the path that
- * it is to use, valid until the next call, or `path`. writes: the file will be
- * changed; creates: made if it is not there; both 0: read. */
-const char *ckpt_redirect_open(const char *path, int writes, int creates);
-void ckpt_redirect_unlink(const char *path, int *is_done);
+/*
+ * The same for a file that the MPI library opens by itself: the path that it is to use goes
+ * to `found`[CKPT_UNDO_PATH]. writes: the file will be changed; creates: it is made if it is
+ * not there.
+ */
+void ckpt_redirect_open(const char *path, int writes, int creates, char *found);
 
 /* Whether calls of this number are diverted only while outputs are concealed. */
 int ckpt_redirect_wants(long number);

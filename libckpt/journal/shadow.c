@@ -13,14 +13,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 
 static char temporary[CKPT_UNDO_PATH];
 
 /* An object is made under this name, and then renamed: it appears as a whole. */
-static void choose_temporary(const struct ckpt_place *place)
+static void choose_temporary(const char *place)
 {
-    ckpt_text_format(temporary, sizeof(temporary), "%s/.ckpt-new-%d",
-                     place->directory, ckpt_sys_getpid());
+    ckpt_text_format(temporary, sizeof(temporary), "%s/.ckpt-new-%d", place,
+                     ckpt_sys_getpid());
 }
 
 static long unlink_name(const char *path)
@@ -46,8 +47,7 @@ static int give_owner(const char *path, const struct stat *status)
 /* ---- Directories ---------------------------------------------------------- */
 
 /* A directory like the visible one of that name, which shows through. */
-static int make_merged(const struct ckpt_place *place, const char *visible,
-                       const char *shadow)
+static int make_merged(const char *place, const char *visible, const char *shadow)
 {
     static char marker[CKPT_UNDO_PATH];
     struct stat status;
@@ -75,25 +75,31 @@ static int make_merged(const struct ckpt_place *place, const char *visible,
     return (int)error;
 }
 
-/* The concealed directories above the name. 0 or -errno. */
-static int provide_directories(const struct ckpt_view *view)
+/* The concealed directories above the name `path` in the place. 0 or -errno. */
+static int make_directories(const char *place, const char *path)
 {
     static char shadow[CKPT_UNDO_PATH], visible[CKPT_UNDO_PATH];
     struct stat status;
-    int error = ckpt_concealed_provide(view->place);
+    int error = 0;
 
-    for (size_t i = 1; view->path[i] != '\0' && error == 0; i++) {
-        if (view->path[i] != '/') {
+    for (size_t i = 1; path[i] != '\0' && error == 0; i++) {
+        if (path[i] != '/') {
             continue;
         }
-        ckpt_text_copy(visible, i + 1, view->path);
-        ckpt_text_format(shadow, sizeof(shadow), "%s%s", view->place->directory,
-                         visible);
+        ckpt_text_copy(visible, i + 1, path);
+        ckpt_text_format(shadow, sizeof(shadow), "%s%s", place, visible);
         if (ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) != 0) {
-            error = make_merged(view->place, visible, shadow);
+            error = make_merged(place, visible, shadow);
         }
     }
     return error;
+}
+
+static int provide_directories(const struct ckpt_view *view)
+{
+    const int error = ckpt_concealed_provide(view->place);
+
+    return error != 0 ? error : make_directories(view->place->directory, view->path);
 }
 
 /* Whether the user may make and remove names where everybody would see them. 0 or -errno. */
@@ -147,18 +153,15 @@ static int copy_link(const struct ckpt_view *view)
     return (int)ckpt_syscall3(SYS_symlink, (long)target, (long)temporary, 0);
 }
 
-static int copy_file(const struct ckpt_view *view, int is_emptied)
+static int copy_file(const char *path, const struct stat *status)
 {
-    struct stat status = view->status;
-    struct timespec times[2] = {status.st_atim, status.st_mtim};
-    long error;
+    const struct timespec times[2] = {status->st_atim, status->st_mtim};
+    long error = ckpt_keep_copy(path, status, temporary);
 
-    status.st_size = is_emptied ? 0 : status.st_size;
-    error = ckpt_keep_copy(view->path, &status, temporary);
     if (error == 0) {
         /* Another user's file that may be written: the copy is the user's. */
-        (void)give_owner(temporary, &status);
-        error = ckpt_syscall3(SYS_chmod, (long)temporary, status.st_mode & 07777, 0);
+        (void)give_owner(temporary, status);
+        error = ckpt_syscall3(SYS_chmod, (long)temporary, status->st_mode & 07777, 0);
     }
     if (error == 0) {
         error = ckpt_syscall4(SYS_utimensat, AT_FDCWD, (long)temporary, (long)times,
@@ -169,6 +172,7 @@ static int copy_file(const struct ckpt_view *view, int is_emptied)
 
 int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
 {
+    struct stat status = view->status;
     int error = -EXDEV;
 
     if (view->shadow[0] != '\0' && (S_ISREG(view->status.st_mode) ||
@@ -178,10 +182,10 @@ int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
     if (error != 0) {
         return error;
     }
-    choose_temporary(view->place);
+    choose_temporary(view->place->directory);
     (void)unlink_name(temporary);
-    error = S_ISLNK(view->status.st_mode) ? copy_link(view)
-                                          : copy_file(view, is_emptied);
+    status.st_size = is_emptied ? 0 : status.st_size;
+    error = S_ISLNK(status.st_mode) ? copy_link(view) : copy_file(view->path, &status);
     if (error == 0) {
         ckpt_name_before_open(AT_FDCWD, view->shadow, O_CREAT | O_WRONLY);
         error = (int)rename_temporary(view->shadow);
@@ -193,6 +197,53 @@ int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
         view->hides = 1;
     }
     return error;
+}
+
+/* Both as paths: `place` is the directory. */
+static int restore(const char *place, const char *shadow, const char *visible)
+{
+    struct stat status;
+    int error = make_directories(place, visible);
+
+    if (error != 0 ||
+        ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 || /* another rank */
+        ckpt_syscall3(SYS_lstat, (long)visible, (long)&status, 0) != 0 ||
+        !S_ISREG(status.st_mode)) {
+        return error;
+    }
+    choose_temporary(place);
+    (void)unlink_name(temporary);
+    error = copy_file(visible, &status);
+    if (error != 0) {
+        (void)unlink_name(temporary);
+        return error;
+    }
+    return (int)rename_temporary(shadow);
+}
+
+int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix)
+{
+    static char place[CKPT_UNDO_PATH], lock[CKPT_UNDO_PATH];
+    int fd;
+    long error;
+
+    ckpt_text_copy(place, prefix + 1, shadow);
+    ckpt_text_format(lock, sizeof(lock), "%s/" CKPT_JOURNAL_CONCEALED, journal);
+    fd = (int)ckpt_sys_open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    if (fd < 0) {
+        return fd;
+    }
+    do {
+        error = ckpt_syscall3(SYS_flock, fd, LOCK_EX, 0);
+    } while (error == -EINTR);
+    if (error == 0) {
+        error = ckpt_concealed_make(journal, place);
+    }
+    if (error == 0) {
+        error = restore(place, shadow, shadow + prefix);
+    }
+    ckpt_sys_close(fd);
+    return (int)error;
 }
 
 /* ---- Names that are gone ---------------------------------------------------- */
@@ -207,7 +258,7 @@ int ckpt_shadow_hide(const struct ckpt_view *view)
     if (error != 0) {
         return (int)error;
     }
-    choose_temporary(view->place);
+    choose_temporary(view->place->directory);
     (void)unlink_name(temporary);
     error = ckpt_syscall3(SYS_symlink, (long)CKPT_JOURNAL_GONE, (long)temporary, 0);
     if (error == 0) {
@@ -283,8 +334,14 @@ void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product)
 {
     struct ckpt_journal_record record = {.type = CKPT_JOURNAL_PRODUCED,
                                          .value = product};
-    const int error = ckpt_undo_append(&record, path, NULL, NULL);
+    struct stat status;
+    int error;
 
+    if (product == CKPT_JOURNAL_WAS_REMOVED &&
+        ckpt_syscall3(SYS_lstat, (long)path, (long)&status, 0) == 0) {
+        ckpt_undo_describe(&record, &status);
+    }
+    error = ckpt_undo_append(&record, path, NULL, NULL);
     if (error != 0) {
         ckpt_undo_lost(path, error);
     }

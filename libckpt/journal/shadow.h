@@ -35,6 +35,14 @@ int ckpt_shadow_remove_merged(const struct ckpt_view *view);
 /* 1 if the program sees no name in the directory; else 0 or -errno. */
 int ckpt_shadow_is_empty(const struct ckpt_view *view);
 
+/*
+ * In a process that is being restarted: a concealed file is revealed by then, but the
+ * program has it open to write to it. The visible file becomes a concealed one again, if
+ * there is one; the directories around it are made in any case. shadow: its path, prefix:
+ * ckpt_concealed_prefix(shadow). journal: its directory. 0 or -errno. Context: normal.
+ */
+int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix);
+
 /* Records in which order the program has produced what is to be revealed. */
 void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product);
 

@@ -6,8 +6,11 @@
 #include "cut/file_content.h"
 
 #include "base/text.h"
+#include "ckpt/journal.h"
 #include "handles/file.h"
 #include "handles/kinds.h"
+#include "journal/journal.h"
+#include "runtime/runtime.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -330,10 +333,28 @@ static int restore_share(struct ckpt_open_file *open,
     return result == 0 ? 0 : fail(open, "written again", result, failure);
 }
 
+/* A concealed file has been revealed, and may have to be concealed again. */
+static int settle_path(struct ckpt_open_file *open, struct ckpt_failure *failure)
+{
+    static char found[PATH_MAX];
+    const int error = ckpt_journal_restored_path(
+        ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE), open->path,
+        ckpt_mpi_file_writable(open), found);
+
+    if (error != 0) {
+        return fail(open, "opened again", error, failure);
+    }
+    ckpt_text_copy(open->path, ckpt_text_length(open->path) + 1, found);
+    return 0;
+}
+
 int ckpt_file_content_restore(struct ckpt_failure *failure)
 {
-    int error = for_each(restore_share, failure);
+    int error = for_each(settle_path, failure);
 
+    if (error == 0) {
+        error = for_each(restore_share, failure);
+    }
     ckpt_file_content_release();
     return error;
 }

@@ -29,9 +29,15 @@ static uint64_t mark; /* of the checkpoint that is requested; 0: it has none */
  * executes later learn of a directory that this process learns of later, too. */
 static char variable[sizeof(CKPT_JOURNAL_VARIABLE "=") + PATH_MAX];
 
+static char output[sizeof(CKPT_JOURNAL_OUTPUT_VARIABLE "=") + 64];
+
 static void tell_children(const char *value)
 {
+    const size_t name = sizeof(CKPT_JOURNAL_OUTPUT_VARIABLE);
+
     ckpt_text_format(variable, sizeof(variable), CKPT_JOURNAL_VARIABLE "=%s", value);
+    ckpt_text_copy(output, sizeof(output), CKPT_JOURNAL_OUTPUT_VARIABLE "=");
+    ckpt_journal_held_output(output + name, sizeof(output) - name);
 }
 
 __attribute__((constructor)) static void open_from_start(void)
@@ -39,9 +45,10 @@ __attribute__((constructor)) static void open_from_start(void)
     const char *given = getenv(CKPT_JOURNAL_VARIABLE);
     struct ckpt_failure failure = {""};
 
+    ckpt_journal_hold_output(getenv(CKPT_JOURNAL_OUTPUT_VARIABLE));
     tell_children(given == NULL ? "" : given);
     (void)pthread_atfork(NULL, NULL, ckpt_journal_forked);
-    if (putenv(variable) != 0) {
+    if (putenv(variable) != 0 || putenv(output) != 0) {
         (void)ckpt_fail(&failure, -ENOMEM, "no memory for the environment");
     } else if (ckpt_journal_prepare(&failure) == 0 &&
                (given == NULL || *given == '\0' ||
@@ -98,7 +105,9 @@ int ckpt_file_journal_resume(struct ckpt_failure *failure)
 {
     const char *given = ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE);
 
+    const int error = ckpt_journal_resume(given, (int)ckpt_rank_page()->rank,
+                                          ckpt_service_owns_descriptor, failure);
+
     tell_children(given == NULL ? "" : given);
-    return ckpt_journal_resume(given, (int)ckpt_rank_page()->rank,
-                               ckpt_service_owns_descriptor, failure);
+    return error;
 }

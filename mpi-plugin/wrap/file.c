@@ -5,11 +5,17 @@
  */
 #include "handles/file.h"
 
+#include "base/text.h"
 #include "cut/collective.h"
 #include "journal/journal.h"
 #include "wrap/wrapper.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
+
+#define NAME_SIZE (PATH_MAX + 16) /* with the name of a file system for ROMIO */
 
 #define REQUIRE(file, name)                                                    \
     do {                                                                       \
@@ -62,6 +68,19 @@ static const char *path_in(const char *name)
     return strncmp(name, prefix, length) == 0 ? name + length : name;
 }
 
+/* The name by which the MPI library opens the file, into `lower`[NAME_SIZE]: another one if the
+ * file is concealed. One that is too long stays so. */
+static void name_for_lower(const char *name, int mode, char *lower)
+{
+    const size_t prefix = name == NULL ? 0 : (size_t)(path_in(name) - name);
+
+    ckpt_text_copy(lower, NAME_SIZE, name == NULL ? "" : name);
+    if (name != NULL && ckpt_journal_conceals() && strlen(name) < PATH_MAX) {
+        ckpt_journal_mpi_path(name + prefix, (mode & MPI_MODE_RDONLY) == 0,
+                              (mode & MPI_MODE_CREATE) != 0, lower + prefix);
+    }
+}
+
 /* One member keeps what the file holds; the others come to open it only after it
  * has entered the duplication of the communicator. */
 static void before_open(MPI_Comm comm, const char *name, int mode)
@@ -93,24 +112,26 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
     const int redo = (amode & MPI_MODE_EXCL) != 0 ? CKPT_COLLECTIVE_ONCE
                                                   : CKPT_COLLECTIVE_REDO;
     struct ckpt_new_communicator fresh;
+    char name[NAME_SIZE];
     MPI_File lower;
     uintptr_t upper;
     int code;
 
+    name_for_lower(filename, amode, name);
     if (!ckpt_communicator_valid(comm) || comm->inter) {
-        return refuse_open(comm, filename, amode, info);
+        return refuse_open(comm, name, amode, info);
     }
-    before_open(comm, filename, amode);
+    before_open(comm, name, amode);
     CKPT_COLLECTIVE_ENTRY();
     ckpt_collective_set(comm, redo);
     upper = ckpt_enter();
-    code = open_lower(CKPT_LOWER(comm), filename, amode, CKPT_LOWER(info),
+    code = open_lower(CKPT_LOWER(comm), name, amode, CKPT_LOWER(info),
                       &fresh, &lower);
     ckpt_clock_leave(comm->clock);
     ckpt_leave(upper);
     ckpt_state = CKPT_STATE_CRITICAL;
     if (code == MPI_SUCCESS) {
-        code = adopt(&fresh, lower, filename, amode, CKPT_SITE, fh);
+        code = adopt(&fresh, lower, name, amode, CKPT_SITE, fh);
     }
     if (code == MPI_SUCCESS) {
         ckpt_mpi_file_hint(*fh, info);
@@ -148,6 +169,13 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 {
     int code;
 
+    if (filename != NULL && ckpt_journal_conceals()) {
+        code = unlink(path_in(filename)) == 0 ? MPI_SUCCESS
+               : errno == ENOENT              ? MPI_ERR_NO_SUCH_FILE
+               : errno == EACCES              ? MPI_ERR_ACCESS
+                                              : MPI_ERR_IO;
+        CKPT_RETURN(MPI_FILE_NULL, code, "MPI_File_delete");
+    }
     if (filename != NULL) {
         ckpt_journal_before_mpi_delete(path_in(filename));
     }

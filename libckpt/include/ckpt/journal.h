@@ -40,6 +40,10 @@
 /* Of the environment: the job's journal directory, an absolute path. */
 #define CKPT_JOURNAL_VARIABLE "CKPT_JOURNAL"
 
+/* The same, for programs that a process of the job starts: the stream that is the job's
+ * standard output. */
+#define CKPT_JOURNAL_OUTPUT_VARIABLE "CKPT_JOURNAL_OUTPUT"
+
 #define CKPT_JOURNAL_KEPT_PREFIX ".ckpt-kept"
 
 /* The lock file of concealed outputs, the links to their directories, and the names
@@ -99,8 +103,9 @@ enum ckpt_journal_type {
      * opened it for writing. */
     CKPT_JOURNAL_STATE = 13,
     /* Not undone: the concealed object that the program knows as `path` has been
-     * made, renamed to this name, removed, or closed after it was written.
-     * value: enum ckpt_journal_product. */
+     * made, opened, renamed to this name, removed, or closed after it was written.
+     * value: enum ckpt_journal_product. Of a visible object that was removed:
+     * device and inode. */
     CKPT_JOURNAL_PRODUCED = 14,
     /* Not undone: the program has written the data to its standard output, where
      * they are to appear when the checkpoint after them has been committed. */
@@ -112,6 +117,7 @@ enum ckpt_journal_product {
     CKPT_JOURNAL_WAS_REMOVED = 2,
     CKPT_JOURNAL_WAS_MADE = 3,    /* a directory */
     CKPT_JOURNAL_WAS_RENAMED = 4, /* a directory with all that is in it */
+    CKPT_JOURNAL_WAS_OPENED = 5,  /* a file, to be written to */
 };
 
 /* Flags of a record. */

@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reveal.cpp - reveal concealed outputs in the order of their production.
+ *
+ * While the job runs, its processes change the concealed objects. What these were at the
+ * checkpoint is found as a roll back finds it: from the records that follow the
+ * checkpoint. A file that may change is copied first, and the records are read after
+ * that. As each change is recorded before it is made, the records bring the copy back,
+ * whatever state of the file the copy has.
+ */
+#include "config.h"
+#include "journal/reveal.hpp"
+
+#include "common/error.hpp"
+#include "common/fault.hpp"
+#include "common/files.hpp"
+#include "journal/concealed.hpp"
+#include "journal/file_change.hpp"
+#include "journal/forecast.hpp"
+#include "journal/undo.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+namespace ckpt::journal
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr const char *staging_name = ".ckpt-new-revealed";
+constexpr std::size_t piece_size = 1u << 16;
+
+using Identity = std::pair<dev_t, ino_t>;
+
+/* One object, or one record of output, that is to be revealed. */
+struct Item {
+    fs::path place;
+    std::string name; /* as the program knows it; "" for output */
+    std::shared_ptr<Node> node;
+    const Record *output = nullptr;
+    const Record *product = nullptr; /* the last one of this name; null: none */
+
+    fs::path shadow() const { return place.string() + name; }
+    bool is_gone() const { return node && node->is(S_IFLNK) && node->target == CKPT_JOURNAL_GONE; }
+    std::uint64_t kind() const { return product == nullptr ? 0 : product->head.value; }
+    /* A file that was open at the checkpoint may tell of all others. */
+    bool is_last() const
+    {
+        return node && node->is_file() &&
+               (product == nullptr || kind() == CKPT_JOURNAL_WAS_OPENED);
+    }
+    auto order() const
+    {
+        const std::uint64_t order = output != nullptr    ? output->head.order
+                                    : product != nullptr ? product->head.order
+                                                         : 0;
+        const std::int64_t modified = node && is_last() ? node->object->modified : 0;
+        return std::tuple(is_last(), modified, order);
+    }
+};
+
+/* No process has the file open, as far as the kernel tells. */
+bool is_open_nowhere(const fs::path &path)
+{
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+
+    /* A process that opens it just now sends a signal that is ignored by default. */
+    return fd && ::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 &&
+           ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
+}
+
+/* A file that the program can still write to. As long as it is open here, no other file gets
+ * its inode. */
+struct Copy {
+    fs::path path;
+    Fd original;
+};
+
+class Revealer
+{
+  public:
+    explicit Revealer(const Revealing &wish)
+        : wish_(wish), places_(places_of(wish.journal)), note_(Revealed::load(wish.journal))
+    {
+    }
+
+    /* Copies of files that are being written to: without the lock, as that takes time. */
+    void prepare();
+    void reveal_all();
+    void clean_up();
+    std::vector<std::string> take_warnings() { return std::move(warnings_); }
+
+  private:
+    void look();
+    void find_names(const fs::path &place);
+    void find_products();
+    void find_objects();
+    void leave_out_parts_of_whole();
+    void find_outputs();
+    bool has_to_copy(const Item &item) const;
+    std::vector<Item> uncopied() const;
+    void copy(const Item &item);
+    void copy_all(const std::vector<Item> &items);
+    fs::path stage(const fs::path &place);
+    void reveal(const Item &item);
+    void reveal_gone(const Item &item);
+    void reveal_directory(const Item &item);
+    void reveal_whole(const Item &item);
+    void put(const Item &item, const fs::path &target);
+    bool is_revealed(const Item &item, const fs::path &target) const;
+    void put_copy(const Item &item, const fs::path &target);
+    void put_file(const Item &item, const fs::path &target);
+    void pass_on(const Record &output);
+    void put_and_settle(const Item &item, const fs::path &target);
+    void hide(const Item &item) const;
+    static void let_merge(const Item &item);
+    void fill(const Node &node, const fs::path &place, const std::string &name,
+              const fs::path &target);
+
+    template <typename... Args>
+    void warn(fmt::format_string<Args...> format, Args &&...args)
+    {
+        warnings_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    const Revealing &wish_;
+    const std::vector<fs::path> places_;
+    Revealed note_;
+    std::unique_ptr<Journal> journal_;
+    Plan plan_;
+    std::unique_ptr<Past> past_;
+    std::map<std::string, const Record *> products_; /* by name: the last before the mark */
+    std::map<fs::path, std::set<std::string>> names_; /* of objects, by place */
+    std::set<Identity> staying_; /* files with a name that stays concealed */
+    std::vector<Item> items_;
+    std::map<Identity, Copy> copies_; /* by what they are copies of */
+    std::size_t staged_ = 0;
+    std::vector<std::string> warnings_;
+};
+
+/* ---- What there is to be revealed ------------------------------------------------------ */
+
+void Revealer::look()
+{
+    items_.clear();
+    past_.reset();
+    journal_ = std::make_unique<Journal>(Journal::read(wish_.journal));
+    plan_ = Plan();
+    if (wish_.checkpoint != 0) {
+        plan_ = make_plan(*journal_, wish_.checkpoint, wish_.ranks);
+        if (!plan_.obstacles.empty()) {
+            fail("outputs cannot be revealed up to the checkpoint: {}", plan_.obstacles.front());
+        }
+    } else {
+        for (const Log &log : journal_->logs) {
+            plan_.consumed.emplace_back(log.records.size());
+        }
+    }
+    past_ = std::make_unique<Past>(past_of(*journal_, plan_));
+    for (const std::string &obstacle : past_->obstacles) {
+        if (!revealed_name(obstacle).empty()) {
+            fail("outputs cannot be revealed up to the checkpoint: {}", obstacle);
+        }
+    }
+    names_.clear();
+    for (const fs::path &place : places_) {
+        find_names(place);
+    }
+    find_products();
+    find_objects();
+    find_outputs();
+    std::ranges::stable_sort(items_, {}, &Item::order);
+}
+
+/* Concealed objects that are there, and those that the records tell of. */
+void Revealer::find_names(const fs::path &place)
+{
+    const std::string prefix = place.string() + "/";
+    const std::vector<std::string> now = names_in_place(place);
+    std::set<std::string> &names = names_[place];
+
+    names.insert(now.begin(), now.end());
+    for (const Record *step : plan_.steps) { /* the newest first */
+        for (const std::string &path : {step->path, step->other}) {
+            if (path.starts_with(prefix) && fs::path(path).filename() != CKPT_JOURNAL_MERGED) {
+                names.insert(path.substr(prefix.size() - 1));
+            }
+        }
+        const std::string from = revealed_name(step->other), to = revealed_name(step->path);
+        if (step->type() == CKPT_JOURNAL_MOVED && !from.empty() && !to.empty()) {
+            const std::set<std::string> before = names;
+            for (const std::string &name : before) {
+                if (name.starts_with(from + "/")) {
+                    names.insert(to + name.substr(from.size()));
+                }
+            }
+        }
+    }
+}
+
+void Revealer::find_products()
+{
+    products_.clear();
+    for (std::size_t i = 0; i < journal_->logs.size(); i++) {
+        const auto &records = journal_->logs[i].records;
+        for (std::size_t k = 0; k < records.size(); k++) {
+            if (records[k].type() != CKPT_JOURNAL_PRODUCED || plan_.consumed[i][k]) {
+                continue;
+            }
+            const Record *&last = products_[records[k].path];
+            if (last == nullptr || last->head.order < records[k].head.order) {
+                last = &records[k];
+            }
+        }
+    }
+}
+
+void Revealer::find_objects()
+{
+    staying_.clear();
+    for (const auto &[place, names] : names_) {
+        for (const std::string &name : names) {
+            Item item = {place, name, nullptr, nullptr, nullptr};
+            const Tree::Place found = past_->tree.find(item.shadow().string());
+            if (!found.directory || !found.node->object) { /* it was made later */
+                if (const auto status = status_of(item.shadow())) {
+                    staying_.insert({status->st_dev, status->st_ino});
+                }
+                continue;
+            }
+            item.node = found.node;
+            const auto merged =
+                past_->tree.find((item.shadow() / CKPT_JOURNAL_MERGED).string());
+            if (item.node->is_directory() && merged.directory && merged.node->object) {
+                continue; /* others see the directory already */
+            }
+            const auto product = products_.find(name);
+            item.product = product == products_.end() ? nullptr : product->second;
+            items_.push_back(std::move(item));
+        }
+    }
+    leave_out_parts_of_whole();
+}
+
+/* A directory that was renamed appears with all that is in it. */
+void Revealer::leave_out_parts_of_whole()
+{
+    std::set<fs::path> whole;
+
+    for (const Item &item : items_) {
+        if (item.kind() == CKPT_JOURNAL_WAS_RENAMED && item.node->is_directory() &&
+            !status_of(item.name)) {
+            whole.insert(item.shadow());
+        }
+    }
+    std::erase_if(items_, [&](const Item &item) {
+        for (fs::path above = item.shadow().parent_path(); above.has_relative_path();
+             above = above.parent_path()) {
+            if (whole.contains(above)) {
+                return true;
+            }
+        }
+        return false;
+    });
+}
+
+std::string stem_of(const Log &log)
+{
+    std::string stem = log.path.stem();
+
+    while (stem.ends_with('+')) {
+        stem.pop_back();
+    }
+    return stem;
+}
+
+void Revealer::find_outputs()
+{
+    for (std::size_t i = 0; i < journal_->logs.size(); i++) {
+        const Log &log = journal_->logs[i];
+        const auto passed_on = note_.outputs.find(stem_of(log));
+        const std::uint64_t order = passed_on == note_.outputs.end() ? 0 : passed_on->second;
+        for (std::size_t k = 0; k < log.records.size(); k++) {
+            const Record &record = log.records[k];
+            if (record.type() == CKPT_JOURNAL_OUTPUT && !plan_.consumed[i][k] &&
+                record.head.order > order) {
+                items_.push_back({{}, "", nullptr, &record, nullptr});
+            }
+        }
+    }
+}
+
+/* ---- Copies ------------------------------------------------------------------------------ */
+
+/* Nothing has changed the file since the checkpoint, and nothing will. */
+bool Revealer::has_to_copy(const Item &item) const
+{
+    const Object &object = *item.node->object;
+    const auto status = status_of(item.shadow());
+
+    return !status || object.real != item.shadow() ||
+           past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
+           nanoseconds_of(status->st_mtim) != object.modified ||
+           staying_.contains({status->st_dev, status->st_ino}) ||
+           !is_open_nowhere(item.shadow());
+}
+
+std::vector<Item> Revealer::uncopied() const
+{
+    std::vector<Item> items;
+
+    for (const Item &item : items_) {
+        if (item.node && item.node->is_file() && has_to_copy(item)) {
+            const auto status = status_of(item.node->object->real);
+            if (status && !copies_.contains({status->st_dev, status->st_ino})) {
+                items.push_back(item);
+            }
+        }
+    }
+    return items;
+}
+
+fs::path Revealer::stage(const fs::path &place)
+{
+    const fs::path path =
+        place / fmt::format("{}-{}-{}", staging_name, ::getpid(), staged_++);
+
+    if (::unlink(path.c_str()) < 0 && errno != ENOENT) {
+        fail_errno(errno, "cannot remove {}", path.string());
+    }
+    return path;
+}
+
+void Revealer::copy(const Item &item)
+{
+    Fd from(::open(item.node->object->real.c_str(),
+                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status;
+
+    if (!from || ::fstat(from.get(), &status) < 0 || !S_ISREG(status.st_mode)) {
+        return; /* it has been removed just now; the records know that */
+    }
+    Copy copy{stage(item.place), std::move(from)};
+    const Fd to(::open(copy.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!to) {
+        fail_errno(errno, "cannot make {}", copy.path.string());
+    }
+    copy_open_file(copy.original.get(), to.get(), item.node->object->real);
+    if (::fchown(to.get(), status.st_uid, status.st_gid) < 0 && errno != EPERM) {
+        fail_errno(errno, "cannot give {} its owner", copy.path.string());
+    }
+    copies_.insert_or_assign({status.st_dev, status.st_ino}, std::move(copy));
+}
+
+void Revealer::copy_all(const std::vector<Item> &items)
+{
+    for (const Item &item : items) {
+        const auto status = status_of(item.node->object->real);
+        if (status && !copies_.contains({status->st_dev, status->st_ino})) {
+            copy(item);
+        }
+    }
+}
+
+void Revealer::prepare()
+{
+    if (wish_.checkpoint != 0) {
+        look();
+        copy_all(uncopied());
+    }
+}
+
+/* ---- Single objects ---------------------------------------------------------------------- */
+
+/* The program's object stays concealed, and others see this state of it already. */
+bool Revealer::is_revealed(const Item &item, const fs::path &target) const
+{
+    const auto status = status_of(target);
+    const Object &object = *item.node->object;
+
+    return status && S_ISREG(status->st_mode) &&
+           static_cast<std::uint64_t>(status->st_size) == object.size &&
+           nanoseconds_of(status->st_mtim) == object.modified &&
+           (status->st_mode & 07777) == (object.mode & 07777);
+}
+
+void Revealer::put_copy(const Item &item, const fs::path &target)
+{
+    const Object &object = *item.node->object;
+    const auto status = status_of(object.real);
+    const auto copy = status ? copies_.find({status->st_dev, status->st_ino}) : copies_.end();
+
+    if (copy == copies_.end()) {
+        warn("{}: cannot be revealed, its content is not there any more", item.name);
+        return;
+    }
+    const fs::path path = copy->second.path;
+    const auto changes = past_->changes.find(item.node->object);
+    if (changes != past_->changes.end()) {
+        const Fd file = open_writable(path);
+        for (const Record *change : changes->second) {
+            bring_back_content(*journal_, *change, file.get());
+        }
+    }
+    const auto owner = status_of(path);
+    set_attributes(path, {object.mode, owner->st_uid, owner->st_gid, object.modified});
+    copies_.erase(copy);
+    if (::rename(path.c_str(), target.c_str()) < 0) {
+        const int error = errno;
+        (void)::unlink(path.c_str());
+        fail_errno(error, "{}: cannot be revealed", item.name);
+    }
+}
+
+void Revealer::put_file(const Item &item, const fs::path &target)
+{
+    if (!has_to_copy(item)) {
+        if (::rename(item.shadow().c_str(), target.c_str()) < 0) {
+            fail_errno(errno, "{}: cannot be revealed", item.name);
+        }
+    } else if (!is_revealed(item, target)) {
+        put_copy(item, target);
+    }
+}
+
+/* Lets others see the object under this name. */
+void Revealer::put(const Item &item, const fs::path &target)
+{
+    const Object &object = *item.node->object;
+    const auto now = status_of(item.shadow());
+    const bool is_as_it_was = now && now->st_ino == object.inode && object.real == item.shadow();
+
+    if (item.node->is_file()) {
+        put_file(item, target);
+    } else if (is_as_it_was) {
+        if (::rename(item.shadow().c_str(), target.c_str()) < 0) {
+            fail_errno(errno, "{}: cannot be revealed", item.name);
+        }
+    } else if (item.node->is(S_IFLNK)) {
+        replace_name(target, stage(item.place), [&](const char *name) {
+            return ::symlink(item.node->target.c_str(), name);
+        });
+    } else {
+        warn("{}: a pipe, socket or device that has been removed since is not revealed",
+             item.name);
+    }
+}
+
+/* Only what the program has removed, not what somebody has made under its name since. */
+void Revealer::reveal_gone(const Item &item)
+{
+    const auto status = status_of(item.name);
+    const bool is_another =
+        status && item.product != nullptr && item.product->head.inode != 0 &&
+        item.product->head.inode != status->st_ino;
+
+    if (is_another) {
+        warn("{}: was removed by the program, but another program has made it again: it stays",
+             item.name);
+    } else if (status && S_ISDIR(status->st_mode)) {
+        if (::rmdir(item.name.c_str()) < 0 && errno != ENOENT) {
+            warn("{}: was removed by the program, but cannot be removed ({})", item.name,
+                 std::strerror(errno));
+        }
+    } else {
+        remove_name(item.name);
+    }
+    const auto now = status_of(item.shadow());
+    if (now && now->st_ino == item.node->object->inode && S_ISLNK(now->st_mode)) {
+        remove_name(item.shadow());
+    }
+}
+
+/* Others see the directory now: those names in it that are concealed hide theirs. */
+void Revealer::let_merge(const Item &item)
+{
+    const fs::path shadow = item.shadow();
+    const auto status = status_of(shadow);
+
+    if (status && S_ISDIR(status->st_mode) && status->st_ino == item.node->object->inode &&
+        ::symlink(CKPT_JOURNAL_MERGED, (shadow / CKPT_JOURNAL_MERGED).c_str()) < 0 &&
+        errno != EEXIST) {
+        fail_errno(errno, "cannot mark {}", shadow.string());
+    }
+}
+
+/* The program has removed the object since the checkpoint, and must not see it again. A roll
+ * back puts the object in the place of this mark. */
+void Revealer::hide(const Item &item) const
+{
+    if (::symlink(CKPT_JOURNAL_GONE, item.shadow().c_str()) < 0 && errno != EEXIST &&
+        errno != ENOENT && errno != ENOTDIR) { /* the directory is gone, too */
+        fail_errno(errno, "cannot hide {}", item.name);
+    }
+}
+
+void Revealer::put_and_settle(const Item &item, const fs::path &target)
+{
+    const bool is_there = status_of(item.shadow()).has_value();
+
+    put(item, target);
+    if (!is_there) {
+        hide(item);
+    }
+}
+
+void give_attributes(const fs::path &path, const Object &object)
+{
+    const auto owner = status_of(object.real.empty() ? path : fs::path(object.real));
+
+    if (owner) {
+        set_attributes(path, {object.mode, owner->st_uid, owner->st_gid, object.modified});
+    }
+}
+
+void Revealer::reveal_directory(const Item &item)
+{
+    const auto status = status_of(item.name);
+
+    if (status && !S_ISDIR(status->st_mode)) {
+        remove_name(item.name);
+    }
+    if (item.kind() == CKPT_JOURNAL_WAS_RENAMED && !status) {
+        reveal_whole(item);
+    } else if (::mkdir(item.name.c_str(), 0700) < 0 && errno != EEXIST) {
+        fail_errno(errno, "{}: cannot be revealed", item.name);
+    } else if (!status) {
+        give_attributes(item.name, *item.node->object);
+    }
+    if (status_of(item.shadow())) {
+        let_merge(item);
+    } else {
+        hide(item);
+    }
+}
+
+/* What was in the directory goes into `target`. */
+void Revealer::fill(const Node &node, const fs::path &place, const std::string &name,
+                    const fs::path &target)
+{
+    const std::set<std::string> &names = names_[place];
+
+    for (auto at = names.upper_bound(name + "/");
+         at != names.end() && at->starts_with(name + "/"); ++at) {
+        const std::string below = at->substr(name.size() + 1);
+        if (below.find('/') != std::string::npos) {
+            continue;
+        }
+        Item item = {place, *at, nullptr, nullptr, nullptr};
+        const Tree::Place found = past_->tree.find(item.shadow().string());
+        if (!found.directory || !found.node->object) {
+            continue;
+        }
+        item.node = found.node;
+        if (!item.node->is_directory()) {
+            put_and_settle(item, target / below);
+            continue;
+        }
+        if (::mkdir((target / below).c_str(), 0700) < 0) {
+            fail_errno(errno, "{}: cannot be revealed", item.name);
+        }
+        fill(*item.node, place, item.name, target / below);
+        if (status_of(item.shadow())) {
+            let_merge(item);
+        } else {
+            hide(item);
+        }
+    }
+    give_attributes(target, *node.object);
+}
+
+/* Appears with all that is in it. */
+void Revealer::reveal_whole(const Item &item)
+{
+    const fs::path staged = stage(item.place);
+
+    fs::remove_all(staged); /* of a revealing that was killed */
+    if (::mkdir(staged.c_str(), 0700) < 0) {
+        fail_errno(errno, "cannot make {}", staged.string());
+    }
+    fill(*item.node, item.place, item.name, staged);
+    if (::rename(staged.c_str(), item.name.c_str()) < 0) {
+        fail_errno(errno, "{}: cannot be revealed", item.name);
+    }
+}
+
+/* ---- Output --------------------------------------------------------------------------------- */
+
+void Revealer::pass_on(const Record &output)
+{
+    const Log &log = journal_->log_of(output);
+    const Fd from = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
+    const auto buffer = std::make_unique<char[]>(piece_size);
+
+    for (std::uint64_t done = 0; done < output.head.data_size;) {
+        const std::size_t part = std::min<std::uint64_t>(piece_size, output.head.data_size - done);
+        const int error = read_exactly(from.get(), buffer.get(), part, output.data_offset() + done);
+        if (error != 0) {
+            fail_errno(error, "cannot read {}", log.path.string());
+        }
+        for (std::size_t written = 0; written < part;) {
+            const ssize_t result = ::write(wish_.output, buffer.get() + written, part - written);
+            if (result < 0 && errno != EINTR) {
+                fail_errno(errno, "cannot write to standard output");
+            }
+            written += result > 0 ? static_cast<std::size_t>(result) : 0;
+        }
+        done += part;
+    }
+    note_.outputs[stem_of(log)] = output.head.order;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+void Revealer::reveal(const Item &item)
+{
+    if (item.output != nullptr) {
+        pass_on(*item.output);
+    } else if (item.is_gone()) {
+        reveal_gone(item);
+    } else if (item.node->is_directory()) {
+        reveal_directory(item);
+    } else {
+        const auto status = status_of(item.name);
+        if (status && S_ISDIR(status->st_mode)) {
+            warn("{}: cannot be revealed, a directory has its name", item.name);
+        } else {
+            put_and_settle(item, item.name);
+        }
+    }
+    fault_kill("reveal-after-step");
+}
+
+void Revealer::reveal_all()
+{
+    const Fd records = lock_records(wish_.journal, LOCK_EX);
+
+    look();
+    for (auto items = uncopied(); !items.empty(); items = uncopied()) {
+        const std::size_t before = copies_.size();
+        copy_all(items);
+        if (copies_.size() == before) {
+            break; /* they are gone; each is named when its turn comes */
+        }
+        look(); /* the records of changes made meanwhile */
+    }
+    note_.checkpoint = std::max({note_.checkpoint, wish_.checkpoint, wish_.noted});
+    note_.is_done = false;
+    note_.write(wish_.journal);
+    fault_kill("reveal-after-intent");
+    bool has_output = false;
+    for (const Item &item : items_) {
+        if (has_output && item.output == nullptr) {
+            note_.write(wish_.journal); /* lines must not come twice */
+        }
+        has_output = item.output != nullptr;
+        try {
+            reveal(item);
+        } catch (const Error &problem) {
+            if (item.output != nullptr) {
+                note_.write(wish_.journal);
+                throw;
+            }
+            warnings_.push_back(problem.what());
+        }
+    }
+    fault_kill("reveal-before-done");
+    note_.is_done = true;
+    note_.write(wish_.journal);
+}
+
+void Revealer::clean_up()
+{
+    for (const auto &[identity, copy] : copies_) {
+        (void)::unlink(copy.path.c_str());
+    }
+    if (wish_.checkpoint != 0) {
+        return;
+    }
+    for (const fs::path &place : places_) {
+        for (const std::string &name : remove_place(wish_.journal, place)) {
+            warn("{}: could not be revealed, it is {}{}", name, place.string(), name);
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::string> reveal(const Revealing &revealing)
+{
+    if (!is_concealed(revealing.journal)) {
+        return {};
+    }
+    Revealer revealer(revealing);
+    revealer.prepare();
+    const Fd lock = lock_concealed(revealing.journal);
+    revealer.reveal_all();
+    revealer.clean_up();
+    return revealer.take_warnings();
+}
+
+} // namespace ckpt::journal
