@@ -93,6 +93,7 @@ Revealed Revealed::load(const fs::path &journal)
         fields->get("checkpoint", revealed.checkpoint);
         fields->get("is_done", revealed.is_done);
         fields->get("outputs", revealed.outputs);
+        fields->get("outdated", revealed.outdated);
     }
     return revealed;
 }
@@ -102,7 +103,8 @@ void Revealed::write(const fs::path &journal) const
     const Json json = {{"version", notes_version},
                        {"checkpoint", checkpoint},
                        {"is_done", is_done},
-                       {"outputs", outputs}};
+                       {"outputs", outputs},
+                       {"outdated", outdated}};
     write_text_file_atomically(journal / revealed_file, json.dump(2) + "\n",
                                "note of what is revealed");
 }

@@ -45,6 +45,9 @@ struct Revealed {
     bool is_done = true;          /* or it is being done, and will be done again */
     /* By name of a log, without its end: the order of the last output passed on. */
     std::map<std::string, std::uint64_t> outputs;
+    /* Names and inodes of objects that were revealed last, and that the program had replaced
+     * or removed by then. */
+    std::map<std::string, std::uint64_t> outdated;
 
     static Revealed load(const std::filesystem::path &journal);
     void write(const std::filesystem::path &journal) const;

@@ -26,8 +26,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace ckpt::journal
@@ -102,10 +103,12 @@ class Revealer
     std::vector<std::string> take_warnings() { return std::move(warnings_); }
 
   private:
+    void find_closed();
     void look();
     void find_names(const fs::path &place);
     void find_products();
     void find_objects();
+    bool appears_as_whole(const Item &item) const;
     void leave_out_parts_of_whole();
     void find_outputs();
     bool has_to_copy(const Item &item) const;
@@ -114,6 +117,7 @@ class Revealer
     void copy_all(const std::vector<Item> &items);
     fs::path stage(const fs::path &place);
     void reveal(const Item &item);
+    bool remove_visible(const std::string &name);
     void reveal_gone(const Item &item);
     void reveal_directory(const Item &item);
     void reveal_whole(const Item &item);
@@ -123,6 +127,8 @@ class Revealer
     void put_file(const Item &item, const fs::path &target);
     void pass_on(const Record &output);
     void put_and_settle(const Item &item, const fs::path &target);
+    void settle(const Item &item, const fs::path &target,
+                const std::optional<struct stat> &before);
     void hide(const Item &item) const;
     static void let_merge(const Item &item);
     void fill(const Node &node, const fs::path &place, const std::string &name,
@@ -141,15 +147,36 @@ class Revealer
     Plan plan_;
     std::unique_ptr<Past> past_;
     std::map<std::string, const Record *> products_; /* by name: the last before the mark */
+    /* Names and inodes of visible objects that the program has removed. */
+    std::set<std::pair<std::string, std::uint64_t>> removed_;
+    std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, of this revealing */
     std::map<fs::path, std::set<std::string>> names_; /* of objects, by place */
+    std::set<Identity> closed_;  /* files that no process can write to without opening them */
     std::set<Identity> staying_; /* files with a name that stays concealed */
     std::vector<Item> items_;
+    std::vector<Item> files_; /* those that are files, also in directories that appear whole */
     std::map<Identity, Copy> copies_; /* by what they are copies of */
+    std::map<std::shared_ptr<Object>, fs::path> revealed_; /* from copies, and where */
     std::size_t staged_ = 0;
     std::vector<std::string> warnings_;
 };
 
 /* ---- What there is to be revealed ------------------------------------------------------ */
+
+/* Before the records are read: then these have all changes of such files. */
+void Revealer::find_closed()
+{
+    closed_.clear();
+    for (const fs::path &place : places_) {
+        for (const std::string &name : names_in_place(place)) {
+            const fs::path path = place.string() + name;
+            const auto status = status_of(path);
+            if (status && S_ISREG(status->st_mode) && is_open_nowhere(path)) {
+                closed_.insert({status->st_dev, status->st_ino});
+            }
+        }
+    }
+}
 
 void Revealer::look()
 {
@@ -212,11 +239,15 @@ void Revealer::find_names(const fs::path &place)
 void Revealer::find_products()
 {
     products_.clear();
+    removed_ = {note_.outdated.begin(), note_.outdated.end()};
     for (std::size_t i = 0; i < journal_->logs.size(); i++) {
         const auto &records = journal_->logs[i].records;
         for (std::size_t k = 0; k < records.size(); k++) {
             if (records[k].type() != CKPT_JOURNAL_PRODUCED || plan_.consumed[i][k]) {
                 continue;
+            }
+            if (records[k].head.inode != 0) {
+                removed_.insert({records[k].path, records[k].head.inode});
             }
             const Record *&last = products_[records[k].path];
             if (last == nullptr || last->head.order < records[k].head.order) {
@@ -250,17 +281,29 @@ void Revealer::find_objects()
             items_.push_back(std::move(item));
         }
     }
+    files_.clear();
+    std::ranges::copy_if(items_, std::back_inserter(files_),
+                         [](const Item &item) { return item.node->is_file(); });
     leave_out_parts_of_whole();
 }
 
-/* A directory that was renamed appears with all that is in it. */
+/* A directory that was renamed appears with all that is in it, unless others see it already. */
+bool Revealer::appears_as_whole(const Item &item) const
+{
+    if (item.kind() != CKPT_JOURNAL_WAS_RENAMED || !item.node->is_directory()) {
+        return false;
+    }
+    const auto status = status_of(item.name);
+    return !status || !S_ISDIR(status->st_mode) ||
+           removed_.contains({item.name, status->st_ino});
+}
+
 void Revealer::leave_out_parts_of_whole()
 {
     std::set<fs::path> whole;
 
     for (const Item &item : items_) {
-        if (item.kind() == CKPT_JOURNAL_WAS_RENAMED && item.node->is_directory() &&
-            !status_of(item.name)) {
+        if (appears_as_whole(item)) {
             whole.insert(item.shadow());
         }
     }
@@ -313,15 +356,15 @@ bool Revealer::has_to_copy(const Item &item) const
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
            nanoseconds_of(status->st_mtim) != object.modified ||
            staying_.contains({status->st_dev, status->st_ino}) ||
-           !is_open_nowhere(item.shadow());
+           !closed_.contains({status->st_dev, status->st_ino});
 }
 
 std::vector<Item> Revealer::uncopied() const
 {
     std::vector<Item> items;
 
-    for (const Item &item : items_) {
-        if (item.node && item.node->is_file() && has_to_copy(item)) {
+    for (const Item &item : files_) {
+        if (has_to_copy(item)) {
             const auto status = status_of(item.node->object->real);
             if (status && !copies_.contains({status->st_dev, status->st_ino})) {
                 items.push_back(item);
@@ -375,9 +418,15 @@ void Revealer::copy_all(const std::vector<Item> &items)
 
 void Revealer::prepare()
 {
-    if (wish_.checkpoint != 0) {
+    if (wish_.checkpoint == 0) {
+        return;
+    }
+    try {
+        find_closed();
         look();
         copy_all(uncopied());
+    } catch (const Error &) {
+        /* The job has changed its tree while it was read: all is looked at again. */
     }
 }
 
@@ -401,6 +450,12 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
     const auto status = status_of(object.real);
     const auto copy = status ? copies_.find({status->st_dev, status->st_ino}) : copies_.end();
 
+    if (const auto other = revealed_.find(item.node->object); other != revealed_.end()) {
+        replace_name(target, stage(item.place), [&](const char *name) { /* a hard link */
+            return ::linkat(AT_FDCWD, other->second.c_str(), AT_FDCWD, name, 0);
+        });
+        return;
+    }
     if (copy == copies_.end()) {
         warn("{}: cannot be revealed, its content is not there any more", item.name);
         return;
@@ -421,6 +476,7 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
         (void)::unlink(path.c_str());
         fail_errno(error, "{}: cannot be revealed", item.name);
     }
+    revealed_[item.node->object] = target;
 }
 
 void Revealer::put_file(const Item &item, const fs::path &target)
@@ -457,24 +513,38 @@ void Revealer::put(const Item &item, const fs::path &target)
     }
 }
 
-/* Only what the program has removed, not what somebody has made under its name since. */
+/* What the program has removed, also in a directory, but not what somebody has made there
+ * since. Whether the name is free then. */
+bool Revealer::remove_visible(const std::string &name)
+{
+    const auto status = status_of(name);
+
+    if (!status) {
+        return true;
+    }
+    if (!removed_.contains({name, status->st_ino})) {
+        return false;
+    }
+    if (!S_ISDIR(status->st_mode)) {
+        remove_name(name);
+        return true;
+    }
+    bool is_empty = true;
+    for (const auto &entry : fs::directory_iterator(name)) {
+        is_empty = remove_visible(entry.path()) && is_empty;
+    }
+    if (is_empty) {
+        remove_name(name);
+    }
+    return is_empty;
+}
+
 void Revealer::reveal_gone(const Item &item)
 {
-    const auto status = status_of(item.name);
-    const bool is_another =
-        status && item.product != nullptr && item.product->head.inode != 0 &&
-        item.product->head.inode != status->st_ino;
-
-    if (is_another) {
-        warn("{}: was removed by the program, but another program has made it again: it stays",
+    if (!remove_visible(item.name)) {
+        warn("{}: was removed by the program, but has been made or changed by another one since: "
+             "it stays",
              item.name);
-    } else if (status && S_ISDIR(status->st_mode)) {
-        if (::rmdir(item.name.c_str()) < 0 && errno != ENOENT) {
-            warn("{}: was removed by the program, but cannot be removed ({})", item.name,
-                 std::strerror(errno));
-        }
-    } else {
-        remove_name(item.name);
     }
     const auto now = status_of(item.shadow());
     if (now && now->st_ino == item.node->object->inode && S_ISLNK(now->st_mode)) {
@@ -505,14 +575,26 @@ void Revealer::hide(const Item &item) const
     }
 }
 
-void Revealer::put_and_settle(const Item &item, const fs::path &target)
+/* The object is revealed as `target`; the program may see something else there by now. */
+void Revealer::settle(const Item &item, const fs::path &target,
+                      const std::optional<struct stat> &before)
 {
-    const bool is_there = status_of(item.shadow()).has_value();
+    const auto revealed = status_of(target);
 
-    put(item, target);
-    if (!is_there) {
+    if (!before) {
         hide(item);
     }
+    if (revealed && (!before || before->st_ino != item.node->object->inode)) {
+        outdated_[item.name] = revealed->st_ino;
+    }
+}
+
+void Revealer::put_and_settle(const Item &item, const fs::path &target)
+{
+    const auto before = status_of(item.shadow());
+
+    put(item, target);
+    settle(item, target, before);
 }
 
 void give_attributes(const fs::path &path, const Object &object)
@@ -526,10 +608,13 @@ void give_attributes(const fs::path &path, const Object &object)
 
 void Revealer::reveal_directory(const Item &item)
 {
-    const auto status = status_of(item.name);
+    auto status = status_of(item.name);
 
     if (status && !S_ISDIR(status->st_mode)) {
         remove_name(item.name);
+        status.reset();
+    } else if (status && item.kind() == CKPT_JOURNAL_WAS_RENAMED && remove_visible(item.name)) {
+        status.reset(); /* it was another directory */
     }
     if (item.kind() == CKPT_JOURNAL_WAS_RENAMED && !status) {
         reveal_whole(item);
@@ -538,11 +623,8 @@ void Revealer::reveal_directory(const Item &item)
     } else if (!status) {
         give_attributes(item.name, *item.node->object);
     }
-    if (status_of(item.shadow())) {
-        let_merge(item);
-    } else {
-        hide(item);
-    }
+    settle(item, item.name, status_of(item.shadow()));
+    let_merge(item);
 }
 
 /* What was in the directory goes into `target`. */
@@ -571,11 +653,8 @@ void Revealer::fill(const Node &node, const fs::path &place, const std::string &
             fail_errno(errno, "{}: cannot be revealed", item.name);
         }
         fill(*item.node, place, item.name, target / below);
-        if (status_of(item.shadow())) {
-            let_merge(item);
-        } else {
-            hide(item);
-        }
+        settle(item, target / below, status_of(item.shadow()));
+        let_merge(item);
     }
     give_attributes(target, *node.object);
 }
@@ -633,7 +712,7 @@ void Revealer::reveal(const Item &item)
         reveal_directory(item);
     } else {
         const auto status = status_of(item.name);
-        if (status && S_ISDIR(status->st_mode)) {
+        if (status && S_ISDIR(status->st_mode) && !remove_visible(item.name)) {
             warn("{}: cannot be revealed, a directory has its name", item.name);
         } else {
             put_and_settle(item, item.name);
@@ -646,6 +725,7 @@ void Revealer::reveal_all()
 {
     const Fd records = lock_records(wish_.journal, LOCK_EX);
 
+    find_closed();
     look();
     for (auto items = uncopied(); !items.empty(); items = uncopied()) {
         const std::size_t before = copies_.size();
@@ -677,6 +757,7 @@ void Revealer::reveal_all()
     }
     fault_kill("reveal-before-done");
     note_.is_done = true;
+    note_.outdated = std::move(outdated_);
     note_.write(wish_.journal);
 }
 

@@ -25,7 +25,7 @@
 #define CKPT_DESCRIPTOR_BEHIND 3u
 
 /* Flags, until it is closed: a concealed file that the program may write to; a directory
- * of which it has read one of two parts. */
+ * that it reads. */
 #define CKPT_DESCRIPTOR_CONCEALED 1u
 #define CKPT_DESCRIPTOR_LISTED    2u
 

@@ -171,7 +171,6 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
         closing((int)call->rsi);
         return 1;
     case SYS_lseek:
-        ckpt_listing_seek(fd);
         return 1;
     case SYS_close_range:
         for (int64_t i = call->rdi; i <= (int64_t)(uint32_t)call->rsi &&
@@ -295,6 +294,8 @@ static void meet_concealed(struct ckpt_journal_call *call)
 {
     if (call->site->number == SYS_write || call->site->number == SYS_writev) {
         ckpt_held_write(call);
+    } else if (call->site->number == SYS_lseek) {
+        ckpt_listing_seek(call);
     } else {
         ckpt_redirect_call(call);
     }

@@ -2,8 +2,8 @@
 /*
  * listing.c - read a directory that is in the visible tree and in the concealed one.
  *
- * First come the names of the directory that the program has opened, then those of the
- * other one. Each name comes once: a concealed object hides the visible one.
+ * All names are read when the program asks for the first ones. Each comes once: a concealed
+ * object hides the visible one.
  */
 #include "journal/listing.h"
 
@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 
 #define LISTING_CAPACITY 64
 
@@ -28,11 +30,14 @@ struct entry {
     char name[];
 };
 
-/* A descriptor whose own directory has been read to its end. */
+/* A directory that the program reads. */
 struct listing {
     int is_used;
     int fd;
-    int64_t offset; /* in the other directory */
+    char *names; /* all that the program sees, as the kernel writes it; a mapping. NULL: the
+                    kernel gives them */
+    size_t size, capacity;
+    size_t done; /* bytes that the program has got */
 };
 
 static struct listing listings[LISTING_CAPACITY];
@@ -58,11 +63,11 @@ static void set_flag(int fd, uint32_t flag)
 }
 
 /* NULL: too many are open. */
-static struct listing *begin_other(int fd)
+static struct listing *begin(int fd)
 {
     for (size_t i = 0; i < LISTING_CAPACITY; i++) {
         if (!listings[i].is_used) {
-            listings[i] = (struct listing){1, fd, 0};
+            listings[i] = (struct listing){.is_used = 1, .fd = fd};
             set_flag(fd, CKPT_DESCRIPTOR_LISTED);
             return &listings[i];
         }
@@ -70,13 +75,29 @@ static struct listing *begin_other(int fd)
     return NULL;
 }
 
-void ckpt_listing_seek(int fd)
+static void end(struct listing *listing)
 {
-    struct listing *listing = find(fd);
-
-    if (listing != NULL) {
-        listing->is_used = 0;
+    if (listing->names != NULL) {
+        (void)ckpt_sys_munmap(listing->names, listing->capacity);
     }
+    *listing = (struct listing){0};
+}
+
+void ckpt_listing_seek(struct ckpt_journal_call *call)
+{
+    struct listing *listing = find((int)call->rdi);
+    const uint64_t position = (uint64_t)call->rsi;
+
+    if (listing == NULL || call->rdx != SEEK_SET) {
+        return;
+    }
+    if (position == 0 || listing->names == NULL || position > listing->size) {
+        end(listing);
+        return;
+    }
+    listing->done = position; /* as an entry had it */
+    call->is_done = 1;
+    call->result = (int64_t)position;
 }
 
 void ckpt_listing_written(int fd)
@@ -91,7 +112,9 @@ void ckpt_listing_closing(int fd)
     char link[64];
     long length;
 
-    ckpt_listing_seek(fd);
+    if (find(fd) != NULL) {
+        end(find(fd));
+    }
     if (entry == NULL || (entry->flags & CKPT_DESCRIPTOR_CONCEALED) == 0) {
         return;
     }
@@ -101,7 +124,7 @@ void ckpt_listing_closing(int fd)
         path[length] = '\0';
         if (!ckpt_text_ends(path, CKPT_TEXT_DELETED)) {
             ckpt_concealed_strip(path);
-            ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_WRITTEN);
+            ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
         }
     }
 }
@@ -119,7 +142,7 @@ static int shows_visible(const char *name)
             (S_ISDIR(status.st_mode) && ckpt_view_is_merged(shadow)));
 }
 
-/* Whether it sees this name of the concealed directory, which has no "." then. */
+/* Whether it sees this name of the concealed one of two directories. */
 static int shows_concealed(const char *name)
 {
     static char shadow[CKPT_UNDO_PATH];
@@ -133,55 +156,126 @@ static int shows_concealed(const char *name)
            !(S_ISDIR(status.st_mode) && ckpt_view_is_merged(shadow));
 }
 
-/* Leaves only what is to be seen in the buffer, which the kernel has filled. Returns the
- * bytes that are left. */
-static long filter(char *buffer, long size, int is_concealed)
+/* Makes room for `size` bytes more. 0 or -errno. */
+static int provide_room(struct listing *listing, size_t size)
 {
-    long kept = 0;
+    size_t capacity = listing->capacity == 0 ? 1u << 16 : listing->capacity;
+    long memory;
 
-    for (long at = 0; at < size;) {
-        const struct entry *entry = (const struct entry *)(buffer + at);
-        const long length = entry->length;
+    while (capacity - listing->size < size) {
+        capacity *= 2;
+    }
+    if (capacity == listing->capacity) {
+        return 0;
+    }
+    memory = listing->names == NULL
+                 ? ckpt_sys_mmap(NULL, capacity, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                 : ckpt_syscall6(SYS_mremap, (long)listing->names,
+                                 (long)listing->capacity, (long)capacity,
+                                 MREMAP_MAYMOVE, 0, 0);
+    if (ckpt_sys_failed(memory)) {
+        return (int)memory;
+    }
+    listing->names = (char *)memory;
+    listing->capacity = capacity;
+    return 0;
+}
 
-        if (is_concealed ? shows_concealed(entry->name) : shows_visible(entry->name)) {
-            memmove(buffer + kept, entry, (size_t)length);
-            kept += length;
+/* Which names of a directory the program sees. */
+typedef int filter(const char *name);
+
+static int shows_all(const char *name)
+{
+    (void)name;
+    return 1;
+}
+
+/* Adds those of the entries that the program sees. 0 or -errno. */
+static int add(struct listing *listing, const char *entries, long size, filter *shows)
+{
+    int error = provide_room(listing, (size_t)size);
+
+    for (long at = 0; at < size && error == 0;) {
+        const struct entry *entry = (const struct entry *)(entries + at);
+
+        if (shows(entry->name)) {
+            struct entry *added = (struct entry *)(listing->names + listing->size);
+
+            memcpy(added, entry, entry->length);
+            listing->size += entry->length;
+            added->offset = (int64_t)listing->size;
         }
-        at += length;
+        at += entry->length;
     }
-    return kept;
+    return error;
 }
 
-/* Bytes of what is to be seen, 0 at the end, or -errno. */
-static long read_filtered(int fd, char *buffer, size_t size, int is_concealed)
+/* Reads the names of one directory. 0 or -errno. */
+static int read_names(struct listing *listing, const char *path, filter *shows)
 {
-    long got, kept;
-
-    do {
-        got = ckpt_sys_getdents64(fd, buffer, size);
-        kept = got > 0 ? filter(buffer, got, is_concealed) : got;
-    } while (got > 0 && kept == 0);
-    return kept;
-}
-
-static long read_other(struct listing *listing, char *buffer, size_t size,
-                       int is_concealed)
-{
-    const int fd = (int)ckpt_sys_open(is_concealed ? view.shadow : view.path,
-                                      O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    static char entries[32768];
+    const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     long got = fd;
+    int error = 0;
 
-    if (fd >= 0) {
-        (void)ckpt_sys_lseek(fd, listing->offset, SEEK_SET);
-        got = read_filtered(fd, buffer, size, is_concealed);
-        listing->offset = ckpt_sys_lseek(fd, 0, SEEK_CUR);
-        ckpt_sys_close(fd);
+    if (fd < 0) {
+        return fd;
     }
-    return got;
+    while (error == 0 &&
+           (got = ckpt_sys_getdents64(fd, entries, sizeof(entries))) > 0) {
+        error = add(listing, entries, got, shows);
+    }
+    ckpt_sys_close(fd);
+    return error != 0 ? error : (int)got;
 }
 
-/* Looks up the directory that is open. *is_concealed: in its place. 1 if it is merged. */
-static int is_merged(int fd, int *is_concealed)
+/* All at once: what is revealed meanwhile goes from one directory to the other. */
+static int read_all(struct listing *listing)
+{
+    int error;
+
+    if (view.kind == CKPT_VIEW_CONCEALED) {
+        return read_names(listing, view.shadow, shows_all);
+    }
+    error = read_names(listing, view.path, shows_visible);
+    return error != 0 ? error : read_names(listing, view.shadow, shows_concealed);
+}
+
+/* Entries for the program. Their bytes, 0 at the end, -EINVAL if not one fits, or another
+ * -errno. */
+static long give(struct listing *listing, const struct ckpt_journal_call *call)
+{
+    const uint64_t capacity = (uint64_t)call->rdx;
+    size_t size = 0;
+
+    while (listing->done + size < listing->size) {
+        const struct entry *entry =
+            (const struct entry *)(listing->names + listing->done + size);
+
+        if (size + entry->length > capacity) {
+            break;
+        }
+        size += entry->length;
+    }
+    if (size == 0 && listing->done < listing->size) {
+        return -EINVAL;
+    }
+    if (size > 0) { /* the program's pointer may be wrong */
+        struct iovec local = {listing->names + listing->done, size};
+        struct iovec remote = {(void *)call->rsi, size};
+
+        if (ckpt_syscall6(SYS_process_vm_writev, ckpt_sys_getpid(), (long)&local, 1,
+                          (long)&remote, 1, 0) != (long)size) {
+            return -EFAULT;
+        }
+    }
+    listing->done += size;
+    return (long)size;
+}
+
+/* Looks up the directory that is open. 1 if something is concealed in it. */
+static int is_concealed_directory(int fd)
 {
     static char path[CKPT_UNDO_PATH];
     char link[64];
@@ -193,30 +287,34 @@ static int is_merged(int fd, int *is_concealed)
         return 0;
     }
     path[length] = '\0';
-    *is_concealed = ckpt_concealed_prefix(path) != 0;
     ckpt_concealed_strip(path);
     return ckpt_view_find(AT_FDCWD, path, 0, &view) == 0 && !view.is_exempt &&
-           view.kind == CKPT_VIEW_MERGED && view.shadow[0] != '\0';
+           (view.kind == CKPT_VIEW_MERGED || view.kind == CKPT_VIEW_CONCEALED) &&
+           view.shadow[0] != '\0';
 }
 
 void ckpt_listing_read(struct ckpt_journal_call *call)
 {
-    char *buffer = (char *)call->rsi;
     const int fd = (int)call->rdi;
     struct listing *listing = find(fd);
-    int is_concealed;
-    long got = 0;
+    int error = 0;
 
-    if (!is_merged(fd, &is_concealed)) {
-        return;
-    }
     if (listing == NULL) {
-        got = read_filtered(fd, buffer, (size_t)call->rdx, is_concealed);
-        listing = got == 0 ? begin_other(fd) : NULL;
+        const int is_concealed = is_concealed_directory(fd);
+
+        listing = begin(fd);
+        if (listing == NULL) {
+            return;
+        }
+        if (is_concealed) {
+            error = read_all(listing);
+        }
     }
-    if (got == 0 && listing != NULL) {
-        got = read_other(listing, buffer, (size_t)call->rdx, !is_concealed);
+    if (error != 0) {
+        end(listing);
+    } else if (listing->names == NULL) {
+        return; /* the kernel goes on as it has begun */
     }
     call->is_done = 1;
-    call->result = got;
+    call->result = error != 0 ? error : give(listing, call);
 }

@@ -13,8 +13,8 @@
  * ckpt_concealed_lock() is held. */
 void ckpt_listing_read(struct ckpt_journal_call *call);
 
-/* The program has sought in the descriptor. */
-void ckpt_listing_seek(int fd);
+/* lseek(): of such a directory, makes the call. */
+void ckpt_listing_seek(struct ckpt_journal_call *call);
 
 /* The program has opened a concealed file to write to it. */
 void ckpt_listing_written(int fd);

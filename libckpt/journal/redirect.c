@@ -203,10 +203,11 @@ static int may_write(const char *path)
                          AT_EACCESS) == 0;
 }
 
-/* Makes a visible file a concealed one. 1 if it is. */
+/* Makes a visible object a concealed one. 1 if it is. */
 static int conceal(struct ckpt_view *of, int is_emptied)
 {
-    const int error = ckpt_shadow_copy(of, is_emptied);
+    const int error = is_directory(of) ? ckpt_shadow_copy_directory(of)
+                                       : ckpt_shadow_copy(of, is_emptied);
 
     if (error != 0) {
         tell_at_once(of->path, error);
@@ -303,7 +304,7 @@ static void open_file(struct ckpt_journal_call *call)
     fd = run_at(call, shape, view.shadow);
     if (fd >= 0 && (writes || !was_there) && !is_directory(&view)) {
         ckpt_listing_written((int)fd);
-        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED);
+        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED, NULL);
     }
     done(call, settle(&view, fd));
 }
@@ -342,7 +343,7 @@ static void change(struct ckpt_journal_call *call, const struct shape *shape)
         ckpt_content_before_attributes(view.shadow, &view.status);
     }
     done(call, run_at(call, shape, view.shadow));
-    ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
+    ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
 }
 
 /* ---- Names --------------------------------------------------------------------- */
@@ -367,7 +368,7 @@ static void make(struct ckpt_journal_call *call, const struct shape *shape,
     ckpt_name_before_change(AT_FDCWD, view.shadow);
     done(call, settle(&view, run_at(call, shape, view.shadow)));
     if (call->result == 0) {
-        ckpt_shadow_produced(view.path, product);
+        ckpt_shadow_produced(view.path, product, NULL);
     }
 }
 
@@ -396,6 +397,18 @@ static long remove_directory(const struct ckpt_view *of)
     return error == 0 ? ckpt_shadow_hide(of) : error;
 }
 
+/* The name is gone, and the object that others see there is to be removed. */
+static void produce_removal(const struct ckpt_view *of)
+{
+    struct stat status;
+    const int is_visible =
+        of->is_in_visible &&
+        ckpt_syscall3(SYS_lstat, (long)of->path, (long)&status, 0) == 0;
+
+    ckpt_shadow_produced(of->path, CKPT_JOURNAL_WAS_REMOVED,
+                         is_visible ? &status : NULL);
+}
+
 static void remove_name(struct ckpt_journal_call *call, const struct shape *shape,
                         int is_rmdir)
 {
@@ -421,7 +434,7 @@ static void remove_name(struct ckpt_journal_call *call, const struct shape *shap
         done(call, is_rmdir ? remove_directory(&view) : ckpt_shadow_hide(&view));
     }
     if (call->is_done && call->result == 0) {
-        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_REMOVED);
+        produce_removal(&view);
     }
 }
 
@@ -449,29 +462,6 @@ static int find_both(struct ckpt_journal_call *call, int from_directory,
     return error == 0;
 }
 
-/* A directory that others see. It is renamed at once, and what is concealed in it. */
-static long rename_visible_directory(unsigned flags)
-{
-    long error;
-
-    if (target.kind == CKPT_VIEW_CONCEALED || (flags & RENAME_EXCHANGE) != 0) {
-        return -EXDEV;
-    }
-    tell_at_once(view.path, -EXDEV);
-    if (target.kind == CKPT_VIEW_ABSENT && target.hides) {
-        return -EXDEV;
-    }
-    ckpt_name_before_rename(AT_FDCWD, view.path, AT_FDCWD, target.path, flags);
-    error = ckpt_syscall6(SYS_renameat2, AT_FDCWD, (long)view.path, AT_FDCWD,
-                          (long)target.path, flags, 0);
-    if (error == 0 && view.kind == CKPT_VIEW_MERGED && target.shadow[0] != '\0' &&
-        ckpt_shadow_prepare(&target) == 0) {
-        ckpt_name_before_rename(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow, 0);
-        (void)ckpt_syscall3(SYS_rename, (long)view.shadow, (long)target.shadow, 0);
-    }
-    return error;
-}
-
 /* Whether `path` is below the directory. */
 static int is_below(const char *path, const char *directory)
 {
@@ -486,6 +476,9 @@ static long check_target(unsigned flags)
 
     if ((flags & RENAME_NOREPLACE) != 0 && is_there(&target)) {
         return -EEXIST;
+    }
+    if ((flags & RENAME_EXCHANGE) != 0 && !is_there(&target)) {
+        return -ENOENT;
     }
     if (is_below(target.path, view.path)) {
         return -EINVAL;
@@ -506,16 +499,18 @@ static long check_target(unsigned flags)
     return 0;
 }
 
+/* What gets a new name. */
+static enum ckpt_journal_product product_of(const struct ckpt_view *of)
+{
+    return is_directory(of) ? CKPT_JOURNAL_WAS_RENAMED : CKPT_JOURNAL_WAS_WRITTEN;
+}
+
 /* Both names change their objects. */
 static long exchange(void)
 {
     long error;
 
-    if (!is_there(&target)) {
-        return -ENOENT;
-    }
-    if (target.kind != CKPT_VIEW_CONCEALED &&
-        (is_directory(&target) || !conceal(&target, 0))) {
+    if (target.kind != CKPT_VIEW_CONCEALED && !conceal(&target, 0)) {
         return -EXDEV;
     }
     ckpt_name_before_rename(AT_FDCWD, view.shadow, AT_FDCWD, target.shadow,
@@ -523,8 +518,8 @@ static long exchange(void)
     error = ckpt_syscall6(SYS_renameat2, AT_FDCWD, (long)view.shadow, AT_FDCWD,
                           (long)target.shadow, RENAME_EXCHANGE, 0);
     if (error == 0) {
-        ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_WRITTEN);
-        ckpt_shadow_produced(target.path, CKPT_JOURNAL_WAS_WRITTEN);
+        ckpt_shadow_produced(view.path, product_of(&target), NULL);
+        ckpt_shadow_produced(target.path, product_of(&view), NULL);
     }
     return error;
 }
@@ -532,13 +527,9 @@ static long exchange(void)
 /* The concealed object gets a concealed name. */
 static long rename_concealed(unsigned flags)
 {
-    const int is_moved = is_directory(&view);
     struct stat status;
-    long error = check_target(flags);
+    long error;
 
-    if (error != 0) {
-        return error;
-    }
     if ((flags & RENAME_EXCHANGE) != 0) {
         return exchange();
     }
@@ -554,13 +545,12 @@ static long rename_concealed(unsigned flags)
     if (error != 0) {
         return settle(&target, error);
     }
-    ckpt_shadow_produced(target.path, is_moved ? CKPT_JOURNAL_WAS_RENAMED
-                                               : CKPT_JOURNAL_WAS_WRITTEN);
+    ckpt_shadow_produced(target.path, product_of(&view), NULL);
     if (view.hides && /* not if both are names of one file */
         ckpt_syscall3(SYS_lstat, (long)view.shadow, (long)&status, 0) != 0) {
         error = ckpt_shadow_hide(&view);
     }
-    ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_REMOVED);
+    produce_removal(&view);
     return error;
 }
 
@@ -568,6 +558,8 @@ static void rename_name(struct ckpt_journal_call *call, int from_directory,
                         const char *from, int to_directory, const char *to,
                         unsigned flags)
 {
+    long error;
+
     if (!find_both(call, from_directory, from, 0, to_directory, to)) {
         return;
     }
@@ -582,11 +574,12 @@ static void rename_name(struct ckpt_journal_call *call, int from_directory,
         done(call, (flags & RENAME_NOREPLACE) != 0 ? -EEXIST : 0);
         return;
     }
-    if (view.kind != CKPT_VIEW_CONCEALED && is_directory(&view)) {
-        done(call, rename_visible_directory(flags));
+    error = check_target(flags);
+    if (error != 0) {
+        done(call, error);
         return;
     }
-    if (view.kind == CKPT_VIEW_VISIBLE && !conceal(&view, 0)) {
+    if (view.kind != CKPT_VIEW_CONCEALED && !conceal(&view, 0)) {
         return;
     }
     done(call, rename_concealed(flags));
@@ -622,7 +615,7 @@ static void link_name(struct ckpt_journal_call *call, int from_directory,
         error = ckpt_syscall3(SYS_link, (long)view.shadow, (long)target.shadow, 0);
     }
     if (error == 0) {
-        ckpt_shadow_produced(target.path, CKPT_JOURNAL_WAS_WRITTEN);
+        ckpt_shadow_produced(target.path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
     }
     done(call, settle(&target, error));
 }
@@ -839,7 +832,7 @@ void ckpt_redirect_open(const char *path, int writes, int creates, char *found)
         is_for_mpi(writes, creates)) {
         ckpt_text_copy(found, CKPT_UNDO_PATH, view.shadow);
         if (writes) {
-            ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED);
+            ckpt_shadow_produced(view.path, CKPT_JOURNAL_WAS_OPENED, NULL);
         }
     }
     ckpt_concealed_unlock();

@@ -8,6 +8,7 @@
 #include "base/directory.h"
 #include "base/text.h"
 #include "journal/keep.h"
+#include "journal/known.h"
 #include "journal/name.h"
 #include "sys/syscall.h"
 
@@ -246,6 +247,143 @@ int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix)
     return (int)error;
 }
 
+/* The directory entry in the place, and whether it says that a name is gone. */
+static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
+{
+    struct stat status;
+
+    ckpt_text_format(shadow, CKPT_UNDO_PATH, "%s/%s", view->shadow, name);
+    return ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 &&
+           ckpt_view_is_gone(shadow, &status);
+}
+
+/* ---- Directories with all that is in them ------------------------------------ */
+
+/* Names in a directory, to be copied or cleared. */
+struct contents {
+    const struct ckpt_view *of;
+};
+
+static int copy_special(const struct ckpt_view *view)
+{
+    ckpt_name_before_change(AT_FDCWD, view->shadow);
+    return (int)ckpt_syscall3(SYS_mknod, (long)view->shadow, view->status.st_mode,
+                              (long)view->status.st_rdev);
+}
+
+/* The object gets a copy in the place, unless it is there already. */
+static int copy_object(struct ckpt_view *view)
+{
+    struct stat visible = view->status;
+    const mode_t type = visible.st_mode & S_IFMT;
+    int error = 0;
+
+    if (view->kind == CKPT_VIEW_ABSENT || view->kind == CKPT_VIEW_CONCEALED) {
+        if (view->hides &&
+            ckpt_syscall3(SYS_lstat, (long)view->path, (long)&visible, 0) == 0) {
+            ckpt_shadow_produced(view->path, CKPT_JOURNAL_WAS_REMOVED, &visible);
+        }
+        return 0;
+    }
+    if (type == S_IFDIR) {
+        return ckpt_shadow_copy_directory(view);
+    }
+    error = type == S_IFREG || type == S_IFLNK ? ckpt_shadow_copy(view, 0)
+                                               : copy_special(view);
+    if (error == 0) {
+        ckpt_shadow_produced(view->path, CKPT_JOURNAL_WAS_REMOVED, &visible);
+    }
+    return error;
+}
+
+static int copy_entry(const struct ckpt_directory_entry *entry, void *argument)
+{
+    const struct contents *contents = argument;
+    struct ckpt_view *view;
+    char *path;
+    int error = -ENOMEM;
+
+    if (ckpt_text_equal(entry->name, ".") || ckpt_text_equal(entry->name, "..") ||
+        ckpt_text_starts(entry->name, CKPT_JOURNAL_CONCEALED_PREFIX) ||
+        ckpt_text_starts(entry->name, CKPT_JOURNAL_KEPT_PREFIX)) {
+        return 0;
+    }
+    view = ckpt_pool_alloc(&ckpt_journal_pool, sizeof(*view));
+    path = ckpt_pool_alloc(&ckpt_journal_pool, CKPT_UNDO_PATH);
+    if (view != NULL && path != NULL) {
+        ckpt_text_format(path, CKPT_UNDO_PATH, "%s/%s", contents->of->path, entry->name);
+        error = ckpt_view_find(AT_FDCWD, path, 0, view);
+    }
+    if (error == 0) {
+        error = copy_object(view);
+    }
+    if (view != NULL) {
+        ckpt_pool_free(&ckpt_journal_pool, view, sizeof(*view));
+    }
+    if (path != NULL) {
+        ckpt_pool_free(&ckpt_journal_pool, path, CKPT_UNDO_PATH);
+    }
+    return error;
+}
+
+/* Removes the marks of objects that are gone: nothing shows through any more. */
+static int clear_entry(const struct ckpt_directory_entry *entry, void *argument)
+{
+    static char shadow[CKPT_UNDO_PATH];
+    const struct contents *contents = argument;
+
+    if (!is_gone(contents->of, entry->name, shadow)) {
+        return 0;
+    }
+    ckpt_name_before_change(AT_FDCWD, shadow);
+    return (int)unlink_name(shadow);
+}
+
+/* The directory in the place stands for itself from now on. */
+static int separate(const struct ckpt_view *view)
+{
+    static char marker[CKPT_UNDO_PATH];
+    long error;
+
+    ckpt_text_format(marker, sizeof(marker), "%s/" CKPT_JOURNAL_MERGED, view->shadow);
+    ckpt_name_before_change(AT_FDCWD, marker);
+    error = unlink_name(marker);
+    if (error == 0) {
+        error = ckpt_syscall3(SYS_chmod, (long)view->shadow,
+                              view->status.st_mode & 07777, 0);
+    }
+    return (int)error;
+}
+
+int ckpt_shadow_copy_directory(struct ckpt_view *view)
+{
+    struct contents contents = {view};
+    const size_t length = ckpt_text_length(view->path);
+    int error;
+
+    if (view->shadow[0] == '\0' || length + 2 > CKPT_UNDO_PATH) {
+        return -EXDEV;
+    }
+    ckpt_text_copy(view->path + length, 2, "/"); /* itself, too */
+    error = provide_directories(view);
+    view->path[length] = '\0';
+    if (error == 0) {
+        error = ckpt_directory_each(view->path, copy_entry, &contents);
+    }
+    if (error == 0) {
+        error = ckpt_directory_each(view->shadow, clear_entry, &contents);
+    }
+    if (error == 0) {
+        error = separate(view);
+    }
+    if (error == 0) {
+        ckpt_shadow_produced(view->path, CKPT_JOURNAL_WAS_REMOVED, &view->status);
+        view->kind = CKPT_VIEW_CONCEALED;
+        view->hides = 1;
+    }
+    return error;
+}
+
 /* ---- Names that are gone ---------------------------------------------------- */
 
 int ckpt_shadow_hide(const struct ckpt_view *view)
@@ -273,16 +411,6 @@ struct emptied {
     int is_visible; /* its names are those of the visible directory */
     int is_removed; /* what is found is removed */
 };
-
-/* The directory entry in the place, and whether it says that a name is gone. */
-static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
-{
-    struct stat status;
-
-    ckpt_text_format(shadow, CKPT_UNDO_PATH, "%s/%s", view->shadow, name);
-    return ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 &&
-           ckpt_view_is_gone(shadow, &status);
-}
 
 static int see_entry(const struct ckpt_directory_entry *entry, void *argument)
 {
@@ -330,16 +458,15 @@ int ckpt_shadow_remove_merged(const struct ckpt_view *view)
     return error;
 }
 
-void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product)
+void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product,
+                          const struct stat *removed)
 {
     struct ckpt_journal_record record = {.type = CKPT_JOURNAL_PRODUCED,
                                          .value = product};
-    struct stat status;
     int error;
 
-    if (product == CKPT_JOURNAL_WAS_REMOVED &&
-        ckpt_syscall3(SYS_lstat, (long)path, (long)&status, 0) == 0) {
-        ckpt_undo_describe(&record, &status);
+    if (removed != NULL) {
+        ckpt_undo_describe(&record, removed);
     }
     error = ckpt_undo_append(&record, path, NULL, NULL);
     if (error != 0) {

@@ -24,6 +24,12 @@ int ckpt_shadow_prepare(const struct ckpt_view *view);
  */
 int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied);
 
+/*
+ * The visible or merged directory becomes a concealed one, with copies of all that the
+ * program sees in it: it is going to get another name. Fills in the view. 0 or -errno.
+ */
+int ckpt_shadow_copy_directory(struct ckpt_view *view);
+
 /* The program sees nothing under this name, which has no concealed object (any more).
  * 0 or -errno. */
 int ckpt_shadow_hide(const struct ckpt_view *view);
@@ -43,7 +49,9 @@ int ckpt_shadow_is_empty(const struct ckpt_view *view);
  */
 int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix);
 
-/* Records in which order the program has produced what is to be revealed. */
-void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product);
+/* Records in which order the program has produced what is to be revealed. removed: the
+ * visible object that it has removed from this name; NULL: none. */
+void ckpt_shadow_produced(const char *path, enum ckpt_journal_product product,
+                          const struct stat *removed);
 
 #endif

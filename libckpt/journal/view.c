@@ -130,7 +130,7 @@ static int find_object(struct ckpt_view *view, const struct level *level)
 {
     struct stat visible;
     const int result = level->is_visible ? look(view->path, &visible) : -ENOENT;
-    int is_there;
+    int is_there, is_merged;
 
     if (result != 0 && result != -ENOENT) {
         return result;
@@ -144,11 +144,12 @@ static int find_object(struct ckpt_view *view, const struct level *level)
     }
     is_there = level->is_concealed && view->shadow[0] != '\0' &&
                look(view->shadow, &view->status) == 0;
-    if (is_there && S_ISDIR(view->status.st_mode) && result == 0 &&
-        S_ISDIR(visible.st_mode) && ckpt_view_is_merged(view->shadow)) {
+    is_merged = is_there && S_ISDIR(view->status.st_mode) &&
+                ckpt_view_is_merged(view->shadow);
+    if (is_merged && result == 0 && S_ISDIR(visible.st_mode)) {
         view->kind = CKPT_VIEW_MERGED;
         view->status = visible;
-    } else if (is_there) {
+    } else if (is_there && !is_merged) {
         view->hides = result == 0;
         view->kind = ckpt_view_is_gone(view->shadow, &view->status)
                          ? CKPT_VIEW_ABSENT

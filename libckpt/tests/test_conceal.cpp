@@ -355,7 +355,7 @@ TEST_F(Conceal, FileWithoutAName)
 namespace
 {
 
-/* These are renamed and changed at once. */
+/* Its mode changes at once. */
 bool is_visible_directory(const std::string &name)
 {
     struct stat status, link;
@@ -374,7 +374,7 @@ void act(std::mt19937 &random)
                                         "n3", "n3/a"};
     auto name = [&] { return std::string(names[random() % std::size(names)]); };
     const std::string one = name(), two = name();
-    const unsigned what = random() % 14;
+    const unsigned what = random() % 15;
 
     say("%u %s %s: ", what, one.c_str(), two.c_str());
     switch (what) {
@@ -397,9 +397,6 @@ void act(std::mt19937 &random)
         say_result("rmdir", rmdir(one.c_str()));
         break;
     case 6:
-        if (is_visible_directory(one)) {
-            break;
-        }
         say_result("rename", rename(one.c_str(), two.c_str()));
         break;
     case 7:
@@ -424,6 +421,10 @@ void act(std::mt19937 &random)
         say_result("exclusive", open(one.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640) < 0
                                     ? -1
                                     : 0);
+        break;
+    case 13:
+        say_result("exchange", renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, two.c_str(),
+                                         RENAME_EXCHANGE));
         break;
     default:
         for (const std::string &found : names_in(one)) {
