@@ -145,6 +145,15 @@ std::string revealed_name(const std::string &path)
     return end == std::string::npos ? "" : path.substr(end);
 }
 
+bool is_gone(const fs::path &path)
+{
+    std::error_code error;
+    const auto status = status_of(path);
+
+    return status && S_ISLNK(status->st_mode) &&
+           fs::read_symlink(path, error) == CKPT_JOURNAL_GONE;
+}
+
 std::vector<std::string> names_in_place(const fs::path &place)
 {
     std::vector<std::string> names;

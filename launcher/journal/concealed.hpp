@@ -31,6 +31,9 @@ std::vector<std::filesystem::path> places_of(const std::filesystem::path &journa
 /* The program's name for a path in a place; "" for others. */
 std::string revealed_name(const std::string &path);
 
+/* Whether the path is a mark of a visible object that the program has removed. */
+bool is_gone(const std::filesystem::path &path);
+
 /* Names of all concealed objects in the place that are not just directories around others,
  * parents first, as the program knows them. */
 std::vector<std::string> names_in_place(const std::filesystem::path &place);

@@ -281,6 +281,9 @@ void Simulation::undo_move(const Record &record)
     if (is_it(to)) {
         return; /* the call did not happen */
     }
+    if (to.directory && to.node->is(S_IFLNK) && to.node->target == CKPT_JOURNAL_GONE) {
+        to.node->object = nullptr; /* a mark of the launcher's */
+    }
     if (!is_it(from) || !to.directory) {
         obstacle("{}: the directory was renamed to {}, but is not there", record.path,
                  record.other);

@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace ckpt::journal
 {
@@ -40,16 +41,15 @@ namespace
 {
 
 constexpr const char *staging_name = ".ckpt-new-revealed";
-constexpr std::size_t piece_size = 1u << 16;
 
 using Identity = std::pair<dev_t, ino_t>;
 
-/* One object, or one record of output, that is to be revealed. */
+/* One object, or whole lines of output of one process, that are to be revealed. */
 struct Item {
     fs::path place;
     std::string name; /* as the program knows it; "" for output */
     std::shared_ptr<Node> node;
-    const Record *output = nullptr;
+    std::vector<const Record *> output{};
     const Record *product = nullptr; /* the last one of this name; null: none */
 
     fs::path shadow() const { return place.string() + name; }
@@ -63,7 +63,7 @@ struct Item {
     }
     auto order() const
     {
-        const std::uint64_t order = output != nullptr    ? output->head.order
+        const std::uint64_t order = !output.empty()      ? output.back()->head.order
                                     : product != nullptr ? product->head.order
                                                          : 0;
         const std::int64_t modified = node && is_last() ? node->object->modified : 0;
@@ -125,7 +125,7 @@ class Revealer
     bool is_revealed(const Item &item, const fs::path &target) const;
     void put_copy(const Item &item, const fs::path &target);
     void put_file(const Item &item, const fs::path &target);
-    void pass_on(const Record &output);
+    void pass_on(const std::vector<const Record *> &output);
     void put_and_settle(const Item &item, const fs::path &target);
     void settle(const Item &item, const fs::path &target,
                 const std::optional<struct stat> &before);
@@ -262,7 +262,7 @@ void Revealer::find_objects()
     staying_.clear();
     for (const auto &[place, names] : names_) {
         for (const std::string &name : names) {
-            Item item = {place, name, nullptr, nullptr, nullptr};
+            Item item = {place, name, nullptr, {}, nullptr};
             const Tree::Place found = past_->tree.find(item.shadow().string());
             if (!found.directory || !found.node->object) { /* it was made later */
                 if (const auto status = status_of(item.shadow())) {
@@ -328,18 +328,39 @@ std::string stem_of(const Log &log)
     return stem;
 }
 
+char last_byte_of(const Log &log, const Record &record)
+{
+    const Fd file = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
+    char byte = 0;
+
+    const std::uint64_t end = record.data_offset() + record.head.data_size;
+    if (const int error = read_exactly(file.get(), &byte, 1, end - 1); error != 0) {
+        fail_errno(error, "cannot read {}", log.path.string());
+    }
+    return byte;
+}
+
+/* Processes may write a line in several parts: it appears as a whole. */
 void Revealer::find_outputs()
 {
     for (std::size_t i = 0; i < journal_->logs.size(); i++) {
         const Log &log = journal_->logs[i];
         const auto passed_on = note_.outputs.find(stem_of(log));
         const std::uint64_t order = passed_on == note_.outputs.end() ? 0 : passed_on->second;
+        Item lines;
         for (std::size_t k = 0; k < log.records.size(); k++) {
             const Record &record = log.records[k];
-            if (record.type() == CKPT_JOURNAL_OUTPUT && !plan_.consumed[i][k] &&
-                record.head.order > order) {
-                items_.push_back({{}, "", nullptr, &record, nullptr});
+            if (record.type() != CKPT_JOURNAL_OUTPUT || plan_.consumed[i][k] ||
+                record.head.order <= order || record.head.data_size == 0) {
+                continue;
             }
+            lines.output.push_back(&record);
+            if (last_byte_of(log, record) == '\n') {
+                items_.push_back(std::exchange(lines, {}));
+            }
+        }
+        if (!lines.output.empty()) {
+            items_.push_back(std::move(lines));
         }
     }
 }
@@ -352,7 +373,10 @@ bool Revealer::has_to_copy(const Item &item) const
     const Object &object = *item.node->object;
     const auto status = status_of(item.shadow());
 
-    return !status || object.real != item.shadow() ||
+    if (wish_.checkpoint == 0) {
+        return false; /* no process is alive */
+    }
+    return !status || status->st_ino != object.inode ||
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
            nanoseconds_of(status->st_mtim) != object.modified ||
            staying_.contains({status->st_dev, status->st_ino}) ||
@@ -479,12 +503,22 @@ void Revealer::put_copy(const Item &item, const fs::path &target)
     revealed_[item.node->object] = target;
 }
 
+/* The concealed object itself becomes the visible one. */
+void move_to(const Item &item, const fs::path &target)
+{
+    const fs::path shadow = item.shadow();
+
+    /* Two names of one file stay both. */
+    if (::rename(shadow.c_str(), target.c_str()) < 0 ||
+        (::unlink(shadow.c_str()) < 0 && errno != ENOENT)) {
+        fail_errno(errno, "{}: cannot be revealed", item.name);
+    }
+}
+
 void Revealer::put_file(const Item &item, const fs::path &target)
 {
     if (!has_to_copy(item)) {
-        if (::rename(item.shadow().c_str(), target.c_str()) < 0) {
-            fail_errno(errno, "{}: cannot be revealed", item.name);
-        }
+        move_to(item, target);
     } else if (!is_revealed(item, target)) {
         put_copy(item, target);
     }
@@ -495,14 +529,12 @@ void Revealer::put(const Item &item, const fs::path &target)
 {
     const Object &object = *item.node->object;
     const auto now = status_of(item.shadow());
-    const bool is_as_it_was = now && now->st_ino == object.inode && object.real == item.shadow();
+    const bool is_as_it_was = now && now->st_ino == object.inode;
 
     if (item.node->is_file()) {
         put_file(item, target);
     } else if (is_as_it_was) {
-        if (::rename(item.shadow().c_str(), target.c_str()) < 0) {
-            fail_errno(errno, "{}: cannot be revealed", item.name);
-        }
+        move_to(item, target);
     } else if (item.node->is(S_IFLNK)) {
         replace_name(target, stage(item.place), [&](const char *name) {
             return ::symlink(item.node->target.c_str(), name);
@@ -613,7 +645,7 @@ void Revealer::reveal_directory(const Item &item)
     if (status && !S_ISDIR(status->st_mode)) {
         remove_name(item.name);
         status.reset();
-    } else if (status && item.kind() == CKPT_JOURNAL_WAS_RENAMED && remove_visible(item.name)) {
+    } else if (status && remove_visible(item.name)) {
         status.reset(); /* it was another directory */
     }
     if (item.kind() == CKPT_JOURNAL_WAS_RENAMED && !status) {
@@ -639,7 +671,7 @@ void Revealer::fill(const Node &node, const fs::path &place, const std::string &
         if (below.find('/') != std::string::npos) {
             continue;
         }
-        Item item = {place, *at, nullptr, nullptr, nullptr};
+        Item item = {place, *at, nullptr, {}, nullptr};
         const Tree::Place found = past_->tree.find(item.shadow().string());
         if (!found.directory || !found.node->object) {
             continue;
@@ -676,36 +708,38 @@ void Revealer::reveal_whole(const Item &item)
 
 /* ---- Output --------------------------------------------------------------------------------- */
 
-void Revealer::pass_on(const Record &output)
+void Revealer::pass_on(const std::vector<const Record *> &output)
 {
-    const Log &log = journal_->log_of(output);
+    const Log &log = journal_->log_of(*output.front());
     const Fd from = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
-    const auto buffer = std::make_unique<char[]>(piece_size);
+    std::string text;
 
-    for (std::uint64_t done = 0; done < output.head.data_size;) {
-        const std::size_t part = std::min<std::uint64_t>(piece_size, output.head.data_size - done);
-        const int error = read_exactly(from.get(), buffer.get(), part, output.data_offset() + done);
+    for (const Record *record : output) {
+        const std::size_t before = text.size();
+        text.resize(before + record->head.data_size);
+        const int error = read_exactly(from.get(), text.data() + before, record->head.data_size,
+                                       record->data_offset());
         if (error != 0) {
             fail_errno(error, "cannot read {}", log.path.string());
         }
-        for (std::size_t written = 0; written < part;) {
-            const ssize_t result = ::write(wish_.output, buffer.get() + written, part - written);
-            if (result < 0 && errno != EINTR) {
-                fail_errno(errno, "cannot write to standard output");
-            }
-            written += result > 0 ? static_cast<std::size_t>(result) : 0;
-        }
-        done += part;
     }
-    note_.outputs[stem_of(log)] = output.head.order;
+    for (std::size_t written = 0; written < text.size();) {
+        const ssize_t result =
+            ::write(wish_.output, text.data() + written, text.size() - written);
+        if (result < 0 && errno != EINTR) {
+            fail_errno(errno, "cannot write to standard output");
+        }
+        written += result > 0 ? static_cast<std::size_t>(result) : 0;
+    }
+    note_.outputs[stem_of(log)] = output.back()->head.order;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
 void Revealer::reveal(const Item &item)
 {
-    if (item.output != nullptr) {
-        pass_on(*item.output);
+    if (!item.output.empty()) {
+        pass_on(item.output);
     } else if (item.is_gone()) {
         reveal_gone(item);
     } else if (item.node->is_directory()) {
@@ -741,14 +775,14 @@ void Revealer::reveal_all()
     fault_kill("reveal-after-intent");
     bool has_output = false;
     for (const Item &item : items_) {
-        if (has_output && item.output == nullptr) {
+        if (has_output && item.output.empty()) {
             note_.write(wish_.journal); /* lines must not come twice */
         }
-        has_output = item.output != nullptr;
+        has_output = !item.output.empty();
         try {
             reveal(item);
         } catch (const Error &problem) {
-            if (item.output != nullptr) {
+            if (!item.output.empty()) {
                 note_.write(wish_.journal);
                 throw;
             }

@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "journal/concealed.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>
@@ -248,6 +249,9 @@ void Undo::move_back(const Record &record)
 {
     if (names(record.path, record)) {
         return; /* the call did not happen, or this is a repetition */
+    }
+    if (is_gone(record.path)) { /* the launcher has marked it, without a record */
+        remove_name(record.path);
     }
     if (!names(record.other, record)) {
         fail("cannot rename {} back to {}: it is not there", record.other, record.path);

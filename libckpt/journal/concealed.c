@@ -19,7 +19,9 @@
 static struct {
     int is_on;
     int fd;    /* of the lock file, or -1 */
-    int depth; /* calls of ckpt_concealed_lock() that hold it */
+    int owner; /* the process that has opened it */
+    int depth; /* calls of ckpt_concealed_lock() that hold it, ... */
+    int held;  /* ... by this descriptor */
     char job[CKPT_UNDO_PATH];  /* the job's directory */
     char name[64];             /* of every place of the job */
     struct ckpt_place place[PLACE_CAPACITY];
@@ -61,6 +63,7 @@ int ckpt_concealed_open(struct ckpt_failure *failure)
 void ckpt_concealed_lose(void)
 {
     concealed.fd = -1;
+    concealed.owner = 0;
     concealed.depth = 0;
 }
 
@@ -90,18 +93,39 @@ static int open_lock(void)
 
     lock_path(path);
     fd = (int)ckpt_sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    concealed.fd = fd < 0 ? fd : ckpt_descriptor_raise(fd);
-    return concealed.fd < 0 ? concealed.fd : 0;
+    return fd < 0 ? fd : ckpt_descriptor_raise(fd);
+}
+
+/* The descriptor of this process. A child of vfork() has this memory, but descriptors of its
+ * own: it leaves those of its parent as they are. */
+static int lock_descriptor(void)
+{
+    const int process = ckpt_sys_getpid();
+
+    if (concealed.owner != process && concealed.owner != 0) {
+        return open_lock();
+    }
+    if (concealed.fd < 0) {
+        concealed.fd = open_lock();
+        concealed.owner = concealed.fd < 0 ? 0 : process;
+    }
+    return concealed.fd;
 }
 
 int ckpt_concealed_lock(void)
 {
-    long error = concealed.fd < 0 ? open_lock() : 0;
+    long error = 0;
 
-    if (error == 0 && concealed.depth == 0) {
-        do {
-            error = ckpt_syscall3(SYS_flock, concealed.fd, LOCK_EX, 0);
-        } while (error == -EINTR);
+    if (concealed.depth == 0) {
+        concealed.held = lock_descriptor();
+        error = concealed.held < 0 ? concealed.held : 0;
+    }
+    while (error == 0 && concealed.depth == 0) {
+        error = ckpt_syscall3(SYS_flock, concealed.held, LOCK_EX, 0);
+        if (error == 0) {
+            break;
+        }
+        error = error == -EINTR ? 0 : error;
     }
     concealed.depth += error == 0;
     return (int)error;
@@ -109,8 +133,13 @@ int ckpt_concealed_lock(void)
 
 void ckpt_concealed_unlock(void)
 {
-    if (--concealed.depth == 0) {
-        (void)ckpt_syscall3(SYS_flock, concealed.fd, LOCK_UN, 0);
+    if (--concealed.depth > 0) {
+        return;
+    }
+    if (concealed.held == concealed.fd) {
+        (void)ckpt_syscall3(SYS_flock, concealed.held, LOCK_UN, 0);
+    } else {
+        ckpt_sys_close(concealed.held);
     }
 }
 

@@ -504,6 +504,7 @@ struct ckpt_range ckpt_journal_excluded(void)
 void ckpt_journal_forked(void)
 {
     lock_word = 0;
+    ckpt_undo_forked();
     ckpt_concealed_lose();
 }
 

@@ -35,6 +35,7 @@ static struct {
     char host[65];
     struct ckpt_journal_clock *clock;
     int fd;          /* of the log, or -1 */
+    int process;     /* to which this memory belongs */
     int rank;
     uint64_t began;  /* order of its first record */
     uint64_t kept;   /* files named so far */
@@ -160,6 +161,7 @@ int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failur
         error = -ENAMETOOLONG;
     }
     log.rank = rank;
+    log.process = ckpt_sys_getpid();
     if (error == 0) {
         error = map_clock();
     }
@@ -297,12 +299,27 @@ static int create_log(void)
 /* Appends to the log, wherever it is. */
 static int write_out(const struct iovec *part, int count, size_t length)
 {
+    const int is_opened = log.fd < 0;
     int error = 0;
 
-    if (log.fd < 0) {
+    if (is_opened) {
         error = log.path[0] == '\0' ? create_log() : open_log(0);
     }
-    return error != 0 ? error : write_all(part, count, length);
+    if (error == 0) {
+        error = write_all(part, count, length);
+    }
+    /* A child of vfork() has this memory, but descriptors of its own: what it has opened is
+     * none of its parent's. */
+    if (is_opened && log.fd >= 0 && ckpt_sys_getpid() != log.process) {
+        ckpt_sys_close(log.fd);
+        log.fd = -1;
+    }
+    return error;
+}
+
+void ckpt_undo_forked(void)
+{
+    log.process = ckpt_sys_getpid();
 }
 
 int ckpt_undo_flush(void)

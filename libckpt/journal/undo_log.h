@@ -29,6 +29,9 @@ int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failur
 /* The process has another number and none of its descriptors: a log must begin. */
 void ckpt_undo_lose(void);
 
+/* In the child of a fork(): this memory is its own. */
+void ckpt_undo_forked(void);
+
 /* 1 if the descriptor is the log's. Context: any. */
 CKPT_GENERAL_REGISTERS int ckpt_undo_owns_descriptor(int fd);
 

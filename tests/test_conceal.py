@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs are concealed until a checkpoint commits (docs/file-journal.md)."""
+
+import os
+
+import pytest
+
+from ckpttest import alone, concealed, processes, trees
+
+
+def visible(lab):
+    """Names that others see."""
+    return sorted(os.listdir(lab.work))
+
+
+def test_outputs_appear_when_a_checkpoint_commits(lab):
+    """Not before, in the order of their production, and all of them at the end."""
+    program = concealed.Producer(lab, 120)
+    job = concealed.start(lab, program)
+    job.wait_for("^at 20$")
+    assert not visible(lab)
+    assert not concealed.steps_in(job.lines)
+    alone.save(lab)
+    seen = concealed.wait_until_revealed(lab, job)
+    program.check_state()
+    assert program.step_of(0) >= 19 and concealed.steps_in(job.lines)
+    job.wait_for(f"^at {program.step_of(0) + 20}$")
+    assert trees.look_at(lab.work) == seen
+    lines = job.succeed()
+    program.check_end()
+    program.check_lines(lines)
+    assert not concealed.complaints(lines)
+    assert not list(lab.directory.rglob(".ckpt-concealed*"))
+
+
+def test_rank_is_killed(lab):
+    """What the killed program had written after the checkpoint is never seen."""
+    program = concealed.Producer(lab, 120)
+    job = concealed.start(lab, program, "--back-off", "0.1s")
+    job.wait_for("^at 20$")
+    alone.save(lab)
+    seen = concealed.wait_until_revealed(lab, job)
+    job.wait_for(f"^at {program.step_of(0) + 20}$")
+    processes.kill(job.ranks()[-1])
+    job.wait_for("; restart 1 of ")
+    assert trees.look_at(lab.work) == seen
+    lines = job.succeed()
+    program.check_end()
+    program.check_lines(lines)
+    assert not concealed.complaints(lines)
+
+
+def test_fails_before_its_first_checkpoint(lab):
+    """Nothing was seen, and it begins again."""
+    program = concealed.Producer(lab, 60)
+    job = concealed.start(lab, program, "--back-off", "0.1s")
+    job.wait_for("^at 20$")
+    processes.kill(job.ranks()[-1])
+    job.wait_for("from the beginning")
+    assert not visible(lab)
+    lines = job.succeed()
+    program.check_end()
+    program.check_lines(lines)
+
+
+def test_ends_for_good(lab):
+    """A job that fails and is not started again keeps concealed what no checkpoint has."""
+    program = concealed.Producer(lab, 400)
+    job = concealed.start(lab, program, "--max-restarts", 0)
+    job.wait_for("^at 20$")
+    alone.save(lab)
+    job.wait_for("^at 60$")
+    processes.kill(job.ranks()[-1])
+    assert job.finish() != 0
+    step = program.step_of(0)
+    assert 19 <= step < 60
+    program.check_state()
+    assert any("stay concealed" in line for line in job.lines)
+    again = concealed.start(lab, program, "--resume")
+    again.wait_for("^at 100$")
+    assert program.step_of(0) == step
+    again.succeed()
+    program.check_end()
+
+
+@pytest.mark.parametrize("seed", range(1, 13))
+def test_tree(lab, seed):
+    """A program that changes a tree in every way sees what it should, and so do others."""
+    counts = concealed.run_tree(lab, 4, seed)
+    assert counts["kills"] == 4, counts
+
+
+POINTS = ["reveal-after-intent", "reveal-after-step:3", "reveal-after-step:40",
+          "reveal-before-done"]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_ckpt_run_dies_while_it_reveals(lab, point):
+    """Another one goes on, and reveals what is missing."""
+    program = concealed.Producer(lab, 120)
+    job = concealed.start(lab, program, CKPT_FAULT=point)
+    job.wait_for("^at 20$")
+    alone.save(lab)
+    assert job.finish() == -9
+    again = concealed.start(lab, program, "--resume")
+    lines = again.succeed()
+    program.check_end()
+    assert not concealed.complaints(lines)
+    assert len(set(concealed.steps_in([*job.lines, *lines]))) == 240
