@@ -29,7 +29,8 @@ constexpr const char *temporary_prefix = ".ckpt-new-"; /* a process was killed t
 
 bool is_ours(const std::string &name)
 {
-    return name == CKPT_JOURNAL_MERGED || name.starts_with(temporary_prefix);
+    return name == CKPT_JOURNAL_MERGED || name == CKPT_JOURNAL_LINKS ||
+           name.starts_with(temporary_prefix);
 }
 
 bool is_merged(const fs::path &directory)
@@ -162,8 +163,21 @@ std::vector<std::string> names_in_place(const fs::path &place)
     return names;
 }
 
+void forget_links(const fs::path &place)
+{
+    const fs::path directory = place / CKPT_JOURNAL_LINKS;
+
+    if (status_of(directory)) {
+        for (const auto &entry : fs::directory_iterator(directory)) {
+            remove_name(entry.path());
+        }
+        remove_name(directory);
+    }
+}
+
 std::vector<std::string> remove_place(const fs::path &journal, const fs::path &place)
 {
+    forget_links(place);
     remove_around(place);
     if (status_of(place)) {
         return names_in_place(place);

@@ -38,6 +38,9 @@ bool is_gone(const std::filesystem::path &path);
  * parents first, as the program knows them. */
 std::vector<std::string> names_in_place(const std::filesystem::path &place);
 
+/* Forgets which files have several names: copies of them are about to be revealed. */
+void forget_links(const std::filesystem::path &place);
+
 /* Removes a place in which no objects are left, and its link in the journal. Objects that
  * are left, by their names. */
 std::vector<std::string> remove_place(const std::filesystem::path &journal,

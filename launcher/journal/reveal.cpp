@@ -759,6 +759,9 @@ void Revealer::reveal_all()
 {
     const Fd records = lock_records(wish_.journal, LOCK_EX);
 
+    for (const fs::path &place : places_) {
+        forget_links(place);
+    }
     find_closed();
     look();
     for (auto items = uncopied(); !items.empty(); items = uncopied()) {

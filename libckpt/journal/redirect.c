@@ -582,6 +582,7 @@ static void rename_name(struct ckpt_journal_call *call, int from_directory,
     if (view.kind != CKPT_VIEW_CONCEALED && !conceal(&view, 0)) {
         return;
     }
+    ckpt_shadow_join(&target); /* it may be another name of the same file */
     done(call, rename_concealed(flags));
 }
 

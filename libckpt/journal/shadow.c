@@ -171,6 +171,57 @@ static int copy_file(const char *path, const struct stat *status)
     return (int)error;
 }
 
+/* ---- Several names of one file ------------------------------------------------ */
+
+/* Where the copy of the visible file is found by its inode. */
+static void find_link(const struct ckpt_view *view, char *path)
+{
+    ckpt_text_format(path, CKPT_UNDO_PATH, "%s/" CKPT_JOURNAL_LINKS "/%l",
+                     view->place->directory, (long)view->status.st_ino);
+}
+
+/* 0 or -errno. */
+static int note_link(const struct ckpt_view *view)
+{
+    static char path[CKPT_UNDO_PATH];
+    long error;
+
+    ckpt_text_format(path, sizeof(path), "%s/" CKPT_JOURNAL_LINKS,
+                     view->place->directory);
+    error = ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
+    if (error == 0 || error == -EEXIST) {
+        find_link(view, path);
+        (void)unlink_name(path);
+        error = ckpt_syscall3(SYS_link, (long)view->shadow, (long)path, 0);
+    }
+    return (int)error;
+}
+
+void ckpt_shadow_join(struct ckpt_view *view)
+{
+    static char path[CKPT_UNDO_PATH];
+    struct stat status;
+
+    if (view->kind != CKPT_VIEW_VISIBLE || !S_ISREG(view->status.st_mode) ||
+        view->status.st_nlink < 2 || view->shadow[0] == '\0' ||
+        !ckpt_concealed_exists(view->place)) {
+        return;
+    }
+    find_link(view, path);
+    if (ckpt_syscall3(SYS_lstat, (long)path, (long)&status, 0) != 0 ||
+        provide_directories(view) != 0) {
+        return;
+    }
+    ckpt_name_before_change(AT_FDCWD, view->shadow);
+    if (ckpt_syscall3(SYS_link, (long)path, (long)view->shadow, 0) == 0) {
+        view->kind = CKPT_VIEW_CONCEALED;
+        view->hides = 1;
+        view->status = status;
+    }
+}
+
+/* ---- Copies of files and links --------------------------------------------------- */
+
 int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
 {
     struct stat status = view->status;
@@ -192,6 +243,9 @@ int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
         error = (int)rename_temporary(view->shadow);
     } else {
         (void)unlink_name(temporary);
+    }
+    if (error == 0 && S_ISREG(view->status.st_mode) && view->status.st_nlink > 1) {
+        error = note_link(view);
     }
     if (error == 0) {
         view->kind = CKPT_VIEW_CONCEALED;

@@ -24,6 +24,10 @@ int ckpt_shadow_prepare(const struct ckpt_view *view);
  */
 int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied);
 
+/* A visible file of which another name has been copied: the name stands for that copy from
+ * now on. Fills in the view. */
+void ckpt_shadow_join(struct ckpt_view *view);
+
 /*
  * The visible or merged directory becomes a concealed one, with copies of all that the
  * program sees in it: it is going to get another name. Fills in the view. 0 or -errno.

@@ -8,6 +8,7 @@
 #include "journal/view.h"
 
 #include "base/text.h"
+#include "journal/shadow.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -339,5 +340,8 @@ int ckpt_view_find(int directory, const char *path, int follow, struct ckpt_view
     }
     error = walk(view, follow);
     view->is_exempt = ckpt_concealed_is_exempt(view->path);
+    if (error == 0 && !view->is_exempt) {
+        ckpt_shadow_join(view);
+    }
     return error;
 }

@@ -153,7 +153,7 @@ class Conceal : public testing::Test
         fs::create_symlink("old", tree / "link");
         fs::create_symlink("d", tree / "way");
         fs::create_symlink("nowhere", tree / "dangling");
-        std::ofstream(tree / "second") << "second\n";
+        fs::create_hard_link(tree / "old", tree / "second");
     }
 
     /* What the program says in that tree. */

@@ -56,6 +56,10 @@
  * through. A symbolic link that leads to itself. Without it the directory is new. */
 #define CKPT_JOURNAL_MERGED ".ckpt-merged"
 
+/* In a place: INODE of it is a link to the copy of the visible file INODE, which has several
+ * names. They all stand for the copy when the program looks them up. */
+#define CKPT_JOURNAL_LINKS ".ckpt-links"
+
 /* The target of a symbolic link in the place of a visible object that the program has
  * removed. */
 #define CKPT_JOURNAL_GONE "/.ckpt-concealed/gone"
