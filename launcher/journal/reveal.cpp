@@ -28,7 +28,6 @@
 #include <csignal>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -111,6 +110,7 @@ class Revealer
     bool appears_as_whole(const Item &item) const;
     void leave_out_parts_of_whole();
     void find_outputs();
+    bool is_same_object(const Item &item) const;
     bool has_to_copy(const Item &item) const;
     std::vector<Item> uncopied() const;
     void copy(const Item &item);
@@ -127,10 +127,9 @@ class Revealer
     void put_file(const Item &item, const fs::path &target);
     void pass_on(const std::vector<const Record *> &output);
     void put_and_settle(const Item &item, const fs::path &target);
-    void settle(const Item &item, const fs::path &target,
-                const std::optional<struct stat> &before);
+    void settle(const Item &item, const fs::path &target, bool was_same, bool was_there);
     void hide(const Item &item) const;
-    static void let_merge(const Item &item);
+    void let_merge(const Item &item) const;
     void fill(const Node &node, const fs::path &place, const std::string &name,
               const fs::path &target);
 
@@ -151,6 +150,7 @@ class Revealer
     std::set<std::pair<std::string, std::uint64_t>> removed_;
     std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, of this revealing */
     std::map<fs::path, std::set<std::string>> names_; /* of objects, by place */
+    std::set<std::string> renewed_; /* paths whose names stand for other objects since */
     std::set<Identity> closed_;  /* files that no process can write to without opening them */
     std::set<Identity> staying_; /* files with a name that stays concealed */
     std::vector<Item> items_;
@@ -203,6 +203,13 @@ void Revealer::look()
     names_.clear();
     for (const fs::path &place : places_) {
         find_names(place);
+    }
+    renewed_.clear();
+    for (const Record *step : plan_.steps) {
+        if (step->sets_name() || step->type() == CKPT_JOURNAL_MOVED) {
+            renewed_.insert(step->path);
+            renewed_.insert(step->type() == CKPT_JOURNAL_MOVED ? step->other : step->path);
+        }
     }
     find_products();
     find_objects();
@@ -367,6 +374,18 @@ void Revealer::find_outputs()
 
 /* ---- Copies ------------------------------------------------------------------------------ */
 
+/* The concealed name stands for the object that it stood for at the checkpoint. Inodes do not
+ * tell: they are used again. */
+bool Revealer::is_same_object(const Item &item) const
+{
+    for (fs::path above = item.shadow(); above.has_relative_path(); above = above.parent_path()) {
+        if (renewed_.contains(above)) {
+            return false;
+        }
+    }
+    return status_of(item.shadow()).has_value();
+}
+
 /* Nothing has changed the file since the checkpoint, and nothing will. */
 bool Revealer::has_to_copy(const Item &item) const
 {
@@ -376,7 +395,7 @@ bool Revealer::has_to_copy(const Item &item) const
     if (wish_.checkpoint == 0) {
         return false; /* no process is alive */
     }
-    return !status || status->st_ino != object.inode ||
+    return !status || !is_same_object(item) ||
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
            nanoseconds_of(status->st_mtim) != object.modified ||
            staying_.contains({status->st_dev, status->st_ino}) ||
@@ -527,9 +546,7 @@ void Revealer::put_file(const Item &item, const fs::path &target)
 /* Lets others see the object under this name. */
 void Revealer::put(const Item &item, const fs::path &target)
 {
-    const Object &object = *item.node->object;
-    const auto now = status_of(item.shadow());
-    const bool is_as_it_was = now && now->st_ino == object.inode;
+    const bool is_as_it_was = is_same_object(item);
 
     if (item.node->is_file()) {
         put_file(item, target);
@@ -578,19 +595,17 @@ void Revealer::reveal_gone(const Item &item)
              "it stays",
              item.name);
     }
-    const auto now = status_of(item.shadow());
-    if (now && now->st_ino == item.node->object->inode && S_ISLNK(now->st_mode)) {
+    if (is_same_object(item)) {
         remove_name(item.shadow());
     }
 }
 
 /* Others see the directory now: those names in it that are concealed hide theirs. */
-void Revealer::let_merge(const Item &item)
+void Revealer::let_merge(const Item &item) const
 {
     const fs::path shadow = item.shadow();
-    const auto status = status_of(shadow);
 
-    if (status && S_ISDIR(status->st_mode) && status->st_ino == item.node->object->inode &&
+    if (is_same_object(item) &&
         ::symlink(CKPT_JOURNAL_MERGED, (shadow / CKPT_JOURNAL_MERGED).c_str()) < 0 &&
         errno != EEXIST) {
         fail_errno(errno, "cannot mark {}", shadow.string());
@@ -608,25 +623,25 @@ void Revealer::hide(const Item &item) const
 }
 
 /* The object is revealed as `target`; the program may see something else there by now. */
-void Revealer::settle(const Item &item, const fs::path &target,
-                      const std::optional<struct stat> &before)
+void Revealer::settle(const Item &item, const fs::path &target, bool was_same, bool was_there)
 {
     const auto revealed = status_of(target);
 
-    if (!before) {
+    if (!was_there) {
         hide(item);
     }
-    if (revealed && (!before || before->st_ino != item.node->object->inode)) {
+    if (revealed && !was_same) {
         outdated_[item.name] = revealed->st_ino;
     }
 }
 
 void Revealer::put_and_settle(const Item &item, const fs::path &target)
 {
-    const auto before = status_of(item.shadow());
+    const bool was_same = is_same_object(item);
+    const bool was_there = status_of(item.shadow()).has_value();
 
     put(item, target);
-    settle(item, target, before);
+    settle(item, target, was_same, was_there);
 }
 
 void give_attributes(const fs::path &path, const Object &object)
@@ -655,7 +670,7 @@ void Revealer::reveal_directory(const Item &item)
     } else if (!status) {
         give_attributes(item.name, *item.node->object);
     }
-    settle(item, item.name, status_of(item.shadow()));
+    settle(item, item.name, is_same_object(item), status_of(item.shadow()).has_value());
     let_merge(item);
 }
 
@@ -685,7 +700,8 @@ void Revealer::fill(const Node &node, const fs::path &place, const std::string &
             fail_errno(errno, "{}: cannot be revealed", item.name);
         }
         fill(*item.node, place, item.name, target / below);
-        settle(item, target / below, status_of(item.shadow()));
+        settle(item, target / below, is_same_object(item),
+               status_of(item.shadow()).has_value());
         let_merge(item);
     }
     give_attributes(target, *node.object);
