@@ -5,6 +5,7 @@
 #include "cli/batch_options.hpp"
 
 #include "cli/jobs.hpp"
+#include "cli/options.hpp"
 #include "cli/warning.hpp"
 #include "common/host.hpp"
 #include "common/switch.hpp"

@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 
 #include "cli/file_rollback.hpp"
+#include "cli/options.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/node_record.hpp"
 

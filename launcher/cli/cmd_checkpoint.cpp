@@ -7,6 +7,7 @@
 #include "cli/input_state.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/options.hpp"
 #include "cli/pmix_request.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/own_status.hpp"

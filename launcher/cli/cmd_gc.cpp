@@ -3,6 +3,7 @@
  * cmd_gc.cpp - `ckpt gc`: remove old, damaged and unfinished checkpoints.
  */
 #include "cli/checkpoints.hpp"
+#include "cli/options.hpp"
 #include "common/host.hpp"
 #include "image/node_garbage.hpp"
 

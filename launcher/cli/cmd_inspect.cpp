@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/image_view.hpp"
 #include "cli/json_text.hpp"
+#include "cli/options.hpp"
 #include "cli/run_line.hpp"
 #include "cli/table.hpp"
 #include "common/durations.hpp"

@@ -4,6 +4,7 @@
  */
 #include "cli/checkpoints.hpp"
 #include "cli/json_text.hpp"
+#include "cli/options.hpp"
 #include "cli/table.hpp"
 #include "common/durations.hpp"
 

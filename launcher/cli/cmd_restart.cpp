@@ -7,6 +7,7 @@
 #include "cli/gathering_process.hpp"
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
+#include "cli/options.hpp"
 #include "cli/output_files.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/restart_input.hpp"

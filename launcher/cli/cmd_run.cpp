@@ -6,6 +6,7 @@
 #include "cli/job_name.hpp"
 #include "cli/job_run.hpp"
 #include "cli/jobs.hpp"
+#include "cli/options.hpp"
 #include "cli/program_file.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"

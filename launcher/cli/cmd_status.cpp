@@ -6,6 +6,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/jobs.hpp"
 #include "cli/json_text.hpp"
+#include "cli/options.hpp"
 #include "cli/status_view.hpp"
 #include "cli/own_status.hpp"
 #include "cli/watch.hpp"

@@ -5,6 +5,7 @@
  */
 #include "cli/agent_client.hpp"
 #include "cli/checkpoints.hpp"
+#include "cli/options.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/run_requests.hpp"
 

@@ -4,6 +4,7 @@
  * tables, as a space-time diagram, or as it was recorded.
  */
 #include "cli/checkpoints.hpp"
+#include "cli/options.hpp"
 #include "cli/trace_text.hpp"
 #include "diagram/space_time.hpp"
 #include "image/checkpoint_trace.hpp"

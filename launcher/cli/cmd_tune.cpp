@@ -2,6 +2,7 @@
 /*
  * cmd_tune.cpp - `ckpt tune`: print the file for mpirun --tune.
  */
+#include "cli/options.hpp"
 #include "cli/tune_file.hpp"
 
 #include <fmt/core.h>

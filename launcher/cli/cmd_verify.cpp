@@ -3,6 +3,7 @@
  * cmd_verify.cpp - `ckpt verify`: read a checkpoint, compare all checksums.
  */
 #include "cli/checkpoints.hpp"
+#include "cli/options.hpp"
 #include "cli/progress_line.hpp"
 
 #include <fmt/core.h>

@@ -6,6 +6,9 @@
 
 #include "cli/command.hpp"
 
+#include "cli/options.hpp"
+#include "cli/program.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <iostream>

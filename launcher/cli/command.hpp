@@ -2,20 +2,21 @@
 /*
  * command.hpp - what every `ckpt` command has: options, a way to run, an exit
  * code.
- *
- * Every option --some-option can also be given by the environment variable
- * CKPT_SOME_OPTION; the command line wins.
  */
 #pragma once
 
 #include "common/error.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
+
+/* CLI/CLI.hpp takes seconds to compile: see options.hpp. */
+namespace CLI
+{
+class App;
+}
 
 namespace ckpt::cli
 {
@@ -81,31 +82,8 @@ std::unique_ptr<Command> make_trace_command();
 std::unique_ptr<Command> make_tune_command();
 std::unique_ptr<Command> make_verify_command();
 
-/* "--some-option" to "CKPT_SOME_OPTION". */
-std::string environment_name(std::string_view option);
-
-template <typename T>
-CLI::Option *add_option(CLI::App &app, const std::string &name, T &value,
-                        const std::string &text)
-{
-    return app.add_option(name, value, text)->envname(environment_name(name));
-}
-
-CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
-                      const std::string &text);
-
-/* --dir, which most commands have. */
-void add_directory_option(CLI::App &app, std::string &directory);
+/* What --dir is if it is not given. */
 inline constexpr const char *default_directory = "./ckpt";
-
-/* All commands, ready to parse; `commands` are in the order of the
- * subcommands of `app`. */
-struct Program {
-    Program();
-
-    CLI::App app;
-    std::vector<std::unique_ptr<Command>> commands;
-};
 
 /* The whole program; argv[0] included. Returns the exit code. */
 int run_program(const Words &argv);

@@ -6,6 +6,8 @@
 
 #include "common/files.hpp"
 
+#include <CLI/StringTools.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>

@@ -5,6 +5,7 @@
  */
 #include "cli/output_files.hpp"
 
+#include <CLI/StringTools.hpp>
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -12,6 +12,8 @@
 
 #include "ckpt/input.h"
 
+#include <CLI/StringTools.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <set>

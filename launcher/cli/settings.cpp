@@ -5,6 +5,7 @@
 #include "cli/settings.hpp"
 
 #include "cli/checkpoints.hpp"
+#include "cli/options.hpp"
 #include "common/durations.hpp"
 #include "common/switch.hpp"
 #include "fabric/choice.hpp"

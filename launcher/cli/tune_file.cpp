@@ -11,6 +11,8 @@
 
 #include "ckpt/input.h"
 
+#include <CLI/StringTools.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>

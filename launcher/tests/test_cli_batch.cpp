@@ -13,6 +13,8 @@
 #include "common/host.hpp"
 #include "tests/cli_fixture.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <csignal>
 
 using namespace ckpt;

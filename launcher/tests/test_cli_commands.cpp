@@ -6,6 +6,8 @@
 #include "config.h"
 
 #include "cli/launch_process.hpp"
+#include "cli/options.hpp"
+#include "cli/program.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "image/node_file_writer.hpp"

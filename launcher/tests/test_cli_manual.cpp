@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "cli/program.hpp"
 #include "common/files.hpp"
 #include "tests/cli_fixture.hpp"
 

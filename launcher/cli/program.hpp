@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * program.hpp - the program `ckpt`: all commands with their options.
+ */
+#pragma once
+
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace ckpt::cli
+{
+
+/* All commands, ready to parse; `commands` are in the order of the
+ * subcommands of `app`. */
+struct Program {
+    Program();
+
+    CLI::App app;
+    std::vector<std::unique_ptr<Command>> commands;
+};
+
+} // namespace ckpt::cli
