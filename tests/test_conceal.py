@@ -83,7 +83,7 @@ def test_ends_for_good(lab):
     program.check_end()
 
 
-@pytest.mark.parametrize("seed", range(1, 25))
+@pytest.mark.parametrize("seed", range(1, 3))
 def test_tree(lab, seed):
     """A program that changes a tree in every way sees what it should, and so do others."""
     counts = concealed.run_tree(lab, 4, seed)

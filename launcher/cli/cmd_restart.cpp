@@ -79,6 +79,7 @@ class RestartCommand : public Command
             require_ended(found.directories, checkpoint.job);
         }
         bring_files_back(found.directories, checkpoint.job, &checkpoint, files);
+        end_concealing(found.directories, checkpoint.job);
         if (checkpoint.is_on_nodes) {
             start_gathering(gather_file(found.directories, checkpoint.job),
                             NodeRecord::load(found.directories.lasting() / checkpoint.job,

@@ -10,6 +10,7 @@
 #include "cli/program_file.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
+#include "protocol/cut_choice.hpp"
 
 #include <fmt/core.h>
 
@@ -110,6 +111,11 @@ class RunCommand : public Command
         options.spares = spares_;
         options.min_nodes = min_nodes_;
         options.conceals = files_ == "conceal";
+        if (options.conceals && options.settings.contains("CKPT_PROTOCOL") &&
+            options.settings.at("CKPT_PROTOCOL") == CutChoice::independent) {
+            stop_with(exit_usage, "--files conceal does not go with --protocol independent: what "
+                                  "others have seen cannot be taken back");
+        }
         options.files =
             options.conceals ? journal::Files::roll_back : journal::files_from(files_);
         return options;

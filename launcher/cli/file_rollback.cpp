@@ -4,6 +4,7 @@
  */
 #include "cli/file_rollback.hpp"
 
+#include "journal/concealed.hpp"
 #include "journal/place.hpp"
 
 #include <fmt/core.h>
@@ -55,6 +56,17 @@ void bring_files_back(const TierDirectories &directories, const std::string &job
 
     for (const std::string &warning : outcome.warnings) {
         fmt::print(stderr, "ckpt: {}\n", warning);
+    }
+}
+
+void end_concealing(const TierDirectories &directories, const std::string &job)
+{
+    const auto journal = journal::directory_in(job_directory(directories, job));
+
+    if (journal::is_concealed(journal)) {
+        journal::set_concealed(journal, false);
+        fmt::print(stderr, "ckpt: outputs of the job are not concealed from now on; ckpt run "
+                           "--files conceal --resume goes on concealing them\n");
     }
 }
 

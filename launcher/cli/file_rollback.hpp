@@ -21,6 +21,10 @@ std::filesystem::path provide_journal(const TierDirectories &directories,
 void bring_files_back(const TierDirectories &directories, const std::string &job,
                       const Checkpoint *checkpoint, journal::Files files);
 
+/* A job that concealed its outputs is started without anybody who reveals them: it does not
+ * any more, which is said. Throws Error. */
+void end_concealing(const TierDirectories &directories, const std::string &job);
+
 /* Throws the Error that bring_files_back() would throw; changes nothing. */
 void require_files(const TierDirectories &directories, const Checkpoint &checkpoint,
                    journal::Files files);

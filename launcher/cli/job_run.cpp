@@ -255,8 +255,8 @@ int JobRun::run()
         fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
         before_ = 0;
         last_ = checkpoint->number;
+        next = restart(*checkpoint); /* also reveals what an earlier run has concealed */
         conceal();
-        next = restart(*checkpoint);
     }
     if (!next) {
         journal::begin_run(provide_journal(options_.directories, options_.job));

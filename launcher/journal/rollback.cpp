@@ -98,7 +98,7 @@ void require_reachable(const Journal &journal, const Wish &wish)
 {
     const std::uint64_t revealed = Revealed::load(journal.directory).checkpoint;
 
-    if (is_concealed(journal.directory) && wish.checkpoint < revealed) {
+    if (wish.checkpoint < revealed) {
         fail("files cannot be rolled back to {}: outputs that are newer have been revealed, up to "
              "the checkpoint with mark {}",
              name_of(wish), revealed);

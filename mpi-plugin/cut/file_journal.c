@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static char directory[sizeof(((struct ckpt_message *)0)->text)];
 static uint64_t mark; /* of the checkpoint that is requested; 0: it has none */
@@ -40,6 +41,16 @@ static void tell_children(const char *value)
     ckpt_journal_held_output(output + name, sizeof(output) - name);
 }
 
+static int is_to_conceal(const char *given)
+{
+    char path[PATH_MAX];
+
+    return given != NULL && *given != '\0' &&
+           ckpt_text_format(path, sizeof(path), "%s/" CKPT_JOURNAL_CONCEALED, given) <
+               sizeof(path) &&
+           access(path, F_OK) == 0;
+}
+
 __attribute__((constructor)) static void open_from_start(void)
 {
     const char *given = getenv(CKPT_JOURNAL_VARIABLE);
@@ -55,7 +66,9 @@ __attribute__((constructor)) static void open_from_start(void)
                 ckpt_journal_open(given, -1, NULL, &failure) == 0)) {
         return;
     }
-    fprintf(stderr, "ckpt: files will not roll back: %s\n", failure.text);
+    fprintf(stderr, "ckpt: files will not roll back%s: %s\n",
+            is_to_conceal(given) ? ", and outputs are not concealed" : "",
+            failure.text);
 }
 
 void ckpt_file_journal_told(const struct ckpt_message *request)
