@@ -24,8 +24,9 @@ static struct {
     int held;  /* ... by this descriptor */
     char job[CKPT_UNDO_PATH];  /* the job's directory */
     char name[64];             /* of every place of the job */
-    struct ckpt_place place[PLACE_CAPACITY];
-    size_t next; /* of `place`, to be used for the next new one */
+    struct ckpt_place place[PLACE_CAPACITY]; /* those that are not in use are untouched */
+    size_t count; /* of `place` */
+    size_t next;  /* when all are in use: the one to be used for the next new one */
 } concealed = {.fd = -1};
 
 static void lock_path(char *path)
@@ -44,7 +45,7 @@ int ckpt_concealed_open(struct ckpt_failure *failure)
     lock_path(path);
     error = ckpt_sys_stat(path, &status);
     concealed.is_on = error == 0;
-    memset(concealed.place, 0, sizeof(concealed.place));
+    concealed.count = 0;
     ckpt_text_copy(concealed.job, sizeof(concealed.job), ckpt_undo_directory());
     for (length = ckpt_text_length(concealed.job);
          length > 0 && concealed.job[length - 1] != '/';) {
@@ -215,13 +216,15 @@ struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
 {
     struct ckpt_place *place;
 
-    for (size_t i = 0; i < PLACE_CAPACITY; i++) {
+    for (size_t i = 0; i < concealed.count; i++) {
         place = &concealed.place[i];
         if (place->device == device && serves(place, directory)) {
             return place;
         }
     }
-    place = &concealed.place[concealed.next++ % PLACE_CAPACITY];
+    place = concealed.count < PLACE_CAPACITY
+                ? &concealed.place[concealed.count++]
+                : &concealed.place[concealed.next++ % PLACE_CAPACITY];
     place->device = device;
     place->is_made = 0;
     if (is_on_device(concealed.job, device)) {

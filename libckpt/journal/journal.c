@@ -301,11 +301,30 @@ static void meet_concealed(struct ckpt_journal_call *call)
     }
 }
 
+/* The new program begins with the signals of this one, so nothing is held then. The path is
+ * on the stack: a child of vfork() shares all other memory. */
+static __attribute__((noinline)) void execute(struct ckpt_journal_call *call)
+{
+    char path[CKPT_UNDO_PATH];
+    const uint64_t mask = lock();
+    const int is_elsewhere = is_open && ckpt_redirect_execute(call, path);
+
+    unlock(mask);
+    if (is_elsewhere) {
+        call->result = ckpt_syscall3(SYS_execve, (long)path, call->rsi, call->rdx);
+        call->is_done = 1;
+    }
+}
+
 void ckpt_journal_slow(struct ckpt_journal_call *call)
 {
     uint64_t mask;
 
     if (!__atomic_load_n(&is_open, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+    if (call->site->number == SYS_execve) {
+        execute(call);
         return;
     }
     mask = lock();

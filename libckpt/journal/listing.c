@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "journal/descriptor.h"
+#include "journal/known.h"
 #include "journal/shadow.h"
 #include "journal/view.h"
 #include "sys/syscall.h"
@@ -18,8 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-
-#define LISTING_CAPACITY 64
 
 /* As the kernel writes it. */
 struct entry {
@@ -32,7 +31,7 @@ struct entry {
 
 /* A directory that the program reads. */
 struct listing {
-    int is_used;
+    struct listing *next;
     int fd;
     char *names; /* all that the program sees, as the kernel writes it; a mapping. NULL: the
                     kernel gives them */
@@ -40,17 +39,17 @@ struct listing {
     size_t done; /* bytes that the program has got */
 };
 
-static struct listing listings[LISTING_CAPACITY];
+static struct listing *listings;
 static struct ckpt_view view;
 
 static struct listing *find(int fd)
 {
-    for (size_t i = 0; i < LISTING_CAPACITY; i++) {
-        if (listings[i].is_used && listings[i].fd == fd) {
-            return &listings[i];
-        }
+    struct listing *listing = listings;
+
+    while (listing != NULL && listing->fd != fd) {
+        listing = listing->next;
     }
-    return NULL;
+    return listing;
 }
 
 static void set_flag(int fd, uint32_t flag)
@@ -62,25 +61,31 @@ static void set_flag(int fd, uint32_t flag)
     }
 }
 
-/* NULL: too many are open. */
+/* NULL: there is no memory. */
 static struct listing *begin(int fd)
 {
-    for (size_t i = 0; i < LISTING_CAPACITY; i++) {
-        if (!listings[i].is_used) {
-            listings[i] = (struct listing){.is_used = 1, .fd = fd};
-            set_flag(fd, CKPT_DESCRIPTOR_LISTED);
-            return &listings[i];
-        }
+    struct listing *listing = ckpt_pool_alloc(&ckpt_journal_pool, sizeof(*listing));
+
+    if (listing != NULL) {
+        *listing = (struct listing){.next = listings, .fd = fd};
+        listings = listing;
+        set_flag(fd, CKPT_DESCRIPTOR_LISTED);
     }
-    return NULL;
+    return listing;
 }
 
 static void end(struct listing *listing)
 {
+    struct listing **link = &listings;
+
+    while (*link != listing) {
+        link = &(*link)->next;
+    }
+    *link = listing->next;
     if (listing->names != NULL) {
         (void)ckpt_sys_munmap(listing->names, listing->capacity);
     }
-    *listing = (struct listing){0};
+    ckpt_pool_free(&ckpt_journal_pool, listing, sizeof(*listing));
 }
 
 void ckpt_listing_seek(struct ckpt_journal_call *call)
@@ -304,6 +309,8 @@ void ckpt_listing_read(struct ckpt_journal_call *call)
 
         listing = begin(fd);
         if (listing == NULL) {
+            call->is_done = is_concealed;
+            call->result = -ENOMEM;
             return;
         }
         if (is_concealed) {

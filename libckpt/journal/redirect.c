@@ -141,24 +141,6 @@ static void look(struct ckpt_journal_call *call, const struct shape *shape)
     }
 }
 
-/* The new program begins with the signal mask of this one, so libc makes the call. */
-static void execute(struct ckpt_journal_call *call)
-{
-    static const struct shape shape = {-1, 0, -1, 1};
-    static char path[CKPT_UNDO_PATH]; /* outlives the lock: the process has no use for
-                                         another one */
-
-    if (!find(call, &shape, 1)) {
-        return;
-    }
-    if (!is_there(&view) && (view.hides || view.is_below)) {
-        done(call, -ENOENT);
-    } else if (view.kind == CKPT_VIEW_CONCEALED || view.is_moved) {
-        ckpt_text_copy(path, sizeof(path), ckpt_view_object(&view));
-        call->rdi = (int64_t)path;
-    }
-}
-
 /* Links of /proc show where concealed files are. */
 static void read_link(struct ckpt_journal_call *call, const struct shape *shape)
 {
@@ -746,9 +728,6 @@ static void redirect(struct ckpt_journal_call *call)
     case SYS_getcwd:
         get_directory(call);
         break;
-    case SYS_execve:
-        execute(call);
-        break;
     case SYS_getdents64:
         ckpt_listing_read(call);
         break;
@@ -758,6 +737,26 @@ static void redirect(struct ckpt_journal_call *call)
         }
         break;
     }
+}
+
+int ckpt_redirect_execute(struct ckpt_journal_call *call, char *path)
+{
+    static const struct shape shape = {-1, 0, -1, 1};
+    int is_elsewhere = 0;
+
+    if (!ckpt_concealed_is_on() || ckpt_concealed_lock() != 0) {
+        return 0;
+    }
+    if (find(call, &shape, 1)) {
+        if (!is_there(&view) && (view.hides || view.is_below)) {
+            done(call, -ENOENT);
+        } else if (view.kind == CKPT_VIEW_CONCEALED || view.is_moved) {
+            ckpt_text_copy(path, CKPT_UNDO_PATH, ckpt_view_object(&view));
+            is_elsewhere = 1;
+        }
+    }
+    ckpt_concealed_unlock();
+    return is_elsewhere;
 }
 
 /* Calls that know their file by a descriptor meet it wherever it is. */

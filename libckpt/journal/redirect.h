@@ -14,6 +14,10 @@
  */
 void ckpt_redirect_call(struct ckpt_journal_call *call);
 
+/* execve(): 1 if it is to be made with `path`[CKPT_UNDO_PATH] instead. May set
+ * call->is_done. Context: as above. */
+int ckpt_redirect_execute(struct ckpt_journal_call *call, char *path);
+
 /*
  * The same for a file that the MPI library opens by itself: the path that it is to use goes
  * to `found`[CKPT_UNDO_PATH]. writes: the file will be changed; creates: it is made if it is

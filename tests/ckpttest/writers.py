@@ -231,7 +231,7 @@ def await_newer(lab, job, newest):
     return 0
 
 
-def run(directory, writer, kills, seed, expected):
+def run(directory, writer, kills, seed, expected, files):
     """One run, killed up to so many times; what was counted."""
     chance = random.Random(seed)
     counts = collections.Counter()
@@ -239,6 +239,7 @@ def run(directory, writer, kills, seed, expected):
     try:
         writer.prepare(lab)
         options = ["--interval", INTERVAL, "--back-off", "10ms", "--max-restarts", 10 * kills]
+        options += ["--files", files]
         job = alone.start(lab, *writer.command(lab), options=options)
         newest = 0
         while counts["kills"] < kills:
@@ -258,7 +259,7 @@ def run(directory, writer, kills, seed, expected):
     return counts
 
 
-def torment(directory, writer, kills, seed):
+def torment(directory, writer, kills, seed, files="rollback"):
     """In as many runs as it takes for so many kills; what was counted."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -270,7 +271,7 @@ def torment(directory, writer, kills, seed):
     while totals["kills"] < kills:
         place = directory / f"run.{totals['runs']}"
         left = kills - totals["kills"]
-        counts = run(place, writer, left, seed + totals["runs"], expected)
+        counts = run(place, writer, left, seed + totals["runs"], expected, files)
         files = counts.pop("files")
         totals += counts
         totals["files"] = files
