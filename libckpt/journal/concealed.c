@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define PLACE_CAPACITY 32
+#define PLACE_CAPACITY 8 /* file systems */
 
 static struct {
     int is_on;
@@ -24,9 +24,9 @@ static struct {
     int held;  /* ... by this descriptor */
     char job[CKPT_UNDO_PATH];  /* the job's directory */
     char name[64];             /* of every place of the job */
-    struct ckpt_place place[PLACE_CAPACITY]; /* those that are not in use are untouched */
+    struct ckpt_place place[PLACE_CAPACITY];
     size_t count; /* of `place` */
-    size_t next;  /* when all are in use: the one to be used for the next new one */
+    struct ckpt_place nowhere;
 } concealed = {.fd = -1};
 
 static void lock_path(char *path)
@@ -204,27 +204,20 @@ static void find_top(const char *directory, struct ckpt_place *place)
     }
 }
 
-/* One where nothing can be made says nothing of the directories below. */
-static int serves(const struct ckpt_place *place, const char *directory)
-{
-    return place->directory[0] != '\0'
-               ? is_below(directory, place->top)
-               : ckpt_text_equal(directory, place->top[0] == '\0' ? "/" : place->top);
-}
-
 struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
 {
     struct ckpt_place *place;
 
     for (size_t i = 0; i < concealed.count; i++) {
         place = &concealed.place[i];
-        if (place->device == device && serves(place, directory)) {
+        if (place->device == device && is_below(directory, place->top)) {
             return place;
         }
     }
-    place = concealed.count < PLACE_CAPACITY
-                ? &concealed.place[concealed.count++]
-                : &concealed.place[concealed.next++ % PLACE_CAPACITY];
+    if (concealed.count == PLACE_CAPACITY) {
+        return &concealed.nowhere;
+    }
+    place = &concealed.place[concealed.count];
     place->device = device;
     place->is_made = 0;
     if (is_on_device(concealed.job, device)) {
@@ -234,6 +227,10 @@ struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
     } else {
         find_top(directory, place);
     }
+    if (place->directory[0] == '\0') { /* says nothing of the directories below */
+        return &concealed.nowhere;
+    }
+    concealed.count++;
     return place;
 }
 

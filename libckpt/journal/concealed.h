@@ -46,7 +46,7 @@ int ckpt_concealed_lock(void);
 void ckpt_concealed_unlock(void);
 
 /* The place for what is in `directory`, the kernel's path of a visible one on
- * `device`. Valid until the next call but 30. Never NULL. */
+ * `device`. Never NULL; its directory is "" if nothing can be concealed there. */
 struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device);
 
 /* Makes it, and notes it in the journal for the launcher. 0 or -errno. */

@@ -39,7 +39,7 @@ static void lose(const struct subject *subject, int error)
     ckpt_undo_lost(subject->path, error);
 }
 
-static void set_descriptor(int fd, uint32_t kind, uint64_t size)
+static void set_descriptor(int fd, uint16_t kind, uint64_t size)
 {
     struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);
 

@@ -31,10 +31,9 @@
 
 struct ckpt_descriptor {
     uint32_t generation; /* of the journal, when `kind` was set */
-    uint32_t kind;       /* CKPT_DESCRIPTOR_*, or 0 */
+    uint16_t kind;       /* CKPT_DESCRIPTOR_*, or 0 */
+    uint16_t flags;      /* CKPT_DESCRIPTOR_CONCEALED, _LISTED */
     uint64_t size;       /* BEHIND: bytes that the file had */
-    uint32_t flags;      /* CKPT_DESCRIPTOR_CONCEALED, _LISTED */
-    uint32_t reserved;
 };
 
 extern struct ckpt_descriptor ckpt_descriptors[CKPT_DESCRIPTOR_CAPACITY];

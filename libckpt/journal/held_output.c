@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <sys/uio.h>
 
-#define PIECE_SIZE 65536u /* bytes of a record at most */
+#define PIECE_SIZE 16384u /* bytes of a record at most */
 
 static struct {
     uint64_t device, inode; /* 0, 0: there is none */

@@ -52,7 +52,7 @@ static struct listing *find(int fd)
     return listing;
 }
 
-static void set_flag(int fd, uint32_t flag)
+static void set_flag(int fd, uint16_t flag)
 {
     struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);
 
@@ -219,7 +219,7 @@ static int add(struct listing *listing, const char *entries, long size, filter *
 /* Reads the names of one directory. 0 or -errno. */
 static int read_names(struct listing *listing, const char *path, filter *shows)
 {
-    static char entries[32768];
+    static char entries[16384];
     const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     long got = fd;
     int error = 0;
