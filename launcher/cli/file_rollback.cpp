@@ -6,6 +6,7 @@
 
 #include "journal/concealed.hpp"
 #include "journal/place.hpp"
+#include "journal/reveal.hpp"
 
 #include <fmt/core.h>
 
@@ -64,6 +65,9 @@ void end_concealing(const TierDirectories &directories, const std::string &job)
     const auto journal = journal::directory_in(job_directory(directories, job));
 
     if (journal::is_concealed(journal)) {
+        for (const std::string &warning : journal::reveal({.journal = journal})) {
+            fmt::print(stderr, "ckpt: {}\n", warning);
+        }
         journal::set_concealed(journal, false);
         fmt::print(stderr, "ckpt: outputs of the job are not concealed from now on; ckpt run "
                            "--files conceal --resume goes on concealing them\n");

@@ -325,6 +325,9 @@ Ending JobRun::launch(const Invocation &invocation)
 /* The processes of the job learn of it when they start. */
 void JobRun::conceal() const
 {
+    if (!options_.conceals) {
+        reveal_all_outputs(options_.directories, options_.job); /* of an earlier run */
+    }
     journal::set_concealed(provide_journal(options_.directories, options_.job),
                            options_.conceals);
 }

@@ -392,8 +392,8 @@ bool Revealer::has_to_copy(const Item &item) const
     const Object &object = *item.node->object;
     const auto status = status_of(item.shadow());
 
-    if (wish_.checkpoint == 0) {
-        return false; /* no process is alive */
+    if (wish_.checkpoint == 0) { /* no process is alive */
+        return wish_.keeps_open && item.is_last();
     }
     return !status || !is_same_object(item) ||
            past_->changes.contains(item.node->object) || status->st_mode != object.mode ||
@@ -823,7 +823,8 @@ void Revealer::clean_up()
         return;
     }
     for (const fs::path &place : places_) {
-        for (const std::string &name : remove_place(wish_.journal, place)) {
+        const auto left = remove_place(wish_.journal, place);
+        for (const std::string &name : wish_.keeps_open ? std::vector<std::string>() : left) {
             warn("{}: could not be revealed, it is {}{}", name, place.string(), name);
         }
     }

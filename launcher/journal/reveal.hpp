@@ -23,6 +23,9 @@ struct Revealing {
     /* Of a checkpoint to which the job has been rolled back: the older ones are out of reach
      * from now on. */
     std::uint64_t noted = 0;
+    /* The job goes on from there: files that it has open to write to are revealed as copies,
+     * and stay concealed, the same ones, for its descriptors. */
+    bool keeps_open = false;
     int output = 1; /* descriptor that gets what was written to standard output */
 };
 

@@ -324,7 +324,9 @@ Outcome bring_back(const Wish &wish)
     }
     Outcome outcome = bring_back_objects(wish);
     if (wish.files != Files::check) { /* what is concealed still was produced before */
-        std::ranges::move(reveal({.journal = wish.journal, .noted = wish.checkpoint}),
+        std::ranges::move(reveal({.journal = wish.journal,
+                                  .noted = wish.checkpoint,
+                                  .keeps_open = wish.checkpoint != 0}),
                           std::back_inserter(outcome.warnings));
     }
     return outcome;

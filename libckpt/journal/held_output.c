@@ -51,11 +51,12 @@ size_t ckpt_held_name(char *name, size_t capacity)
                             (long)output.inode);
 }
 
+/* Standard error may be the same stream: it is not held. */
 static int is_output(int fd)
 {
     struct stat status;
 
-    return output.inode != 0 && ckpt_sys_fstat(fd, &status) == 0 &&
+    return output.inode != 0 && fd != 2 && ckpt_sys_fstat(fd, &status) == 0 &&
            status.st_dev == output.device && status.st_ino == output.inode;
 }
 

@@ -272,8 +272,8 @@ def torment(directory, writer, kills, seed, files="rollback"):
         place = directory / f"run.{totals['runs']}"
         left = kills - totals["kills"]
         counts = run(place, writer, left, seed + totals["runs"], expected, files)
-        files = counts.pop("files")
+        count = counts.pop("files")
         totals += counts
-        totals["files"] = files
+        totals["files"] = count
         assert totals["runs"] < kills + 5, "it is over before it can be killed"
     return totals
