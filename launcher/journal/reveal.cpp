@@ -106,6 +106,7 @@ class Revealer
     void look();
     void find_names(const fs::path &place);
     void find_products();
+    const Record *product_of(const std::string &name) const;
     void find_objects();
     bool appears_as_whole(const Item &item) const;
     void leave_out_parts_of_whole();
@@ -264,6 +265,13 @@ void Revealer::find_products()
     }
 }
 
+const Record *Revealer::product_of(const std::string &name) const
+{
+    const auto product = products_.find(name);
+
+    return product == products_.end() ? nullptr : product->second;
+}
+
 void Revealer::find_objects()
 {
     staying_.clear();
@@ -283,8 +291,7 @@ void Revealer::find_objects()
             if (item.node->is_directory() && merged.directory && merged.node->object) {
                 continue; /* others see the directory already */
             }
-            const auto product = products_.find(name);
-            item.product = product == products_.end() ? nullptr : product->second;
+            item.product = product_of(name);
             items_.push_back(std::move(item));
         }
     }
@@ -692,6 +699,7 @@ void Revealer::fill(const Node &node, const fs::path &place, const std::string &
             continue;
         }
         item.node = found.node;
+        item.product = product_of(item.name);
         if (!item.node->is_directory()) {
             put_and_settle(item, target / below);
             continue;
