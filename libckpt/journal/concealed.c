@@ -20,8 +20,7 @@ static struct {
     int is_on;
     int fd;    /* of the lock file, or -1 */
     int owner; /* the process that has opened it */
-    int depth; /* calls of ckpt_concealed_lock() that hold it, ... */
-    int held;  /* ... by this descriptor */
+    int held;  /* by which this process holds the lock */
     char job[CKPT_UNDO_PATH];  /* the job's directory */
     char name[64];             /* of every place of the job */
     struct ckpt_place place[PLACE_CAPACITY];
@@ -65,7 +64,6 @@ void ckpt_concealed_lose(void)
 {
     concealed.fd = -1;
     concealed.owner = 0;
-    concealed.depth = 0;
 }
 
 int ckpt_concealed_is_on(void)
@@ -113,30 +111,24 @@ static int lock_descriptor(void)
     return concealed.fd;
 }
 
+int ckpt_concealed_hold(int fd)
+{
+    long error;
+
+    do {
+        error = ckpt_syscall3(SYS_flock, fd, LOCK_EX, 0);
+    } while (error == -EINTR);
+    return (int)error;
+}
+
 int ckpt_concealed_lock(void)
 {
-    long error = 0;
-
-    if (concealed.depth == 0) {
-        concealed.held = lock_descriptor();
-        error = concealed.held < 0 ? concealed.held : 0;
-    }
-    while (error == 0 && concealed.depth == 0) {
-        error = ckpt_syscall3(SYS_flock, concealed.held, LOCK_EX, 0);
-        if (error == 0) {
-            break;
-        }
-        error = error == -EINTR ? 0 : error;
-    }
-    concealed.depth += error == 0;
-    return (int)error;
+    concealed.held = lock_descriptor();
+    return concealed.held < 0 ? concealed.held : ckpt_concealed_hold(concealed.held);
 }
 
 void ckpt_concealed_unlock(void)
 {
-    if (--concealed.depth > 0) {
-        return;
-    }
     if (concealed.held == concealed.fd) {
         (void)ckpt_syscall3(SYS_flock, concealed.held, LOCK_UN, 0);
     } else {

@@ -40,10 +40,14 @@ void ckpt_concealed_closing(int fd);
 /*
  * Holds all concealed objects of the job against other processes, on all hosts, and
  * against the launcher that reveals them. The kernel lets go when the process ends.
- * lock: 0 or -errno.
+ * Once: not while it is held. lock: 0 or -errno.
  */
 int ckpt_concealed_lock(void);
 void ckpt_concealed_unlock(void);
+
+/* The same by a descriptor of the lock file, until that is closed. 0 or -errno. Context:
+ * any. */
+int ckpt_concealed_hold(int fd);
 
 /* The place for what is in `directory`, the kernel's path of a visible one on
  * `device`. Never NULL; its directory is "" if nothing can be concealed there. */

@@ -61,7 +61,7 @@ static void set_flag(int fd, uint16_t flag)
     }
 }
 
-/* NULL: there is no memory. */
+/* Remembers that the program reads this directory. Returns NULL if memory is exhausted. */
 static struct listing *begin(int fd)
 {
     struct listing *listing = ckpt_pool_alloc(&ckpt_journal_pool, sizeof(*listing));

@@ -120,21 +120,32 @@ static int is_directory(const struct ckpt_view *of)
     return is_there(of) && S_ISDIR(of->status.st_mode);
 }
 
+/* The program sees nothing there, and the kernel might. */
+static int is_hidden(const struct ckpt_view *of)
+{
+    return !is_there(of) && (of->hides || of->is_below);
+}
+
+/* Whether the call follows a symbolic link at the end of its path. */
+static int follows(const struct ckpt_journal_call *call, const struct shape *shape)
+{
+    const struct arguments given = arguments_of(call);
+
+    return shape->follow &&
+           (shape->flags < 0 ||
+            (given.value[shape->flags] & AT_SYMLINK_NOFOLLOW) == 0);
+}
+
 /* ---- Calls that only look ---------------------------------------------------- */
 
 static void look(struct ckpt_journal_call *call, const struct shape *shape)
 {
-    const struct arguments given = arguments_of(call);
-    const int follow = shape->follow &&
-                       (shape->flags < 0 || (given.value[shape->flags] &
-                                             AT_SYMLINK_NOFOLLOW) == 0);
-
-    if (!find(call, shape, follow)) {
+    if (!find(call, shape, follows(call, shape))) {
         return;
     }
     if (view.kind == CKPT_VIEW_CONCEALED) {
         done(call, run_at(call, shape, view.shadow));
-    } else if (!is_there(&view) && (view.hides || view.is_below)) {
+    } else if (is_hidden(&view)) {
         done(call, -ENOENT);
     } else {
         leave(call, shape);
@@ -246,7 +257,7 @@ static int settle_open(struct ckpt_journal_call *call, int64_t flags)
         if ((flags & O_CREAT) != 0) {
             return prepare(call, &view);
         }
-        if (view.hides || view.is_below) {
+        if (is_hidden(&view)) {
             done(call, -ENOENT);
         }
         return 0;
@@ -294,15 +305,11 @@ static void open_file(struct ckpt_journal_call *call)
 /* Content, mode, owner, times or extended attributes of a file. */
 static void change(struct ckpt_journal_call *call, const struct shape *shape)
 {
-    const struct arguments given = arguments_of(call);
-    const int follow = shape->follow &&
-                       (shape->flags < 0 || (given.value[shape->flags] &
-                                             AT_SYMLINK_NOFOLLOW) == 0);
-
-    if (given.value[shape->path] == 0 || !find(call, shape, follow)) {
-        return; /* futimens() */
+    if (arguments_of(call).value[shape->path] == 0 || /* futimens() */
+        !find(call, shape, follows(call, shape))) {
+        return;
     }
-    if (!is_there(&view) && (view.hides || view.is_below)) {
+    if (is_hidden(&view)) {
         done(call, -ENOENT);
         return;
     }
@@ -398,7 +405,7 @@ static void remove_name(struct ckpt_journal_call *call, const struct shape *shap
         return;
     }
     if (!is_there(&view)) {
-        if (view.hides || view.is_below) {
+        if (is_hidden(&view)) {
             done(call, -ENOENT);
         } else {
             leave(call, shape);
@@ -605,49 +612,47 @@ static void link_name(struct ckpt_journal_call *call, int from_directory,
 
 /* ---- All calls ------------------------------------------------------------------- */
 
-/* 1 if the call is one of those that only look. */
-static int look_by_number(struct ckpt_journal_call *call)
+/* 1 if the call only looks, or changes a file without a change of names. */
+static int meet_object(struct ckpt_journal_call *call)
 {
     static const struct {
         int number;
         struct shape shape;
+        void (*meet)(struct ckpt_journal_call *call, const struct shape *shape);
     } calls[] = {
-        {SYS_stat, {-1, 0, -1, 1}},       {SYS_lstat, {-1, 0, -1, 0}},
-        {SYS_newfstatat, {0, 1, 3, 1}},   {SYS_statx, {0, 1, 2, 1}},
-        {SYS_access, {-1, 0, -1, 1}},     {SYS_faccessat, {0, 1, -1, 1}},
-        {SYS_faccessat2, {0, 1, 3, 1}},   {SYS_chdir, {-1, 0, -1, 1}},
-        {SYS_statfs, {-1, 0, -1, 1}},     {SYS_inotify_add_watch, {-1, 1, -1, 1}},
-        {SYS_getxattr, {-1, 0, -1, 1}},   {SYS_lgetxattr, {-1, 0, -1, 0}},
-        {SYS_listxattr, {-1, 0, -1, 1}},  {SYS_llistxattr, {-1, 0, -1, 0}},
+        {SYS_stat, {-1, 0, -1, 1}, look},
+        {SYS_lstat, {-1, 0, -1, 0}, look},
+        {SYS_newfstatat, {0, 1, 3, 1}, look},
+        {SYS_statx, {0, 1, 2, 1}, look},
+        {SYS_access, {-1, 0, -1, 1}, look},
+        {SYS_faccessat, {0, 1, -1, 1}, look},
+        {SYS_faccessat2, {0, 1, 3, 1}, look},
+        {SYS_chdir, {-1, 0, -1, 1}, look},
+        {SYS_statfs, {-1, 0, -1, 1}, look},
+        {SYS_inotify_add_watch, {-1, 1, -1, 1}, look},
+        {SYS_getxattr, {-1, 0, -1, 1}, look},
+        {SYS_lgetxattr, {-1, 0, -1, 0}, look},
+        {SYS_listxattr, {-1, 0, -1, 1}, look},
+        {SYS_llistxattr, {-1, 0, -1, 0}, look},
+        {SYS_readlink, {-1, 0, -1, 0}, read_link},
+        {SYS_readlinkat, {0, 1, -1, 0}, read_link},
+        {SYS_truncate, {-1, 0, -1, 1}, change},
+        {SYS_chmod, {-1, 0, -1, 1}, change},
+        {SYS_fchmodat, {0, 1, -1, 1}, change},
+        {SYS_fchmodat2, {0, 1, 3, 1}, change},
+        {SYS_chown, {-1, 0, -1, 1}, change},
+        {SYS_lchown, {-1, 0, -1, 0}, change},
+        {SYS_fchownat, {0, 1, 4, 1}, change},
+        {SYS_utimensat, {0, 1, 3, 1}, change},
+        {SYS_setxattr, {-1, 0, -1, 1}, change},
+        {SYS_lsetxattr, {-1, 0, -1, 0}, change},
+        {SYS_removexattr, {-1, 0, -1, 1}, change},
+        {SYS_lremovexattr, {-1, 0, -1, 0}, change},
     };
 
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         if (call->site->number == (uint64_t)calls[i].number) {
-            look(call, &calls[i].shape);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* 1 if the call changes a file without a change of names. */
-static int change_by_number(struct ckpt_journal_call *call)
-{
-    static const struct {
-        int number;
-        struct shape shape;
-    } calls[] = {
-        {SYS_truncate, {-1, 0, -1, 1}},    {SYS_chmod, {-1, 0, -1, 1}},
-        {SYS_fchmodat, {0, 1, -1, 1}},     {SYS_fchmodat2, {0, 1, 3, 1}},
-        {SYS_chown, {-1, 0, -1, 1}},       {SYS_lchown, {-1, 0, -1, 0}},
-        {SYS_fchownat, {0, 1, 4, 1}},      {SYS_utimensat, {0, 1, 3, 1}},
-        {SYS_setxattr, {-1, 0, -1, 1}},    {SYS_lsetxattr, {-1, 0, -1, 0}},
-        {SYS_removexattr, {-1, 0, -1, 1}}, {SYS_lremovexattr, {-1, 0, -1, 0}},
-    };
-
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        if (call->site->number == (uint64_t)calls[i].number) {
-            change(call, &calls[i].shape);
+            calls[i].meet(call, &calls[i].shape);
             return 1;
         }
     }
@@ -716,26 +721,12 @@ static void change_names(struct ckpt_journal_call *call)
 
 static void redirect(struct ckpt_journal_call *call)
 {
-    static const struct shape plain = {-1, 0, -1, 0}, at = {0, 1, -1, 0};
-
-    switch (call->site->number) {
-    case SYS_readlink:
-        read_link(call, &plain);
-        break;
-    case SYS_readlinkat:
-        read_link(call, &at);
-        break;
-    case SYS_getcwd:
+    if (call->site->number == SYS_getcwd) {
         get_directory(call);
-        break;
-    case SYS_getdents64:
+    } else if (call->site->number == SYS_getdents64) {
         ckpt_listing_read(call);
-        break;
-    default:
-        if (!look_by_number(call) && !change_by_number(call)) {
-            change_names(call);
-        }
-        break;
+    } else if (!meet_object(call)) {
+        change_names(call);
     }
 }
 
@@ -748,7 +739,7 @@ int ckpt_redirect_execute(struct ckpt_journal_call *call, char *path)
         return 0;
     }
     if (find(call, &shape, 1)) {
-        if (!is_there(&view) && (view.hides || view.is_below)) {
+        if (is_hidden(&view)) {
             done(call, -ENOENT);
         } else if (view.kind == CKPT_VIEW_CONCEALED || view.is_moved) {
             ckpt_text_copy(path, CKPT_UNDO_PATH, ckpt_view_object(&view));

@@ -288,9 +288,7 @@ int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix)
     if (fd < 0) {
         return fd;
     }
-    do {
-        error = ckpt_syscall3(SYS_flock, fd, LOCK_EX, 0);
-    } while (error == -EINTR);
+    error = ckpt_concealed_hold(fd);
     if (error == 0) {
         error = ckpt_concealed_make(journal, place);
     }
@@ -312,11 +310,6 @@ static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
 }
 
 /* ---- Directories with all that is in them ------------------------------------ */
-
-/* Names in a directory, to be copied or cleared. */
-struct contents {
-    const struct ckpt_view *of;
-};
 
 static int copy_special(const struct ckpt_view *view)
 {
@@ -352,7 +345,7 @@ static int copy_object(struct ckpt_view *view)
 
 static int copy_entry(const struct ckpt_directory_entry *entry, void *argument)
 {
-    const struct contents *contents = argument;
+    const struct ckpt_view *directory = argument;
     struct ckpt_view *view;
     char *path;
     int error = -ENOMEM;
@@ -365,7 +358,7 @@ static int copy_entry(const struct ckpt_directory_entry *entry, void *argument)
     view = ckpt_pool_alloc(&ckpt_journal_pool, sizeof(*view));
     path = ckpt_pool_alloc(&ckpt_journal_pool, CKPT_UNDO_PATH);
     if (view != NULL && path != NULL) {
-        ckpt_text_format(path, CKPT_UNDO_PATH, "%s/%s", contents->of->path, entry->name);
+        ckpt_text_format(path, CKPT_UNDO_PATH, "%s/%s", directory->path, entry->name);
         error = ckpt_view_find(AT_FDCWD, path, 0, view);
     }
     if (error == 0) {
@@ -384,9 +377,7 @@ static int copy_entry(const struct ckpt_directory_entry *entry, void *argument)
 static int clear_entry(const struct ckpt_directory_entry *entry, void *argument)
 {
     static char shadow[CKPT_UNDO_PATH];
-    const struct contents *contents = argument;
-
-    if (!is_gone(contents->of, entry->name, shadow)) {
+    if (!is_gone(argument, entry->name, shadow)) {
         return 0;
     }
     ckpt_name_before_change(AT_FDCWD, shadow);
@@ -411,7 +402,6 @@ static int separate(const struct ckpt_view *view)
 
 int ckpt_shadow_copy_directory(struct ckpt_view *view)
 {
-    struct contents contents = {view};
     const size_t length = ckpt_text_length(view->path);
     int error;
 
@@ -422,10 +412,10 @@ int ckpt_shadow_copy_directory(struct ckpt_view *view)
     error = provide_directories(view);
     view->path[length] = '\0';
     if (error == 0) {
-        error = ckpt_directory_each(view->path, copy_entry, &contents);
+        error = ckpt_directory_each(view->path, copy_entry, view);
     }
     if (error == 0) {
-        error = ckpt_directory_each(view->shadow, clear_entry, &contents);
+        error = ckpt_directory_each(view->shadow, clear_entry, view);
     }
     if (error == 0) {
         error = separate(view);

@@ -180,7 +180,8 @@ static void enter(struct ckpt_view *view, size_t depth)
     view->is_below |= level->is_concealed;
 }
 
-/* Puts the target of the link at view->path before what is left. 0 or -errno. */
+/* view->path is a symbolic link: the walk goes on with its target, then with the rest. 0 or
+ * -errno. */
 static int follow_link(struct ckpt_view *view, size_t *at)
 {
     const long length =

@@ -25,7 +25,7 @@ enum ckpt_view_kind {
 struct ckpt_view {
     char path[CKPT_UNDO_PATH];   /* the program's name, absolute, without links */
     char shadow[CKPT_UNDO_PATH]; /* where its concealed object is or would be; "" if
-                                    there is no place for it */
+                                    it cannot be concealed */
     struct ckpt_place *place;
     enum ckpt_view_kind kind;
     int hides;          /* ABSENT, CONCEALED: everybody else sees an object there */
