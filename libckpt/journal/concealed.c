@@ -5,7 +5,7 @@
 #include "journal/concealed.h"
 
 #include "base/text.h"
-#include "journal/path.h"
+#include "journal/keep.h"
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 
@@ -252,21 +252,9 @@ static int note(const char *journal, const char *directory)
 
 int ckpt_concealed_make(const char *journal, const char *directory)
 {
-    struct stat status;
-    long error = note(journal, directory);
+    const int error = note(journal, directory);
 
-    if (error == 0) {
-        error = ckpt_syscall3(SYS_mkdir, (long)directory, 0700, 0);
-    }
-    if (error != -EEXIST) {
-        return (int)error;
-    }
-    error = ckpt_syscall3(SYS_lstat, (long)directory, (long)&status, 0);
-    if (error == 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 077) != 0 ||
-                       status.st_uid != (uid_t)ckpt_syscall3(SYS_geteuid, 0, 0, 0))) {
-        error = -EACCES; /* it is not ours */
-    }
-    return (int)error;
+    return error != 0 ? error : ckpt_keep_directory(directory);
 }
 
 int ckpt_concealed_provide(struct ckpt_place *place)

@@ -12,6 +12,16 @@
  * rdx, rsi, rdi. If the journal has made the call, the first is its result, and the
  * program goes on behind the `syscall`, which has two bytes.
  */
+        .macro  restore_arguments       /* and the red zone */
+        popq    %r9
+        popq    %r8
+        popq    %r10
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        leaq    128(%rsp), %rsp
+        .endm
+
         .text
         .globl  ckpt_journal_enter
         .hidden ckpt_journal_enter
@@ -40,13 +50,7 @@ ckpt_journal_enter:
         popq    %rcx                    /* the generation before */
         popq    %r11                    /* is_done: 0 */
         popq    %r11
-        popq    %r9
-        popq    %r8
-        popq    %r10
-        popq    %rdx
-        popq    %rsi
-        popq    %rdi
-        leaq    128(%rsp), %rsp
+        restore_arguments
 
         /* From here on the context can begin again at ckpt_journal_enter. */
         .globl  ckpt_journal_tail
@@ -87,13 +91,7 @@ ckpt_journal_tail_end:
         popq    %rax                    /* the result */
         popq    %r11
         popq    %r11
-        popq    %r9
-        popq    %r8
-        popq    %r10
-        popq    %rdx
-        popq    %rsi
-        popq    %rdi
-        leaq    128(%rsp), %rsp
+        restore_arguments
         movq    8(%r11), %rcx
         addq    $2, %rcx
         jmp     *%rcx

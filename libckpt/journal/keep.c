@@ -25,8 +25,7 @@ struct place {
 static struct place places[PLACE_CAPACITY];
 static size_t place_count;
 
-/* One that is there must be ours, as others may write beside it. 0 or -errno. */
-static int make_directory(const char *path)
+int ckpt_keep_directory(const char *path)
 {
     const long error = ckpt_syscall3(SYS_mkdir, (long)path, 0700, 0);
     struct stat status;
@@ -80,7 +79,7 @@ static int find_place(const char *path, uint64_t device, struct place *place)
             error = 0;
         }
     }
-    return error != 0 ? error : make_directory(place->directory);
+    return error != 0 ? error : ckpt_keep_directory(place->directory);
 }
 
 static int is_here(const char *directory, uint64_t device)

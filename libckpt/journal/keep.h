@@ -17,6 +17,10 @@
 int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
                    int *is_copy_p);
 
+/* Makes a directory that only the user can enter. One that is there must be such a directory, as
+ * others may write beside it. 0 or -errno. Context: any. */
+int ckpt_keep_directory(const char *path);
+
 /* Makes the file `to`, with mode 0600 and the first status->st_size bytes of `path`, whose
  * blocks it shares where the file system can. 0 or -errno: then it is not there. */
 int ckpt_keep_copy(const char *path, const struct stat *status, const char *to);

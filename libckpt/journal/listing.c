@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "journal/descriptor.h"
 #include "journal/known.h"
+#include "journal/path.h"
 #include "journal/shadow.h"
 #include "journal/view.h"
 #include "sys/syscall.h"
@@ -114,8 +115,6 @@ void ckpt_listing_closing(int fd)
 {
     static char path[CKPT_UNDO_PATH];
     struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);
-    char link[64];
-    long length;
 
     if (find(fd) != NULL) {
         end(find(fd));
@@ -123,14 +122,10 @@ void ckpt_listing_closing(int fd)
     if (entry == NULL || (entry->flags & CKPT_DESCRIPTOR_CONCEALED) == 0) {
         return;
     }
-    ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", fd);
-    length = ckpt_sys_readlink(link, path, sizeof(path) - 1);
-    if (length > 0) {
-        path[length] = '\0';
-        if (!ckpt_text_ends(path, CKPT_TEXT_DELETED)) {
-            ckpt_concealed_strip(path);
-            ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
-        }
+    if (ckpt_journal_descriptor_link(fd, path) > 0 &&
+        !ckpt_text_ends(path, CKPT_TEXT_DELETED)) {
+        ckpt_concealed_strip(path);
+        ckpt_shadow_produced(path, CKPT_JOURNAL_WAS_WRITTEN, NULL);
     }
 }
 
@@ -283,15 +278,10 @@ static long give(struct listing *listing, const struct ckpt_journal_call *call)
 static int is_concealed_directory(int fd)
 {
     static char path[CKPT_UNDO_PATH];
-    char link[64];
-    long length;
 
-    ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", fd);
-    length = ckpt_sys_readlink(link, path, sizeof(path) - 1);
-    if (length <= 0 || path[0] != '/') {
+    if (ckpt_journal_descriptor_link(fd, path) <= 0 || path[0] != '/') {
         return 0;
     }
-    path[length] = '\0';
     ckpt_concealed_strip(path);
     return ckpt_view_find(AT_FDCWD, path, 0, &view) == 0 && !view.is_exempt &&
            (view.kind == CKPT_VIEW_MERGED || view.kind == CKPT_VIEW_CONCEALED) &&

@@ -24,18 +24,25 @@ int ckpt_journal_path_is_exempt(const char *path)
             (path[length] == '/' || path[length] == '\0'));
 }
 
-int ckpt_journal_descriptor_path(int fd, char *found)
+long ckpt_journal_descriptor_link(int fd, char *found)
 {
     char link[64];
-    struct stat named, opened;
     long length;
 
     ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", fd);
     length = ckpt_sys_readlink(link, found, CKPT_UNDO_PATH - 1);
+    found[length > 0 ? length : 0] = '\0';
+    return length;
+}
+
+int ckpt_journal_descriptor_path(int fd, char *found)
+{
+    struct stat named, opened;
+    const long length = ckpt_journal_descriptor_link(fd, found);
+
     if (length < 0) {
         return (int)length;
     }
-    found[length] = '\0'; /* " (deleted)" at its end if so */
     if (ckpt_sys_stat(found, &named) != 0 || ckpt_sys_fstat(fd, &opened) != 0 ||
         named.st_ino != opened.st_ino || named.st_dev != opened.st_dev) {
         return -ENOENT;
@@ -57,23 +64,13 @@ static int append(char *path, const char *part)
     return 0;
 }
 
-/* The directory from which a relative path leads. 0 or -errno. */
-static int base_of(int directory, char *found)
+int ckpt_journal_base(int directory, char *found)
 {
-    char link[64];
-    long length;
+    const long length = directory == AT_FDCWD
+                            ? ckpt_sys_getcwd(found, CKPT_UNDO_PATH)
+                            : ckpt_journal_descriptor_link(directory, found);
 
-    if (directory == AT_FDCWD) {
-        length = ckpt_sys_getcwd(found, CKPT_UNDO_PATH);
-        return length < 0 ? (int)length : 0;
-    }
-    ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", directory);
-    length = ckpt_sys_readlink(link, found, CKPT_UNDO_PATH - 1);
-    if (length < 0) {
-        return (int)length;
-    }
-    found[length] = '\0';
-    return 0;
+    return length < 0 ? (int)length : 0;
 }
 
 /* The last name of a path, after which nothing follows but slashes. */
@@ -114,7 +111,7 @@ static int resolve_directory(const char *path, char *found)
     if (fd < 0) {
         return fd;
     }
-    error = base_of(fd, found);
+    error = ckpt_journal_base(fd, found);
     ckpt_sys_close(fd);
     return error;
 }
@@ -153,7 +150,7 @@ static int make_absolute(int directory, const char *path, char *found)
             return -ENAMETOOLONG;
         }
     } else {
-        error = base_of(directory, found);
+        error = ckpt_journal_base(directory, found);
         if (error == 0 && path[0] != '\0') {
             error = append(found, path);
         }

@@ -20,6 +20,14 @@
 int ckpt_journal_path(int directory, const char *path, int follow,
                       char *found, struct stat *status);
 
+/* What the kernel shows for a descriptor, into found[CKPT_UNDO_PATH]: a path, with " (deleted)"
+ * behind it if it has lost that name, or "pipe:[N]" and the like. Its length or -errno. */
+long ckpt_journal_descriptor_link(int fd, char *found);
+
+/* The directory from which a relative path of a system call leads, as the kernel knows it, into
+ * found[CKPT_UNDO_PATH]. directory: a descriptor or AT_FDCWD. 0 or -errno. */
+int ckpt_journal_base(int directory, char *found);
+
 /* The path of the open file `fd`, as the kernel shows it. 0, or -errno, also if
  * that path does not lead to the file (any more). */
 int ckpt_journal_descriptor_path(int fd, char *found);

@@ -8,6 +8,7 @@
 #include "journal/view.h"
 
 #include "base/text.h"
+#include "journal/path.h"
 #include "journal/shadow.h"
 #include "sys/syscall.h"
 
@@ -279,18 +280,10 @@ static int walk(struct ckpt_view *view, int follow)
  * *is_moved: the kernel knows it by another path. */
 static int base_of(int directory, int *is_moved)
 {
-    char link[64];
-    long length;
+    const int error = ckpt_journal_base(directory, rest);
 
-    if (directory == AT_FDCWD) {
-        length = ckpt_sys_getcwd(rest, sizeof(rest));
-    } else {
-        ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", directory);
-        length = ckpt_sys_readlink(link, rest, sizeof(rest) - 1);
-        rest[length > 0 ? length : 0] = '\0';
-    }
-    if (length < 0) {
-        return (int)length;
+    if (error != 0) {
+        return error;
     }
     if (rest[0] != '/') {
         return -ENOENT; /* not a directory, or unreachable */
