@@ -11,6 +11,7 @@
 #include "common/host.hpp"
 #include "common/processes.hpp"
 #include "journal/concealed.hpp"
+#include "journal/file_change.hpp"
 #include "journal/removal.hpp"
 
 #include <fcntl.h>
@@ -75,15 +76,11 @@ void punch_hole(const Log &log, std::uint64_t end)
     }
 }
 
-/* Surely no process appends to it: not its own, nor a child that has it open. A lease for
- * writing is granted only if nobody else has the file open. */
+/* Surely no process appends to it: not its own, nor a child that has it open. */
 bool has_ended(const Log &log)
 {
-    if (log.host != host_name() || log.process <= 0 || is_running(log.process)) {
-        return false;
-    }
-    const Fd fd(::open(log.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-    return fd && ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
+    return log.host == host_name() && log.process > 0 && !is_running(log.process) &&
+           is_open_nowhere(log.path);
 }
 
 } // namespace

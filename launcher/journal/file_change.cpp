@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 
@@ -195,6 +196,16 @@ void copy_content(const fs::path &from, int to, std::uint64_t size)
     if (::ftruncate(to, end) < 0) {
         fail_change(errno, "copy", from);
     }
+}
+
+bool is_open_nowhere(const fs::path &path)
+{
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+
+    /* A lease for writing is granted only if nobody else has the file open. A process that opens
+     * it just now sends a signal that is ignored by default. */
+    return fd && ::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 &&
+           ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
 }
 
 void copy_open_file(int from, int to, const fs::path &path)

@@ -55,6 +55,10 @@ Fd open_writable(const std::filesystem::path &path);
 /* The first `size` bytes of `from` become the whole content of `to`. */
 void copy_content(const std::filesystem::path &from, int to, std::uint64_t size);
 
+/* No other descriptor has the file open, on this host, as far as the kernel tells. Where it
+ * cannot tell: false. */
+bool is_open_nowhere(const std::filesystem::path &path);
+
 /* All that the open file `from` holds, while it may become longer or shorter, is copied into
  * the new file `to`. path: of `from`, for messages. */
 void copy_open_file(int from, int to, const std::filesystem::path &path);

@@ -25,7 +25,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <iterator>
 #include <memory>
 #include <tuple>
@@ -70,16 +69,6 @@ struct Item {
     }
 };
 
-/* No process has the file open, as far as the kernel tells. */
-bool is_open_nowhere(const fs::path &path)
-{
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-
-    /* A process that opens it just now sends a signal that is ignored by default. */
-    return fd && ::fcntl(fd.get(), F_SETSIG, SIGURG) == 0 &&
-           ::fcntl(fd.get(), F_SETLEASE, F_WRLCK) == 0;
-}
-
 /* A file that the program can still write to. As long as it is open here, no other file gets
  * its inode. */
 struct Copy {
@@ -113,9 +102,8 @@ class Revealer
     void find_outputs();
     bool is_same_object(const Item &item) const;
     bool has_to_copy(const Item &item) const;
-    std::vector<Item> uncopied() const;
     void copy(const Item &item);
-    void copy_all(const std::vector<Item> &items);
+    bool copy_missing();
     fs::path stage(const fs::path &place);
     void reveal(const Item &item);
     bool remove_visible(const std::string &name);
@@ -342,16 +330,15 @@ std::string stem_of(const Log &log)
     return stem;
 }
 
-char last_byte_of(const Log &log, const Record &record)
+bool ends_line(int file, const Log &log, const Record &record)
 {
-    const Fd file = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
+    const std::uint64_t end = record.data_offset() + record.head.data_size;
     char byte = 0;
 
-    const std::uint64_t end = record.data_offset() + record.head.data_size;
-    if (const int error = read_exactly(file.get(), &byte, 1, end - 1); error != 0) {
+    if (const int error = read_exactly(file, &byte, 1, end - 1); error != 0) {
         fail_errno(error, "cannot read {}", log.path.string());
     }
-    return byte;
+    return byte == '\n';
 }
 
 /* Processes may write a line in several parts: it appears as a whole. */
@@ -361,6 +348,7 @@ void Revealer::find_outputs()
         const Log &log = journal_->logs[i];
         const auto passed_on = note_.outputs.find(stem_of(log));
         const std::uint64_t order = passed_on == note_.outputs.end() ? 0 : passed_on->second;
+        const Fd file = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
         Item lines;
         for (std::size_t k = 0; k < log.records.size(); k++) {
             const Record &record = log.records[k];
@@ -369,7 +357,7 @@ void Revealer::find_outputs()
                 continue;
             }
             lines.output.push_back(&record);
-            if (last_byte_of(log, record) == '\n') {
+            if (ends_line(file.get(), log, record)) {
                 items_.push_back(std::exchange(lines, {}));
             }
         }
@@ -409,21 +397,6 @@ bool Revealer::has_to_copy(const Item &item) const
            !closed_.contains({status->st_dev, status->st_ino});
 }
 
-std::vector<Item> Revealer::uncopied() const
-{
-    std::vector<Item> items;
-
-    for (const Item &item : files_) {
-        if (has_to_copy(item)) {
-            const auto status = status_of(item.node->object->real);
-            if (status && !copies_.contains({status->st_dev, status->st_ino})) {
-                items.push_back(item);
-            }
-        }
-    }
-    return items;
-}
-
 fs::path Revealer::stage(const fs::path &place)
 {
     const fs::path path =
@@ -456,14 +429,19 @@ void Revealer::copy(const Item &item)
     copies_.insert_or_assign({status.st_dev, status.st_ino}, std::move(copy));
 }
 
-void Revealer::copy_all(const std::vector<Item> &items)
+/* Copies what has to be and has no copy yet. Whether there was something to copy. */
+bool Revealer::copy_missing()
 {
-    for (const Item &item : items) {
+    const std::size_t before = copies_.size();
+
+    for (const Item &item : files_) {
         const auto status = status_of(item.node->object->real);
-        if (status && !copies_.contains({status->st_dev, status->st_ino})) {
+        if (status && has_to_copy(item) &&
+            !copies_.contains({status->st_dev, status->st_ino})) {
             copy(item);
         }
     }
+    return copies_.size() > before;
 }
 
 void Revealer::prepare()
@@ -474,7 +452,7 @@ void Revealer::prepare()
     try {
         find_closed();
         look();
-        copy_all(uncopied());
+        (void)copy_missing();
     } catch (const Error &) {
         /* The job has changed its tree while it was read: all is looked at again. */
     }
@@ -553,11 +531,9 @@ void Revealer::put_file(const Item &item, const fs::path &target)
 /* Lets others see the object under this name. */
 void Revealer::put(const Item &item, const fs::path &target)
 {
-    const bool is_as_it_was = is_same_object(item);
-
     if (item.node->is_file()) {
         put_file(item, target);
-    } else if (is_as_it_was) {
+    } else if (is_same_object(item)) {
         move_to(item, target);
     } else if (item.node->is(S_IFLNK)) {
         replace_name(target, stage(item.place), [&](const char *name) {
@@ -788,12 +764,7 @@ void Revealer::reveal_all()
     }
     find_closed();
     look();
-    for (auto items = uncopied(); !items.empty(); items = uncopied()) {
-        const std::size_t before = copies_.size();
-        copy_all(items);
-        if (copies_.size() == before) {
-            break; /* they are gone; each is named when its turn comes */
-        }
+    while (copy_missing()) {
         look(); /* the records of changes made meanwhile */
     }
     note_.checkpoint = std::max({note_.checkpoint, wish_.checkpoint, wish_.noted});
