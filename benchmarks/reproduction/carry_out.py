@@ -148,7 +148,7 @@ def _lab_of(directory, run):
         try:
             lab.close()
         finally:
-            shutil.rmtree(directory, ignore_errors=True)  # an agent may remove some of it
+            shutil.rmtree(directory)
 
 
 def carry_out(directory, run, subject, scale, amount):

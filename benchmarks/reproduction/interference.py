@@ -27,11 +27,10 @@ def _own():
 
 def agents_seconds(store):
     """Of the agents of a checkpoint directory, which are below nobody."""
-    mark = f"CKPT_DIR={store}\0".encode()
     return sum(
         processes.seconds_of(pid)
-        for pid in processes.named("ckptd")
-        if mark in processes.environment_of(pid)
+        for pid in processes.started_with("CKPT_DIR", store)
+        if processes.name_of(pid) == "ckptd"
     )
 
 

@@ -161,6 +161,7 @@ def run_lammps(lab, command, kills, seed, source=from_file):
     totals = collections.Counter()
     log = lab.work / "log.stages"
     while totals["kills"] < kills:
+        lab.close()
         subprocess.run(["rm", "-rf", lab.store, log], check=True)
         options = ["--back-off", "10ms", "--max-restarts", str(10 * kills + 10)]
         with source(lab, stages()) as stdin:

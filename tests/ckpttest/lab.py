@@ -11,6 +11,7 @@ from . import processes
 from .job import Job
 from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
 
+AGENT_PATIENCE = 10  # seconds for the agent of a killed job to end by itself
 POLL = 0.02  # seconds between two looks at what cannot be waited for
 
 
@@ -38,9 +39,15 @@ class Lab:
         self.work.mkdir(parents=True, exist_ok=True)
 
     def close(self):
-        """Kills what still runs."""
+        """Kills what still runs. Returns when no process of this lab is left, so that
+        nobody writes in its directories any more: an agent outlives its job."""
         for job in self.jobs:
             job.kill()
+        left = processes.started_with("CKPT_DIR", self.environment()["CKPT_DIR"])
+        if not processes.wait_until_gone(left, AGENT_PATIENCE):
+            for pid in left:
+                processes.kill(pid)
+            assert processes.wait_until_gone(left, PATIENCE), f"{left} do not go away"
 
     def environment(self, **more):
         """What jobs and commands of this lab get."""

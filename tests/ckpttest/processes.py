@@ -52,6 +52,18 @@ def environment_of(pid):
         return b""
 
 
+def started_with(name, value):
+    """Process ids of all processes, other than this one, that got a variable with this
+    value in their environment."""
+    setting = f"{name}={value}".encode()
+    found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    return [
+        pid
+        for pid in found
+        if pid != os.getpid() and setting in environment_of(pid).split(b"\0")
+    ]
+
+
 def named(name):
     """Process ids of all processes with a short name."""
     found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
