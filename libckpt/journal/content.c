@@ -14,6 +14,7 @@
 #include "journal/keep.h"
 #include "journal/known.h"
 #include "journal/path.h"
+#include "journal/record_locks.h"
 #include "journal/streams.h"
 #include "journal/undo_log.h"
 #include "journal/watch.h"
@@ -30,6 +31,12 @@ struct subject {
     struct stat status;
     const char *path;
     struct ckpt_known_inode *known;
+};
+
+/* How to read it: the program's descriptor, or a path to open. */
+struct source {
+    int fd; /* -1: none */
+    const char *path;
 };
 
 static char descriptor_path[CKPT_UNDO_PATH];
@@ -134,32 +141,68 @@ static void record_size(const struct subject *subject)
     }
 }
 
-/* Copies bytes of the file into the log. 0 or -errno. */
-static int record_piece(const struct subject *subject, int fd, uint64_t start,
-                        uint64_t size)
-{
-    static char data[PIECE_SIZE];
-    struct ckpt_journal_record record = {.type = CKPT_JOURNAL_DATA,
-                                         .offset = start};
-    uint64_t done = 0;
-    long got;
+/* Bytes that are read. */
+struct piece {
+    const struct source *source;
+    char *data;
+    uint64_t start, size; /* wanted */
+    uint64_t done;        /* got: fewer if another process has cut the file */
+};
 
-    while (done < size) {
-        got = ckpt_sys_pread(fd, data + done, size - done,
-                             (int64_t)(start + done));
+/* 0 or -errno. */
+static int read_from(int fd, struct piece *piece)
+{
+    while (piece->done < piece->size) {
+        const long got =
+            ckpt_sys_pread(fd, piece->data + piece->done, piece->size - piece->done,
+                           (int64_t)(piece->start + piece->done));
+
         if (got == 0) {
-            break; /* another process has cut it, and recorded that */
+            break;
         }
         if (got < 0 && got != -EINTR) {
             return (int)got;
         }
-        done += got > 0 ? (uint64_t)got : 0;
+        piece->done += got > 0 ? (uint64_t)got : 0;
+    }
+    return 0;
+}
+
+/* Of a struct piece. */
+static int open_and_read(void *argument)
+{
+    struct piece *piece = argument;
+    const int fd = (int)ckpt_sys_open(piece->source->path,
+                                      O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    int error;
+
+    if (fd < 0) {
+        return fd;
+    }
+    error = read_from(fd, piece);
+    ckpt_sys_close(fd);
+    return error;
+}
+
+/* Copies bytes of the file into the log. 0 or -errno. */
+static int record_piece(const struct subject *subject, const struct source *source,
+                        uint64_t start, uint64_t size)
+{
+    static char data[PIECE_SIZE];
+    struct piece piece = {source, data, start, size, 0};
+    struct ckpt_journal_record record = {.type = CKPT_JOURNAL_DATA,
+                                         .offset = start};
+    const int error = source->fd >= 0
+                          ? read_from(source->fd, &piece)
+                          : ckpt_record_locks_spare(open_and_read, &piece);
+
+    if (error != 0 || piece.done == 0) {
+        return error; /* nothing got: another process has cut it, and recorded that */
     }
     ckpt_undo_describe(&record, &subject->status);
     record.size = subject->known->size;
-    record.data_size = done;
-    return done == 0 ? 0
-                     : ckpt_undo_append(&record, subject->path, NULL, data);
+    record.data_size = piece.done;
+    return ckpt_undo_append(&record, subject->path, NULL, data);
 }
 
 /* The first block from `block` on that is recorded, or not; at most `end`. */
@@ -174,8 +217,8 @@ static uint64_t find_block(const struct ckpt_known_inode *known, uint64_t block,
 }
 
 /* Records blocks [first, last) of the file that are not yet. 0 or -errno. */
-static int record_blocks(const struct subject *subject, int fd, uint64_t first,
-                         uint64_t last)
+static int record_blocks(const struct subject *subject, const struct source *source,
+                         uint64_t first, uint64_t last)
 {
     const uint64_t most = PIECE_SIZE / CKPT_KNOWN_BLOCK;
     uint64_t start, size;
@@ -191,7 +234,7 @@ static int record_blocks(const struct subject *subject, int fd, uint64_t first,
         if (size > subject->known->size - start) {
             size = subject->known->size - start; /* the rest is new */
         }
-        error = record_piece(subject, fd, start, size);
+        error = record_piece(subject, source, start, size);
         for (; error == 0 && first < end; first++) {
             error = ckpt_known_block_save(subject->known, first);
         }
@@ -199,22 +242,29 @@ static int record_blocks(const struct subject *subject, int fd, uint64_t first,
     return error;
 }
 
-/* A descriptor to read the file by: `fd` may be open for writing only. */
-static int open_to_read(int fd)
+/* An open file may be read by its descriptor, unless that only writes, or wants buffers
+ * that are aligned. The source is valid until the next call. */
+static struct source source_of(int fd)
 {
-    char link[64];
+    static char link[64];
+    const long flags = ckpt_sys_fcntl(fd, F_GETFL, 0);
 
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDWR && (flags & O_DIRECT) == 0) {
+        return (struct source){.fd = fd};
+    }
     ckpt_text_format(link, sizeof(link), "/proc/self/fd/%d", fd);
-    return (int)ckpt_sys_open(link, O_RDONLY | O_CLOEXEC, 0);
+    return (struct source){.fd = -1, .path = link};
 }
 
-/* Bytes [start, end) will change; only those count that the file had. */
+/* Bytes [start, end) will change; only those count that the file had. fd: an open
+ * descriptor of it, or -1. */
 static void record_range(const struct subject *subject, int fd, uint64_t start,
                          uint64_t end)
 {
     const uint64_t size = subject->known->size;
     uint64_t first = start / CKPT_KNOWN_BLOCK, last;
-    int reader, error;
+    struct source source = {.fd = -1, .path = subject->path};
+    int error;
 
     record_size(subject);
     end = end > size ? size : end;
@@ -225,11 +275,10 @@ static void record_range(const struct subject *subject, int fd, uint64_t start,
     if (find_block(subject->known, first, last, 0) == last) {
         return;
     }
-    reader = open_to_read(fd);
-    error = reader < 0 ? reader : record_blocks(subject, reader, first, last);
-    if (reader >= 0) {
-        ckpt_sys_close(reader);
+    if (fd >= 0) {
+        source = source_of(fd);
     }
+    error = record_blocks(subject, &source, first, last);
     if (error != 0) {
         lose(subject, error);
     }
@@ -337,7 +386,6 @@ void ckpt_content_before_cut_path(const char *path, const struct stat *status,
                                   uint64_t size)
 {
     struct subject subject = {.status = *status, .path = path};
-    int fd;
 
     if (ckpt_journal_path_is_exempt(path) || !examine(&subject)) {
         return;
@@ -346,17 +394,7 @@ void ckpt_content_before_cut_path(const char *path, const struct stat *status,
         keep_whole(&subject);
         return;
     }
-    if (subject.known->size == 0) {
-        record_size(&subject);
-        return;
-    }
-    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    if (fd < 0) {
-        lose(&subject, fd);
-        return;
-    }
-    record_range(&subject, fd, size, CKPT_TO_THE_END);
-    ckpt_sys_close(fd);
+    record_range(&subject, -1, size, CKPT_TO_THE_END);
 }
 
 static void record_attributes(struct subject *subject)

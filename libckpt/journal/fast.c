@@ -7,6 +7,7 @@
 #include "journal/call.h"
 #include "journal/concealed.h"
 #include "journal/descriptor.h"
+#include "journal/record_locks.h"
 #include "journal/undo_log.h"
 
 #include <fcntl.h>
@@ -85,6 +86,11 @@ CKPT_GENERAL_REGISTERS static int change(int64_t fd)
     return kind != CKPT_DESCRIPTOR_OTHER && kind != CKPT_DESCRIPTOR_FREE;
 }
 
+CKPT_GENERAL_REGISTERS static int is_first_record_lock(int command)
+{
+    return (command == F_SETLK || command == F_SETLKW) && !ckpt_record_locks_are_used;
+}
+
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call)
 {
     switch (call->site->number) {
@@ -106,6 +112,8 @@ CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *cal
         return forget_range((uint64_t)call->rdi, (uint64_t)call->rsi);
     case SYS_lseek:
         return seek(call->rdi);
+    case SYS_fcntl:
+        return is_first_record_lock((int)call->rsi);
     case SYS_ftruncate:
     case SYS_fallocate:
     case SYS_fchmod:

@@ -14,6 +14,7 @@
 #include "journal/listing.h"
 #include "journal/name.h"
 #include "journal/path.h"
+#include "journal/record_locks.h"
 #include "journal/redirect.h"
 #include "journal/shadow.h"
 #include "journal/sites.h"
@@ -171,6 +172,9 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
         closing((int)call->rsi);
         return 1;
     case SYS_lseek:
+        return 1;
+    case SYS_fcntl: /* ckpt_journal_fast() knows the command */
+        ckpt_record_locks_are_used = 1;
         return 1;
     case SYS_close_range:
         for (int64_t i = call->rdi; i <= (int64_t)(uint32_t)call->rsi &&
@@ -351,6 +355,7 @@ int ckpt_journal_needs(long number)
     case SYS_openat:
     case SYS_close:
     case SYS_lseek:
+    case SYS_fcntl:
     case SYS_ftruncate:
     case SYS_truncate:
     case SYS_rename:
@@ -424,6 +429,7 @@ static void watch_open_files(int (*is_ours)(int fd))
         if (flags >= 0 && (is_ours == NULL || !is_ours(fd)) && ckpt_sys_fstat(fd, &status) == 0 &&
             S_ISREG(status.st_mode) &&
             ckpt_journal_descriptor_path(fd, path) == 0) {
+            ckpt_record_locks_find(fd);
             ckpt_watch_add(path, (flags & O_ACCMODE) != O_RDONLY);
         }
     }

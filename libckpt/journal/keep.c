@@ -5,6 +5,7 @@
 #include "journal/keep.h"
 
 #include "base/text.h"
+#include "journal/record_locks.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -173,24 +174,40 @@ static int copy_bytes(int from, int to, uint64_t size)
     return 0;
 }
 
-int ckpt_keep_copy(const char *path, const struct stat *status, const char *kept)
+/* A file and its copy. */
+struct copy {
+    const char *from, *to;
+    uint64_t size;
+};
+
+/* Of a struct copy. */
+static int make_copy(void *argument)
 {
-    const int from = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    const struct copy *copy = argument;
+    const int from =
+        (int)ckpt_sys_open(copy->from, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     int to, error;
 
     if (from < 0) {
         return from;
     }
-    to = (int)ckpt_sys_open(kept, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    error = to < 0 ? to : status->st_size == 0 ? 0 : copy_bytes(from, to, (uint64_t)status->st_size);
+    to = (int)ckpt_sys_open(copy->to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    error = to < 0 ? to : copy->size == 0 ? 0 : copy_bytes(from, to, copy->size);
     ckpt_sys_close(from);
     if (to >= 0) {
         ckpt_sys_close(to);
         if (error != 0) {
-            (void)unlink_file(kept);
+            (void)unlink_file(copy->to);
         }
     }
     return error;
+}
+
+int ckpt_keep_copy(const char *path, const struct stat *status, const char *to)
+{
+    struct copy copy = {path, to, (uint64_t)status->st_size};
+
+    return ckpt_record_locks_spare(make_copy, &copy);
 }
 
 /* A name to keep the file under. */
@@ -215,21 +232,30 @@ int ckpt_keep_content(const char *path, const struct stat *status, char *kept)
     return ckpt_keep_copy(path, status, kept);
 }
 
-/* No process of this host has the file open, as far as the kernel tells. */
-static int is_open_nowhere(const char *path)
+/* The kernel gives a lease on a file only if no other process has it open. path: of the
+ * file. 0 or -errno. */
+static int take_lease(void *path)
 {
     const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    int is_alone;
+    long error;
 
     if (fd < 0) {
-        return 0;
+        return fd;
     }
     /* If another process opens it just now, that sends a signal: one that is
      * ignored by default. */
-    is_alone = ckpt_sys_fcntl(fd, F_SETSIG, SIGURG) == 0 &&
-               ckpt_sys_fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
+    error = ckpt_sys_fcntl(fd, F_SETSIG, SIGURG);
+    if (error == 0) {
+        error = ckpt_sys_fcntl(fd, F_SETLEASE, F_WRLCK);
+    }
     ckpt_sys_close(fd); /* ends the lease */
-    return is_alone;
+    return (int)error;
+}
+
+/* No process of this host has the file open, as far as the kernel tells. */
+static int is_open_nowhere(const char *path)
+{
+    return ckpt_record_locks_spare(take_lease, (void *)(uintptr_t)path) == 0;
 }
 
 static int has_attributes(const char *path)

@@ -11,18 +11,17 @@
 #include "ckpt/snapshot.h"
 #include "memory/advice.h"
 #include "sys/syscall.h"
+#include "task/apart.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
-#define STACK_SIZE 16384
+#define STACK_SIZE CKPT_APART_STACK_SIZE
 
 static struct {
     int connection; /* the copy's end */
@@ -97,25 +96,14 @@ static int run_orphan(void *unused)
     if (making.pid == 0) {
         be_the_copy();
     }
-    ckpt_sys_exit_group(0);
+    return 0;
 }
 
-/* Without signals: a handler would run with our memory in another process. */
 static long fork_orphan(void)
 {
-    const uint64_t all = ~UINT64_C(0);
-    uint64_t mask;
-    int between;
+    const int error = ckpt_run_apart(run_orphan, NULL, making.stack + STACK_SIZE);
 
-    making.pid = -EAGAIN;
-    (void)ckpt_sys_sigprocmask(0, &all, &mask);
-    between = clone(run_orphan, making.stack + STACK_SIZE, CLONE_VM | CLONE_VFORK,
-                    NULL);
-    if (between > 0) { /* nothing can interrupt that */
-        (void)ckpt_syscall4(SYS_wait4, between, 0, __WALL, 0);
-    }
-    (void)ckpt_sys_sigprocmask(2, &mask, NULL);
-    return making.pid;
+    return error != 0 ? error : making.pid;
 }
 
 int ckpt_frozen_copy_make(struct ckpt_frozen_copy *copy, int reader,

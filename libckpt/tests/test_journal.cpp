@@ -10,6 +10,7 @@ extern "C" {
 #include "journal/call.h"
 #include "journal/checksum.h"
 #include "journal/journal.h"
+#include "journal/record_locks.h"
 #include "journal/sites.h"
 }
 
@@ -317,6 +318,91 @@ TEST_F(Journal, WriteOnlyFileThatGoesBackIsSeen)
     });
     ASSERT_EQ(texts(), (Texts{"SIZE old", "DATA old"}));
     EXPECT_EQ(entries().back().data, "old content\n"); /* the end was new */
+}
+
+/* Locks the first byte of a file for this process, which owns it until it closes it. */
+int lock_record(const char *name, int flags)
+{
+    const int fd = open(name, flags);
+    struct flock range {};
+
+    range.l_type = (flags & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK;
+    range.l_len = 1;
+    REQUIRE(fd >= 0 && fcntl(fd, F_SETLK, &range) == 0);
+    return fd;
+}
+
+/* By any process, as another process sees it. */
+bool is_locked(const char *name)
+{
+    const pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        const int fd = open(name, O_RDWR);
+        struct flock range {};
+        range.l_type = F_WRLCK;
+        _exit(fd < 0 || fcntl(fd, F_GETLK, &range) != 0 ? 2
+              : range.l_type == F_UNLCK                  ? 1
+                                                         : 0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 0;
+}
+
+TEST_F(Journal, RecordLocksStay)
+{
+    const std::string large(100000, 'a');
+    write("written", large);
+    write("both", large);
+    write("cut", large);
+    write("emptied", large);
+    write("linked", large);
+    write("direct", large);
+    run([] {
+        const int written = lock_record("written", O_WRONLY);
+        REQUIRE(pwrite(written, "b", 1, 5000) == 1 && is_locked("written"));
+        const int both = lock_record("both", O_RDWR);
+        REQUIRE(::write(both, "bc", 2) == 2 && lseek(both, 0, SEEK_CUR) == 2);
+        REQUIRE(is_locked("both"));
+        lock_record("cut", O_RDONLY);
+        REQUIRE(truncate("cut", 50000) == 0 && is_locked("cut"));
+        lock_record("emptied", O_WRONLY);
+        REQUIRE(truncate("emptied", 0) == 0 && is_locked("emptied"));
+        const int linked = lock_record("linked", O_RDWR);
+        REQUIRE(link("linked", "second") == 0 && ftruncate(linked, 9) == 0);
+        REQUIRE(is_locked("linked"));
+    });
+    for (const Entry &entry : entries()) {
+        if (entry.record.type == CKPT_JOURNAL_DATA) {
+            EXPECT_EQ(entry.data, large.substr(entry.record.offset, entry.data.size()));
+        }
+    }
+    const Texts found = texts();
+    const auto has = [&](const char *text) {
+        return std::find(found.begin(), found.end(), text) != found.end();
+    };
+    for (const char *text : {"DATA written", "DATA both", "DATA cut"}) {
+        EXPECT_TRUE(has(text)) << text;
+    }
+}
+
+TEST_F(Journal, RecordLocksOfBeforeItsBeginningStay)
+{
+    write("written", std::string(10000, 'a'));
+    const int fd = open("written", O_WRONLY);
+    run([fd, this] {
+        ckpt_journal_suspend(); /* it is opened again below, when there is a lock */
+        struct flock range {};
+        range.l_type = F_WRLCK;
+        REQUIRE(fcntl(fd, F_SETLK, &range) == 0);
+        ckpt_record_locks_are_used = 0;
+        ckpt_failure failure{};
+        REQUIRE(ckpt_journal_open(journal_.c_str(), 0, nullptr, &failure) == 0);
+        REQUIRE(pwrite(fd, "b", 1, 5000) == 1 && is_locked("written"));
+    });
+    ASSERT_EQ(close(fd), 0);
 }
 
 TEST_F(Journal, MarkBeginsAgain)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * record_locks.c - open and close files of the program without releasing its locks.
+ */
+#include "journal/record_locks.h"
+
+#include "base/text.h"
+#include "sys/syscall.h"
+#include "task/apart.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+
+int ckpt_record_locks_are_used;
+
+/* A lock shows as "lock:\t1: POSIX  ADVISORY  WRITE 4711 fe:00:1234 0 EOF". */
+void ckpt_record_locks_find(int fd)
+{
+    static char info[4096];
+    char path[64];
+    long size = 0;
+    int reader;
+
+    ckpt_text_format(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    reader = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    if (reader >= 0) {
+        size = ckpt_sys_read(reader, info, sizeof(info) - 1);
+        ckpt_sys_close(reader);
+    }
+    info[size > 0 ? size : 0] = '\0';
+    if (reader < 0 || strstr(info, ": POSIX") != NULL) {
+        ckpt_record_locks_are_used = 1;
+    }
+}
+
+int ckpt_record_locks_spare(int (*work)(void *argument), void *argument)
+{
+    static char stack[CKPT_APART_STACK_SIZE] __attribute__((aligned(16)));
+
+    return ckpt_record_locks_are_used
+               ? ckpt_run_apart(work, argument, stack + sizeof(stack))
+               : work(argument);
+}
