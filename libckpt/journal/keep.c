@@ -162,6 +162,9 @@ static int copy_bytes(int from, int to, uint64_t size)
             result = written == result ? result
                      : written < 0     ? written
                                        : -ENOSPC;
+            if (result == -EFBIG) { /* perhaps by copy_file_range() before it, too */
+                ckpt_undo_take_size_signal();
+            }
         }
         if (result == 0) {
             return -EIO; /* it became shorter */

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -228,6 +229,15 @@ void ckpt_undo_describe(struct ckpt_journal_record *record,
     record->group = status->st_gid;
 }
 
+void ckpt_undo_take_size_signal(void)
+{
+    const uint64_t signals = UINT64_C(1) << (SIGXFSZ - 1);
+    const struct timespec at_once = {0, 0};
+
+    (void)ckpt_syscall4(SYS_rt_sigtimedwait, (long)&signals, 0, (long)&at_once,
+                        sizeof(signals));
+}
+
 /* All of a record, by one system call. */
 static int write_all(const struct iovec *part, int count, size_t length)
 {
@@ -236,6 +246,9 @@ static int write_all(const struct iovec *part, int count, size_t length)
     do {
         done = ckpt_syscall3(SYS_writev, log.fd, (long)part, count);
     } while (done == -EINTR);
+    if (done == -EFBIG) {
+        ckpt_undo_take_size_signal();
+    }
     if (done < 0) {
         return (int)done;
     }

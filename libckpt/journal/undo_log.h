@@ -62,6 +62,11 @@ int ckpt_undo_flush(void);
 void ckpt_undo_describe(struct ckpt_journal_record *record,
                        const struct stat *status);
 
+/* The kernel sent SIGXFSZ with EFBIG: a file of the journal met the program's limit of file
+ * sizes (setrlimit(), RLIMIT_FSIZE). Takes that signal, which would end the program.
+ * Context: the journal's lock is held, so signals are blocked. */
+void ckpt_undo_take_size_signal(void);
+
 /*
  * Notes in the host's clock that a change could not be recorded, and why, and
  * says so once on standard error. path: what is changed.

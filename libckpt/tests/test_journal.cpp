@@ -18,6 +18,7 @@ extern "C" {
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -403,6 +404,30 @@ TEST_F(Journal, RecordLocksOfBeforeItsBeginningStay)
         REQUIRE(pwrite(fd, "b", 1, 5000) == 1 && is_locked("written"));
     });
     ASSERT_EQ(close(fd), 0);
+}
+
+TEST_F(Journal, LimitOfFileSizesDoesNotEndTheProgram)
+{
+    write("large", std::string(1 << 20, 'a'));
+    write("second", std::string(1 << 20, 'a'));
+    write("third", std::string(1 << 20, 'a'));
+    run([] {
+        const rlimit limit{1 << 16, 1 << 16};
+        const int fd = open("large", O_RDWR);
+        const std::string text(5000, 'b');
+        struct stat status {};
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        for (int i = 0; i < 10; i++) { /* the blocks with their records exceed the limit */
+            REQUIRE(pwrite(fd, text.data(), text.size(), i * 5000) == 5000);
+        }
+        REQUIRE(truncate("second", 0) == 0);
+        const int open_one = open("third", O_RDWR);
+        REQUIRE(ftruncate(open_one, 0) == 0);
+        REQUIRE(fstat(open_one, &status) == 0 && status.st_size == 0);
+        mark(1);
+        REQUIRE(pwrite(fd, text.data(), text.size(), 0) == 5000);
+        REQUIRE(pwrite(fd, text.data(), text.size(), 30000) == 5000);
+    });
 }
 
 TEST_F(Journal, MarkBeginsAgain)
