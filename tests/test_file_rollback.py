@@ -82,6 +82,11 @@ KINDS = {
     os.chmod("file", 0o600 + step % 8)
     os.utime("file", ns=(10**18, 11 * 10**17 + step))
 """,
+    "whole seconds": """
+    name, now = "file.%d" % step, int(time.time())
+    open(name, "w").write("Step %d" % step)
+    os.utime(name, (now, now))
+""",
     "children": """
     assert os.system("echo %d >> by-shell; cp by-shell copy; mv copy moved" % step) == 0
 """,
@@ -168,6 +173,18 @@ def test_file_changed_by_another_program(lab):
     assert files_of(lab) == before
     assert lab.ckpt("restart", "--files", "check").returncode == 1
     assert lab.ckpt("restart", "--files", "ignore").returncode == 0
+
+
+def test_file_changed_within_a_tick_by_another_program(lab):
+    """Size and time are the same: the content tells."""
+    save_and_kill(lab, "whole seconds")
+    for path in lab.work.glob("file.*"):
+        times = path.stat()
+        path.write_text(path.read_text("utf-8").swapcase(), encoding="utf-8")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    refused = lab.ckpt("restart")
+    assert refused.returncode == 1
+    assert "another content" in refused.stderr and "--files ignore" in refused.stderr
 
 
 def test_older_checkpoint(lab):

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "journal/concealed.hpp"
+#include "journal/content_hash.hpp"
 #include "journal/kept_files.hpp"
 #include "journal/tree.hpp"
 #include "journal/visibility.hpp"
@@ -68,6 +69,7 @@ class Simulation
     bool may_write(const Object &object) const;
     void rename_complaints(const Record &record);
     void compare_state(const Record &record);
+    bool keeps_bytes(const Node &node) const;
     bool is_as_in(const Record &record, const Place &place) const;
 
     template <typename... Args>
@@ -451,7 +453,24 @@ void Simulation::compare_state(const Record &record)
         found.push_back(fmt::format("{}: was modified after the checkpoint, by something that "
                                     "the journal has not seen",
                                     record.path));
+    } else if (record.has(CKPT_JOURNAL_HASHED) && keeps_bytes(*place.node) &&
+               content_hash(object.real, head.size) != head.value) {
+        found.push_back(fmt::format("{}: has another content than at the checkpoint, though size "
+                                    "and time are the same",
+                                    record.path));
     }
+}
+
+/* What the file begins with stays: the roll back only cuts it, if anything. */
+bool Simulation::keeps_bytes(const Node &node) const
+{
+    const auto written = written_.find(node.object);
+
+    return !node.object->real.empty() &&
+           (written == written_.end() ||
+            std::ranges::all_of(written->second, [](const Record *record) {
+                return record->type() == CKPT_JOURNAL_SIZE;
+            }));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "tests/journal_writer.hpp"
 
 #include "common/error.hpp"
+#include "journal/content_hash.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -193,6 +194,14 @@ void JournalWriter::mark(std::uint64_t checkpoint)
 void JournalWriter::state(const std::string &path, bool is_written)
 {
     record(CKPT_JOURNAL_STATE, path, "", "", is_written ? CKPT_JOURNAL_WRITTEN : 0);
+}
+
+void JournalWriter::hashed_state(const std::string &path)
+{
+    const auto hash = journal::content_hash(path, fs::file_size(path));
+
+    require(hash.has_value(), "hash " + path);
+    record(CKPT_JOURNAL_STATE, path, "", "", CKPT_JOURNAL_WRITTEN | CKPT_JOURNAL_HASHED, 0, *hash);
 }
 
 std::string JournalWriter::keep(const std::string &path, bool by_copy)

@@ -52,6 +52,8 @@ class JournalWriter
                 std::uint64_t offset = 0, std::uint64_t value = 0);
     void mark(std::uint64_t checkpoint);
     void state(const std::string &path, bool is_written = true);
+    /* The same of a file that has just changed. */
+    void hashed_state(const std::string &path);
 
     /* Records, and then changes. */
     void create(const std::string &path, const std::string &content);

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <set>
 
@@ -282,6 +283,57 @@ TEST_F(Rollback, FileThatSomebodyElseHasChanged)
     EXPECT_NE(refusal(*this).find("--files ignore"), std::string::npos);
     EXPECT_NE(refusal(*this, Files::check).find("old"), std::string::npos);
     bring_back(5, Files::ignore);
+}
+
+/* The times of a file with the content that it gets. */
+void change_within_a_tick(const std::string &path, const std::string &content)
+{
+    struct stat before = {};
+    ASSERT_EQ(::stat(path.c_str(), &before), 0);
+    test::write_file(path, content);
+    const timespec times[2] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+TEST_F(Rollback, FileThatSomebodyElseHasChangedWithinATick)
+{
+    remember();
+    writer.mark(5);
+    writer.hashed_state(path("old"));
+    change_within_a_tick(path("old"), "OLD content\n");
+    EXPECT_NE(refusal(*this).find("another content"), std::string::npos);
+}
+
+TEST_F(Rollback, FileThatHadJustChangedAndStays)
+{
+    remember();
+    writer.mark(5);
+    writer.hashed_state(path("old"));
+    writer.append(path("old"), "more");
+    EXPECT_TRUE(bring_back(5).warnings.empty());
+    expect_remembered();
+}
+
+TEST_F(Rollback, FileThatHadJustChangedAndIsRewritten)
+{
+    remember();
+    writer.mark(5);
+    writer.hashed_state(path("old"));
+    writer.rewrite(path("old"), 0, "OLD");
+    EXPECT_TRUE(bring_back(5).warnings.empty());
+    expect_remembered();
+}
+
+/* Of a large file the two ends count. */
+TEST_F(Rollback, LargeFileThatSomebodyElseHasChangedWithinATick)
+{
+    const std::string content(5 << 20, 'a');
+    test::write_file(path("large"), content);
+    remember();
+    writer.mark(5);
+    writer.hashed_state(path("large"));
+    change_within_a_tick(path("large"), content.substr(1) + "b");
+    EXPECT_NE(refusal(*this).find("large"), std::string::npos);
 }
 
 TEST_F(Rollback, InputThatHasChangedIsAWarning)

@@ -5,6 +5,7 @@
 #include "journal/watch.h"
 
 #include "base/text.h"
+#include "journal/content_hash.h"
 #include "journal/known.h"
 #include "journal/undo_log.h"
 #include "journal/path.h"
@@ -142,6 +143,7 @@ int ckpt_watch_record(void)
     int gone = 0, error = 0;
 
     ckpt_undo_gather();
+    ckpt_content_hash_begin();
     for (size_t i = 0; i < capacity && error == 0; i++) {
         struct ckpt_journal_record record = {.type = CKPT_JOURNAL_STATE};
 
@@ -159,6 +161,7 @@ int ckpt_watch_record(void)
         }
         record.flags = slots[i].is_written ? CKPT_JOURNAL_WRITTEN : 0;
         ckpt_undo_describe(&record, &status);
+        ckpt_content_hash_add(&record, slots[i].path, &status);
         error = ckpt_undo_append(&record, slots[i].path, NULL, NULL);
     }
     if (error == 0) {

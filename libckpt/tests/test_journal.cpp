@@ -33,6 +33,7 @@ extern "C" {
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -463,11 +464,55 @@ TEST_F(Journal, MarkIsFollowedByTheFilesInUse)
     for (const Entry &entry : entries()) {
         if (entry.record.type == CKPT_JOURNAL_STATE) {
             states.push_back(entry.text(top_ / "w") +
-                             (entry.record.flags == CKPT_JOURNAL_WRITTEN ? " written" : ""));
+                             ((entry.record.flags & CKPT_JOURNAL_WRITTEN) != 0 ? " written" : ""));
         }
     }
     std::ranges::sort(states);
     EXPECT_EQ(states, (Texts{"STATE new written", "STATE old"}));
+}
+
+/* What would be the hash of a file of these bytes. */
+std::uint64_t hash_of(const std::string &bytes)
+{
+    const std::size_t part = std::min<std::size_t>(bytes.size(), CKPT_JOURNAL_HASHED_BYTES);
+    std::uint32_t state = ckpt_checksum(CKPT_CHECKSUM_START, bytes.data(), part);
+
+    state = ckpt_checksum(state, bytes.data() + bytes.size() - part, part);
+    return static_cast<std::uint32_t>(~state);
+}
+
+TEST_F(Journal, FileThatHasJustChangedIsHashed)
+{
+    const std::string large = std::string(3 << 20, 'a') + "the end";
+    write("large", large);
+    write("coarse", "whole seconds");
+    run([&large] {
+        timespec now{};
+        REQUIRE(clock_gettime(CLOCK_REALTIME, &now) == 0);
+        const timespec hour[2] = {{now.tv_sec - 3600, 7}, {now.tv_sec - 3600, 7}};
+        const timespec second[2] = {{now.tv_sec, 0}, {now.tv_sec, 0}};
+        put("old", "a", "");
+        put("large", "a", "");
+        put("coarse", "a", "");
+        REQUIRE(utimensat(AT_FDCWD, "old", hour, 0) == 0);
+        REQUIRE(utimensat(AT_FDCWD, "coarse", second, 0) == 0);
+        const int fd = lock_record("large", O_WRONLY);
+        REQUIRE(pwrite(fd, large.data(), 1, 0) == 1);
+        mark(1);
+        REQUIRE(is_locked("large"));
+    });
+    std::map<std::string, ckpt_journal_record> states;
+    for (const Entry &entry : entries()) {
+        if (entry.record.type == CKPT_JOURNAL_STATE) {
+            states[fs::path(entry.path).filename()] = entry.record;
+        }
+    }
+    ASSERT_EQ(states.size(), 3u);
+    EXPECT_EQ(states["old"].flags & CKPT_JOURNAL_HASHED, 0u);
+    EXPECT_NE(states["large"].flags & CKPT_JOURNAL_HASHED, 0u);
+    EXPECT_EQ(states["large"].value, hash_of(large));
+    EXPECT_NE(states["coarse"].flags & CKPT_JOURNAL_HASHED, 0u);
+    EXPECT_EQ(states["coarse"].value, hash_of("whole seconds"));
 }
 
 TEST_F(Journal, NamesOfAllKinds)

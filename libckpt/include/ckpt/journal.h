@@ -104,7 +104,8 @@ enum ckpt_journal_type {
     /* Not undone: at the mark before it the process knew the file `path`, with
      * this identity, size and times. A restart compares it after rolling back.
      * Absent files are not recorded. With CKPT_JOURNAL_WRITTEN the process had
-     * opened it for writing. */
+     * opened it for writing. With CKPT_JOURNAL_HASHED: `value` is the hash of its
+     * content, as a later change could have left the size and the times as they were. */
     CKPT_JOURNAL_STATE = 13,
     /* Not undone: the concealed object that the program knows as `path` has been
      * made, opened, renamed to this name, removed, or closed after it was written.
@@ -128,6 +129,11 @@ enum ckpt_journal_product {
 #define CKPT_JOURNAL_IS_COPY   1u /* `other` is a copy, not a link to the file */
 #define CKPT_JOURNAL_EXCHANGED 2u
 #define CKPT_JOURNAL_WRITTEN   4u
+#define CKPT_JOURNAL_HASHED    8u
+
+/* A hash is the CRC-32C of the first and then of the last so many bytes of a file, which
+ * may overlap. A file that is shorter is hashed twice as a whole. */
+#define CKPT_JOURNAL_HASHED_BYTES (UINT64_C(1) << 20)
 
 /*
  * A record, followed by `path_size` bytes of path, `other_size` bytes of the
