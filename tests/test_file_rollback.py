@@ -183,12 +183,13 @@ def test_file_changed_within_a_tick_by_another_program(lab):
     save(lab, job)
     job.wait_for("^step 30$")
     save(lab, job)
+    newest = lab.checkpoints()[-1]["name"]
     lab.kill_and_wait_for_agent(job)
     for path in lab.work.glob("file.*"):
         times = path.stat()
         path.write_text(path.read_text("utf-8").swapcase(), encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    refused = lab.ckpt("restart")
+    refused = lab.ckpt("restart", newest)
     assert refused.returncode == 1
     assert "another content" in refused.stderr and "--files ignore" in refused.stderr
 
