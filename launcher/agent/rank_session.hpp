@@ -53,7 +53,8 @@ class RankSession
     int rank_count() const { return rank_count_; }
     pid_t pid() const { return pid_; }
 
-    /* A rank that does not read loses its connection: false. */
+    /* A rank that does not read loses its connection: false. KICK, which tells nothing,
+     * is not sent while the rank has not read what was sent before. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
               std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
               std::string_view text = {});
@@ -70,6 +71,8 @@ class RankSession
     std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:
+    bool has_unread() const;
+
     Fd socket_;
     Fd process_;
     Fd passed_;

@@ -66,26 +66,36 @@ static int log_all(void)
     return error;
 }
 
+static int receive_matched(MPI_Message message)
+{
+    struct ckpt_log_room room;
+    int error = ckpt_log_prepare(&message->status, &room);
+
+    if (error != 0) {
+        return error;
+    }
+    error = ckpt_log_receive(&room, (MPI_Message *)&message->handle.lower);
+    message->entry = room.entry;
+    message->handle.lower = NULL;
+    message->communicator->received[room.entry->source]++;
+    return error;
+}
+
 /* Messages that MPI_Mprobe has matched are received now. They count when they
  * are: here. */
 static int log_matched(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
+    int error = 0;
 
-    for (; handle != NULL; handle = ckpt_live_next(handle)) {
+    for (; handle != NULL && error == 0; handle = ckpt_live_next(handle)) {
         MPI_Message message = (MPI_Message)handle;
 
         if (message->entry == NULL) {
-            message->entry = ckpt_log_receive((MPI_Message *)&handle->lower,
-                                              &message->status);
-            if (message->entry == NULL) {
-                return -ENOMEM;
-            }
-            handle->lower = NULL;
-            message->communicator->received[message->entry->source]++;
+            error = receive_matched(message);
         }
     }
-    return 0;
+    return error;
 }
 
 /* 1, 0 if messages are still under way, or -EPROTO with the reason: a sender's
@@ -139,7 +149,9 @@ int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
     }
     return ckpt_fail(failure, error,
                      error == -ENOMEM ? "no memory for the message log"
-                                      : "the checkpoint was given up");
+                     : error == -EIO
+                         ? "the MPI library does not give a message that is on its way"
+                         : "the checkpoint was given up");
 }
 
 int ckpt_drain_collectives(int (*given_up)(void), struct ckpt_failure *failure)

@@ -14,7 +14,7 @@
  * Messages that match a posted receive complete it; the others go to the log.
  * given_up: asked now and then; non-zero ends the drain (nothing is lost).
  * Returns 0, -ECANCELED (other threads of the rank have run, too), -EPROTO (more
- * messages have come than that), or -ENOMEM. Context: place for lower-half calls.
+ * messages have come than that), -EIO (the lower half fails), or -ENOMEM. Context: place for lower-half calls.
  */
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure);

@@ -109,11 +109,19 @@ static int count_peers(void)
     return 0;
 }
 
+/* Without this step the log would not be complete. */
+static void require(int error)
+{
+    if (error != 0) {
+        ckpt_log_file_fail(error);
+    }
+}
+
 static void tell(int rank, enum ckpt_seen_kind reason)
 {
     peers[rank].was_told = 1;
     ckpt_history_add(reason, rank, peers[rank].cut_sent);
-    ckpt_marker_send(rank, epoch, peers[rank].cut_sent);
+    require(ckpt_marker_send(rank, epoch, peers[rank].cut_sent));
 }
 
 /* A marker on each channel that has been used (Plank 1993, section 2.5). */
@@ -229,7 +237,9 @@ int ckpt_epoch_complete(MPI_Comm comm, int peer)
 
 static void take_questions(void)
 {
-    (void)ckpt_synchronous_receive(); /* without memory: the next time */
+    const int error = ckpt_synchronous_receive();
+
+    require(error == -ENOMEM ? 0 : error); /* without memory: the next time */
     ckpt_synchronous_match(epoch, has_all_from);
     ckpt_synchronous_answer();
 }
@@ -238,15 +248,16 @@ static void take_questions(void)
 static void receive_markers(void)
 {
     uint64_t of, count;
-    int rank;
+    int rank, found;
 
-    while (ckpt_marker_receive(&rank, &of, &count)) {
+    while ((found = ckpt_marker_receive(&rank, &of, &count)) > 0) {
         if (of == epoch) {
             ckpt_history_add(CKPT_SEEN_MARKER_RECEIVED, rank, count);
             peers[rank].expected = count;
             peers[rank].has_told = 1;
         }
     }
+    require(found);
 }
 
 void ckpt_epoch_counts(void)
@@ -319,18 +330,13 @@ static void answer_close(void)
 
 void ckpt_epoch_turn(void)
 {
-    int error;
-
     if (unfinished) {
         unfinished = 0;
         ckpt_intake_begin_late();
         send_markers();
     }
     receive_markers();
-    error = ckpt_intake_turn();
-    if (error != 0) {
-        ckpt_log_file_fail(error);
-    }
+    require(ckpt_intake_turn());
     take_questions();
     if (!answered) {
         tell_complete();

@@ -28,32 +28,31 @@ static void write_to_log(MPI_Comm comm, const struct ckpt_log_entry *entry,
     ckpt_log_file_write(comm, entry, request);
 }
 
-/* It is all here: logs it. */
+/* It is all here, or will never be: logs it, or gives the log up. */
 static void arrived(struct ckpt_log_entry *entry)
 {
     entry->arrival = NULL;
     entry->communicator->received[entry->source]++;
     ckpt_epoch_received(entry->communicator, entry->source);
-    write_to_log(entry->communicator, entry, entry->request);
+    if (entry->code == MPI_SUCCESS) {
+        write_to_log(entry->communicator, entry, entry->request);
+    } else {
+        ckpt_log_file_fail(-EIO);
+    }
 }
 
-/* Begins to receive a matched message. */
-static struct ckpt_log_entry *take(MPI_Comm comm, MPI_Message *lower,
-                                   const MPI_Status *status)
+/* Begins to receive a matched message into the room for it. 0, or -EIO as
+ * ckpt_log_receive(). */
+static int take(MPI_Comm comm, MPI_Message *lower, struct ckpt_log_room *room)
 {
-    struct ckpt_log_entry *entry = ckpt_log_entry_new(
-        status->MPI_SOURCE, status->MPI_TAG, status->_ucount);
-    int code;
+    struct ckpt_log_entry *entry = room->entry;
 
-    if (entry == NULL) {
-        return NULL;
-    }
     entry->communicator = comm;
     entry->order = ++order;
-    CKPT_CALL(code, Imrecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
-              lower, (MPI_Request *)&entry->arrival);
-    (void)code; /* the size is right, and bytes take any type */
-    return entry;
+    CKPT_CALL(entry->code, Imrecv, entry->data, room->bytes.count,
+              room->bytes.type, lower, (MPI_Request *)&entry->arrival);
+    ckpt_bytes_free(&room->bytes);
+    return entry->code == MPI_SUCCESS ? 0 : -EIO;
 }
 
 static void await(struct ckpt_log_entry *entry)
@@ -65,25 +64,23 @@ static void await(struct ckpt_log_entry *entry)
 static int take_from(MPI_Comm comm)
 {
     const MPI_Comm old = comm->channels[!ckpt_channels_colour()];
+    struct ckpt_log_room room;
     MPI_Message lower;
-    MPI_Status status;
-    int code, flag = 1;
+    int found, error = 0;
 
-    for (;;) {
-        struct ckpt_log_entry *entry;
-
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG, old, &flag, &lower,
-                  &status);
-        if (code != MPI_SUCCESS || !flag) {
-            return 0;
+    while (error == 0 && (found = ckpt_log_match_waiting(old, &room, &lower)) != 0) {
+        if (found < 0) {
+            return found;
         }
-        entry = take(comm, &lower, &status);
-        if (entry == NULL) {
-            return -ENOMEM;
+        error = take(comm, &lower, &room);
+        ckpt_log_append(comm, room.entry);
+        if (error == 0) {
+            await(room.entry);
+        } else {
+            arrived(room.entry);
         }
-        ckpt_log_append(comm, entry);
-        await(entry);
     }
+    return error;
 }
 
 static int take_all(void)
@@ -107,10 +104,11 @@ static void test_arriving(void)
     while (*link != NULL) {
         struct ckpt_log_entry *entry = *link;
         MPI_Status ignored;
-        int code, flag = 0;
+        int flag = 0;
 
-        CKPT_CALL(code, Test, (MPI_Request *)&entry->arrival, &flag, &ignored);
-        if (flag || code != MPI_SUCCESS) {
+        CKPT_CALL(entry->code, Test, (MPI_Request *)&entry->arrival, &flag,
+                  &ignored);
+        if (flag || entry->code != MPI_SUCCESS) {
             *link = entry->next_arriving;
             arrived(entry);
         } else {
@@ -358,26 +356,31 @@ static void take_back(MPI_Request request)
 /* Messages that MPI_Mprobe has matched and nobody receives yet. */
 static int take_message(MPI_Message message)
 {
-    struct ckpt_log_entry *entry =
-        take(message->communicator, (MPI_Message *)&message->handle.lower,
-             &message->status);
+    struct ckpt_log_room room;
+    struct ckpt_log_entry *entry;
     MPI_Status ignored;
-    int code, flag = 0;
+    int flag = 0, error = ckpt_log_prepare(&message->status, &room);
 
-    message->entry = entry;
-    if (entry == NULL) {
-        return -ENOMEM;
+    if (error != 0) {
+        return error;
     }
+    entry = room.entry;
+    error = take(message->communicator, (MPI_Message *)&message->handle.lower,
+                 &room);
+    message->entry = entry;
     entry->request = message;
     message->handle.lower = NULL;
-    CKPT_CALL(code, Test, (MPI_Request *)&entry->arrival, &flag, &ignored);
-    if (flag || code != MPI_SUCCESS) { /* it belongs into the image */
+    if (error == 0) {
+        CKPT_CALL(entry->code, Test, (MPI_Request *)&entry->arrival, &flag,
+                  &ignored);
+    }
+    if (flag || entry->code != MPI_SUCCESS) { /* it belongs into the image */
         entry->arrival = NULL;
         entry->communicator->received[entry->source]++;
     } else {
         await(entry);
     }
-    return 0;
+    return entry->code == MPI_SUCCESS ? 0 : -EIO;
 }
 
 static int take_matched(void)
@@ -424,22 +427,22 @@ void ckpt_intake_begin_late(void)
 
 /* The bytes of a message that has been received into the application's buffer,
  * as they travelled: sent to ourselves with the receive's arguments. */
-static struct ckpt_log_entry *read_back(MPI_Request request)
+static int read_back(MPI_Request request, struct ckpt_log_entry **entry_p)
 {
-    const MPI_Status *status = &request->status;
-    struct ckpt_log_entry *entry = ckpt_log_collect(
-        request->buffer, request->count, request->datatype, status);
+    const int error = ckpt_log_collect(request->buffer, request->count,
+                                       request->datatype, &request->status, entry_p);
 
-    if (entry != NULL) {
-        entry->order = request->order;
+    if (error == 0) {
+        (*entry_p)->order = request->order;
     }
-    return entry;
+    return error;
 }
 
 void ckpt_intake_completed(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
     struct ckpt_log_entry *entry;
+    int error;
 
     if (!request->crossing) {
         return;
@@ -449,9 +452,9 @@ void ckpt_intake_completed(MPI_Request request)
         return;
     }
     ckpt_epoch_received(comm, request->status.MPI_SOURCE);
-    entry = read_back(request);
-    if (entry == NULL) {
-        ckpt_log_file_fail(-ENOMEM);
+    error = read_back(request, &entry);
+    if (error != 0) {
+        ckpt_log_file_fail(error);
         return;
     }
     write_to_log(comm, entry, request);

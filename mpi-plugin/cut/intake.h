@@ -16,7 +16,7 @@
 
 /* Before the cut: takes unmatched receives back from the lower half, and matched
  * messages that no receive has been given yet. Context of these and the rest:
- * place for lower-half calls. 0 or -ENOMEM. */
+ * place for lower-half calls. 0, -ENOMEM or -EIO. */
 int ckpt_intake_begin(void);
 
 /* The same after the cut of a rank that was inside a collective. */
@@ -25,7 +25,7 @@ void ckpt_intake_begin_late(void);
 /* At the cut: notes receives that are pending below. Context: any. */
 void ckpt_intake_mark(void);
 
-/* Takes what has come; gives it to held receives. 0 or -ENOMEM: the log is not
+/* Takes what has come; gives it to held receives. 0, -ENOMEM or -EIO: the log is not
  * complete. */
 int ckpt_intake_turn(void);
 

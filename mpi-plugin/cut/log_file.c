@@ -115,7 +115,7 @@ int ckpt_log_file_close(uint64_t *messages_p, uint64_t *bytes_p,
     *bytes_p = file.bytes;
     return file.error == 0 ? 0
                            : ckpt_fail(failure, file.error,
-                                       "cannot write the message log: error %d",
+                                       "the message log is not complete: error %d",
                                        -file.error);
 }
 

@@ -7,6 +7,8 @@
 #include "handles/communicator.h"
 #include "runtime/crossing.h"
 
+#include <errno.h>
+
 struct marker {
     uint64_t epoch;
     uint64_t count;
@@ -20,14 +22,14 @@ int ckpt_markers_open(void)
 }
 
 /* So short a message is copied by the library at once: it waits for nobody. */
-void ckpt_marker_send(int rank, uint64_t epoch, uint64_t count)
+int ckpt_marker_send(int rank, uint64_t epoch, uint64_t count)
 {
     struct marker marker = {epoch, count};
     int code;
 
     CKPT_CALL(code, Send, &marker, (int)sizeof(marker), CKPT_LOWER(MPI_BYTE),
               rank, 0, channel);
-    (void)code; /* the ranks and their number are right */
+    return code == MPI_SUCCESS ? 0 : -EIO;
 }
 
 int ckpt_marker_receive(int *rank, uint64_t *epoch, uint64_t *count)
@@ -40,12 +42,12 @@ int ckpt_marker_receive(int *rank, uint64_t *epoch, uint64_t *count)
     CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, 0, channel, &flag, &message,
               &status);
     if (code != MPI_SUCCESS || !flag) {
-        return 0;
+        return code == MPI_SUCCESS ? 0 : -EIO;
     }
     *rank = status.MPI_SOURCE;
     CKPT_CALL(code, Mrecv, &marker, (int)sizeof(marker), CKPT_LOWER(MPI_BYTE),
               &message, &status);
     *epoch = marker.epoch;
     *count = marker.count;
-    return code == MPI_SUCCESS;
+    return code == MPI_SUCCESS ? 1 : -EIO;
 }

@@ -12,10 +12,10 @@
  * MPI_COMM_WORLD. MPI error code. Context: place for lower-half calls. */
 int ckpt_markers_open(void);
 
-/* Sends one; both never wait. Context: place for lower-half calls. */
-void ckpt_marker_send(int rank, uint64_t epoch, uint64_t count);
+/* Sends one; both never wait. 0 or -EIO. Context: place for lower-half calls. */
+int ckpt_marker_send(int rank, uint64_t epoch, uint64_t count);
 
-/* The next one that has come: 1, and whose it is. */
+/* The next one that has come: 1, and whose it is; 0 if there is none; or -EIO. */
 int ckpt_marker_receive(int *rank, uint64_t *epoch, uint64_t *count);
 
 #endif

@@ -52,23 +52,64 @@ struct ckpt_log_entry *ckpt_log_entry_new(int source, int tag, size_t size)
     return entry;
 }
 
-struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
-                                        const MPI_Status *status)
+int ckpt_log_prepare(const MPI_Status *status, struct ckpt_log_room *room)
 {
-    struct ckpt_log_entry *entry = ckpt_log_entry_new(
-        status->MPI_SOURCE, status->MPI_TAG, status->_ucount);
-    MPI_Status ignored;
-    int code;
-
-    if (entry == NULL) {
-        return NULL;
+    room->entry = ckpt_log_entry_new(status->MPI_SOURCE, status->MPI_TAG,
+                                     status->_ucount);
+    if (room->entry == NULL) {
+        return -ENOMEM;
     }
+    if (ckpt_bytes_describe(room->entry->size, &room->bytes) != MPI_SUCCESS) {
+        ckpt_log_free(room->entry);
+        room->entry = NULL;
+        return -EIO;
+    }
+    return 0;
+}
+
+static void give_up(struct ckpt_log_room *room)
+{
+    ckpt_bytes_free(&room->bytes);
+    ckpt_log_free(room->entry);
+    room->entry = NULL;
+}
+
+/* There is room before the message is matched: one that is matched and cannot be received
+ * would be lost. No other thread posts a receive in between: this one has the lane. */
+int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
+                  MPI_Message *lower)
+{
+    MPI_Status status;
+    int code, error, flag;
+
+    CKPT_CALL(code, Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, channel, &flag, &status);
+    if (code != MPI_SUCCESS || !flag) {
+        return code == MPI_SUCCESS ? 0 : -EIO;
+    }
+    error = ckpt_log_prepare(&status, room);
+    if (error != 0) {
+        return error;
+    }
+    CKPT_CALL(code, Improbe, status.MPI_SOURCE, status.MPI_TAG, channel, &flag,
+              lower, &status);
+    if (code == MPI_SUCCESS && flag) {
+        return 1;
+    }
+    give_up(room);
+    return -EIO;
+}
+
+int ckpt_log_receive(struct ckpt_log_room *room, MPI_Message *lower)
+{
+    struct ckpt_log_entry *entry = room->entry;
+    MPI_Status ignored;
+
     ckpt_lane_keep(1);
-    CKPT_CALL(code, Mrecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
-              lower, &ignored);
+    CKPT_CALL(entry->code, Mrecv, entry->data, room->bytes.count,
+              room->bytes.type, lower, &ignored);
     ckpt_lane_keep(0);
-    (void)code; /* the size is right, and bytes take any type */
-    return entry;
+    ckpt_bytes_free(&room->bytes);
+    return entry->code == MPI_SUCCESS ? 0 : -EIO;
 }
 
 void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry)
@@ -86,25 +127,20 @@ void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry)
 
 int ckpt_log_waiting(MPI_Comm comm)
 {
+    struct ckpt_log_room room;
     MPI_Message lower;
-    MPI_Status status;
-    int code, flag = 1;
+    int found, error = 0;
 
-    for (;;) {
-        struct ckpt_log_entry *entry;
-
-        CKPT_CALL(code, Improbe, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                  CKPT_CHANNEL(comm), &flag, &lower, &status);
-        if (code != MPI_SUCCESS || !flag) {
-            return 0;
+    while (error == 0 &&
+           (found = ckpt_log_match_waiting(CKPT_CHANNEL(comm), &room, &lower)) != 0) {
+        if (found < 0) {
+            return found;
         }
-        entry = ckpt_log_receive(&lower, &status);
-        if (entry == NULL) {
-            return -ENOMEM;
-        }
-        ckpt_log_append(comm, entry);
-        comm->received[entry->source]++;
+        error = ckpt_log_receive(&room, &lower);
+        ckpt_log_append(comm, room.entry);
+        comm->received[room.entry->source]++;
     }
+    return error;
 }
 
 void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry)
@@ -172,24 +208,58 @@ void ckpt_log_status(const struct ckpt_log_entry *entry, MPI_Status *status)
     }
 }
 
-int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
-                     MPI_Datatype datatype, MPI_Status *status)
-{
-    MPI_Datatype lower_type = CKPT_LOWER(datatype);
-    MPI_Request receive;
-    MPI_Status own;
-    uintptr_t upper;
-    int code, result;
+/* What a message to ourselves is sent or received with. */
+struct side {
+    void *buffer;
+    int count;
+    MPI_Datatype type; /* lower */
+};
 
-    upper = ckpt_enter();
-    code = CKPT_FUNCTION(Irecv)(buffer, count, lower_type, 0, 0, loop, &receive);
+/* Sends from one side to the other; *status: of the receive, set unless it could not
+ * begin. No other thread comes in between. MPI error code. */
+static int copy_by_message(const struct side *from, const struct side *to,
+                           MPI_Status *status)
+{
+    const uintptr_t upper = ckpt_enter();
+    MPI_Request receive;
+    int result,
+        code = CKPT_FUNCTION(Irecv)(to->buffer, to->count, to->type, 0, 0, loop,
+                                    &receive);
+
     if (code == MPI_SUCCESS) {
-        code = CKPT_FUNCTION(Send)(entry->data, (int)entry->size,
-                                   CKPT_LOWER(MPI_BYTE), 0, 0, loop);
-        result = CKPT_FUNCTION(Wait)(&receive, &own);
+        code = CKPT_FUNCTION(Send)(from->buffer, from->count, from->type, 0, 0,
+                                   loop);
+        result = CKPT_FUNCTION(Wait)(&receive, status);
         code = code == MPI_SUCCESS ? result : code;
     }
     ckpt_leave(upper);
+    return code;
+}
+
+static int unpack(const struct ckpt_log_entry *entry, const struct side *to,
+                  MPI_Status *status)
+{
+    struct ckpt_bytes bytes;
+    int code = ckpt_bytes_describe(entry->size, &bytes);
+
+    if (code == MPI_SUCCESS) {
+        code = copy_by_message(
+            &(struct side){entry->data, bytes.count, bytes.type}, to, status);
+        ckpt_bytes_free(&bytes);
+    }
+    return code;
+}
+
+int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
+                     MPI_Datatype datatype, MPI_Status *status)
+{
+    MPI_Status own = {.MPI_ERROR = MPI_SUCCESS};
+    int code = entry->code;
+
+    if (code == MPI_SUCCESS) {
+        code = unpack(entry, &(struct side){buffer, count, CKPT_LOWER(datatype)},
+                      &own);
+    }
     own.MPI_SOURCE = entry->source;
     own.MPI_TAG = entry->tag;
     if (status != MPI_STATUS_IGNORE) {
@@ -199,33 +269,55 @@ int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
     return code;
 }
 
-/* Only as many elements as hold what has come: the last may be a part of one. */
-struct ckpt_log_entry *ckpt_log_collect(void *buffer, int count,
-                                        MPI_Datatype datatype,
-                                        const MPI_Status *status)
+/* Packs `count` elements into an entry of as many bytes. 0 or -EIO. */
+static int pack(const struct side *from, struct ckpt_log_entry *entry)
 {
-    MPI_Datatype lower_type = CKPT_LOWER(datatype);
-    struct ckpt_log_entry *entry;
-    MPI_Request receive;
+    struct ckpt_bytes bytes;
     MPI_Status ignored;
-    size_t filled = 0;
-    int code, size = 0;
+    int code = ckpt_bytes_describe(entry->size, &bytes);
 
-    CKPT_CALL(code, Type_size, lower_type, &size);
+    if (code == MPI_SUCCESS) {
+        code = copy_by_message(
+            from, &(struct side){entry->data, bytes.count, bytes.type}, &ignored);
+        ckpt_bytes_free(&bytes);
+    }
+    return code == MPI_SUCCESS ? 0 : -EIO;
+}
+
+/* Only as many elements as hold what has come: the last may be a part of one. */
+int ckpt_log_collect(void *buffer, int count, MPI_Datatype datatype,
+                     const MPI_Status *status, struct ckpt_log_entry **entry_p)
+{
+    const MPI_Datatype lower_type = CKPT_LOWER(datatype);
+    struct ckpt_log_entry *entry;
+    MPI_Count size = 0;
+    size_t filled = 0;
+    int code, error;
+
+    *entry_p = NULL;
+    CKPT_CALL(code, Type_size_x, lower_type, &size);
+    if (code != MPI_SUCCESS) {
+        return -EIO;
+    }
     if (size > 0) {
         filled = (status->_ucount + (size_t)size - 1) / (size_t)size;
     }
+    if (filled > (size_t)count) {
+        return -EIO; /* no receive can have put so much there */
+    }
     entry = ckpt_log_entry_new(status->MPI_SOURCE, status->MPI_TAG,
                                filled * (size_t)size);
-    if (entry == NULL || code != MPI_SUCCESS || filled > (size_t)count) {
-        return NULL;
+    if (entry == NULL) {
+        return -ENOMEM;
     }
-    CKPT_CALL(code, Irecv, entry->data, (int)entry->size, CKPT_LOWER(MPI_BYTE),
-              0, 0, loop, &receive);
-    CKPT_CALL(code, Send, buffer, (int)filled, lower_type, 0, 0, loop);
-    CKPT_CALL(code, Wait, &receive, &ignored);
+    error = pack(&(struct side){buffer, (int)filled, lower_type}, entry);
+    if (error != 0) {
+        ckpt_log_free(entry);
+        return error;
+    }
     entry->size = status->_ucount;
-    return entry;
+    *entry_p = entry;
+    return 0;
 }
 
 void ckpt_log_discard(MPI_Comm comm)

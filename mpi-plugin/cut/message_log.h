@@ -11,6 +11,7 @@
 #ifndef CKPT_MESSAGE_LOG_H
 #define CKPT_MESSAGE_LOG_H
 
+#include "handles/byte_type.h"
 #include "handles/communicator.h"
 
 #include <stddef.h>
@@ -19,6 +20,7 @@ struct ckpt_log_entry {
     struct ckpt_log_entry *next;
     int source; /* rank in the communicator's peers */
     int tag;
+    int code;     /* MPI error code of its arrival, which its receive gives */
     size_t size;  /* bytes of data */
     size_t space; /* bytes allocated for data */
     void *data;
@@ -43,27 +45,44 @@ struct ompi_message_t {
 struct ckpt_log_entry *ckpt_log_entry_new(int source, int tag, size_t size);
 
 /*
- * An entry with the message that a completed receive with these arguments has
- * put into its buffer. NULL if out of memory. Context: any place for lower-half
- * calls.
+ * Makes *entry_p with the message that a completed receive with these arguments has
+ * put into its buffer. 0, -ENOMEM or -EIO; then *entry_p is NULL. Context: any place
+ * for lower-half calls.
  */
-struct ckpt_log_entry *ckpt_log_collect(void *buffer, int count,
-                                        MPI_Datatype datatype,
-                                        const MPI_Status *status);
+int ckpt_log_collect(void *buffer, int count, MPI_Datatype datatype,
+                     const MPI_Status *status, struct ckpt_log_entry **entry_p);
+
+/* An entry for a message, and how a lower receive is told of its bytes. */
+struct ckpt_log_room {
+    struct ckpt_log_entry *entry;
+    struct ckpt_bytes bytes;
+};
+
+/* Makes room for the message that a probe has given this status of. The caller frees
+ * room->bytes when the receive has begun. 0, -ENOMEM or -EIO: then there is nothing to
+ * free. Context of this and the following: any place for lower-half calls. */
+int ckpt_log_prepare(const MPI_Status *status, struct ckpt_log_room *room);
 
 /*
- * Receives a message that the lower half has matched, and that is so in neither
- * half's order, into a new entry before anyone else can look for it.
- * status: as the matched probe gave it. Does not put it into a log.
- * Returns NULL if out of memory. Context: any place for lower-half calls.
+ * Matches the first message that waits on a lower communicator, with room for it.
+ * Returns 1 (*lower is to be received into the room, which belongs to the caller), 0
+ * if none waits, -ENOMEM or -EIO: then the message stays in the lower half.
  */
-struct ckpt_log_entry *ckpt_log_receive(MPI_Message *lower,
-                                        const MPI_Status *status);
+int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
+                  MPI_Message *lower);
+
+/*
+ * Receives a matched message, which is in neither half's order, into the room before
+ * anyone else can look for it. Does not put it into a log. Frees room->bytes.
+ * Returns 0, or -EIO: the entry then has the MPI error code, which the application's
+ * receive will give.
+ */
+int ckpt_log_receive(struct ckpt_log_room *room, MPI_Message *lower);
 
 void ckpt_log_append(MPI_Comm comm, struct ckpt_log_entry *entry);
 
 /* Moves every message of the present colour that waits unmatched on a
- * communicator into its log. 0 or -ENOMEM. Context: place for lower-half calls.
+ * communicator into its log. 0, -ENOMEM or -EIO. Context: place for lower-half calls.
  */
 int ckpt_log_waiting(MPI_Comm comm);
 

@@ -10,10 +10,13 @@
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-/* A message: this, and the partition, packed. */
+#define MOST_PACKED (1 << 30) /* bytes of a message: MPI_Pack counts in ints */
+
+/* A message: this, and a partition or a part of one, packed. */
 struct header {
     struct ckpt_transfer transfer;
     uint64_t offset;     /* in the packed stream of all partitions */
@@ -109,17 +112,19 @@ static int number(struct ckpt_transfer *transfer, int peer, int sends)
 static int measure(MPI_Request request, struct ckpt_partitioned *whole)
 {
     MPI_Aint lower_bound;
-    int code, size = 0;
+    MPI_Count size = 0;
+    int code;
 
-    CKPT_CALL(code, Type_size, CKPT_LOWER(request->datatype), &size);
+    CKPT_CALL(code, Type_size_x, CKPT_LOWER(request->datatype), &size);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Type_get_extent, CKPT_LOWER(request->datatype),
                   &lower_bound, &whole->extent);
     }
-    if (code == MPI_SUCCESS && size > 0 &&
-        whole->count > (MPI_Count)(INT_MAX - sizeof(struct header)) / size) {
-        code = MPI_ERR_COUNT; /* more than a message can hold */
+    if (code == MPI_SUCCESS && size > MOST_PACKED) {
+        code = MPI_ERR_COUNT; /* an element is more than a message can hold */
     }
+    whole->element = (size_t)size;
+    whole->at_once = size > 0 ? (int)(MOST_PACKED / size) : INT_MAX;
     whole->size = (size_t)size * (size_t)whole->count;
     return code;
 }
@@ -181,32 +186,56 @@ void ckpt_partition_start(MPI_Request request)
     }
 }
 
-/* Where a partition is in the application's memory. */
-static char *place(MPI_Request request, int partition)
+/* Elements of a partition that one message holds, or one call unpacks. */
+struct part {
+    int partition;
+    MPI_Count first;
+    int count;
+};
+
+static struct part part_of(const struct ckpt_partitioned *whole, int partition,
+                           MPI_Count first)
+{
+    const MPI_Count left = whole->count - first;
+
+    return (struct part){partition, first,
+                         left < whole->at_once ? (int)left : whole->at_once};
+}
+
+/* Where a part is in the application's memory. */
+static char *place(MPI_Request request, const struct part *part)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
 
     return (char *)request->buffer +
-           partition * (MPI_Aint)whole->count * whole->extent;
+           (part->partition * (MPI_Aint)whole->count + (MPI_Aint)part->first) *
+               whole->extent;
+}
+
+/* Where it is among all bytes of the request. */
+static size_t offset_of(const struct ckpt_partitioned *whole, const struct part *part)
+{
+    return (size_t)part->partition * whole->size +
+           (size_t)part->first * whole->element;
 }
 
 /* ---- Sending ------------------------------------------------------------- */
 
-static int pack(MPI_Request request, int partition, void *data)
+static int pack(MPI_Request request, const struct part *part, void *data, int size)
 {
-    const struct ckpt_partitioned *whole = request->partitioned;
     int code, position = 0;
 
-    CKPT_CALL(code, Pack, place(request, partition), (int)whole->count,
-              CKPT_LOWER(request->datatype), data, (int)whole->size, &position,
+    CKPT_CALL(code, Pack, place(request, part), part->count,
+              CKPT_LOWER(request->datatype), data, size, &position,
               CKPT_LOWER(MPI_COMM_SELF));
-    if (code == MPI_SUCCESS && (size_t)position != whole->size) {
+    if (code == MPI_SUCCESS && position != size) {
         return MPI_ERR_INTERN; /* not the bare data */
     }
     return code;
 }
 
-static int send_message(MPI_Request request, struct outgoing *message)
+/* size: bytes of data. */
+static int send_message(MPI_Request request, struct outgoing *message, int size)
 {
     const MPI_Comm comm = request->communicator;
     MPI_Request send = ckpt_request_new(CKPT_REQUEST_SEND, "MPI_Pready",
@@ -217,7 +246,7 @@ static int send_message(MPI_Request request, struct outgoing *message)
         return MPI_ERR_NO_MEM;
     }
     send->buffer = &message->header;
-    send->count = (int)(sizeof(message->header) + request->partitioned->size);
+    send->count = (int)sizeof(message->header) + size;
     send->datatype = MPI_BYTE;
     send->peer = comm->members[request->peer];
     send->tag = 0;
@@ -234,10 +263,11 @@ static int send_message(MPI_Request request, struct outgoing *message)
     return MPI_SUCCESS;
 }
 
-static int send_partition(MPI_Request request, int partition)
+static int send_part(MPI_Request request, const struct part *part)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
-    const size_t size = sizeof(struct outgoing) + whole->size;
+    const int bytes = part->count * (int)whole->element;
+    const size_t size = sizeof(struct outgoing) + (size_t)bytes;
     struct outgoing *message = ckpt_memory_alloc(size);
     int code;
 
@@ -247,16 +277,32 @@ static int send_partition(MPI_Request request, int partition)
     message->allocated = size;
     message->header = (struct header){
         .transfer = whole->transfer,
-        .offset = (uint64_t)partition * whole->size,
+        .offset = offset_of(whole, part),
         .partitions = (uint32_t)whole->partitions,
     };
-    code = pack(request, partition, &message->header + 1);
+    code = pack(request, part, &message->header + 1, bytes);
     if (code == MPI_SUCCESS) {
-        code = send_message(request, message);
+        code = send_message(request, message, bytes);
     }
     if (code != MPI_SUCCESS) {
         ckpt_memory_free(message, size);
     }
+    return code;
+}
+
+/* One message, also of nothing, unless there is too much for one. */
+static int send_partition(MPI_Request request, int partition)
+{
+    const struct ckpt_partitioned *whole = request->partitioned;
+    MPI_Count first = 0;
+    int code;
+
+    do {
+        const struct part part = part_of(whole, partition, first);
+
+        code = send_part(request, &part);
+        first += part.count;
+    } while (code == MPI_SUCCESS && first < whole->count && whole->element > 0);
     return code;
 }
 
@@ -285,12 +331,19 @@ int ckpt_partition_ready(MPI_Request request, int partition)
 static int unpack(MPI_Request request, int partition)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
-    int code, position = 0;
+    MPI_Count first = 0;
+    int code = MPI_SUCCESS;
 
-    CKPT_CALL(code, Unpack, whole->stream + (size_t)partition * whole->size,
-              (int)whole->size, &position, place(request, partition),
-              (int)whole->count, CKPT_LOWER(request->datatype),
-              CKPT_LOWER(MPI_COMM_SELF));
+    while (code == MPI_SUCCESS && first < whole->count) {
+        const struct part part = part_of(whole, partition, first);
+        int position = 0;
+
+        CKPT_CALL(code, Unpack, whole->stream + offset_of(whole, &part),
+                  part.count * (int)whole->element, &position,
+                  place(request, &part), part.count,
+                  CKPT_LOWER(request->datatype), CKPT_LOWER(MPI_COMM_SELF));
+        first += part.count;
+    }
     return code;
 }
 
@@ -356,7 +409,10 @@ void ckpt_partition_progress(MPI_Request request)
     if (whole->sends) {
         return;
     }
-    (void)ckpt_log_waiting(channel);
+    if (ckpt_log_waiting(channel) == -EIO) { /* after -ENOMEM all is still there */
+        request->code = MPI_ERR_OTHER;
+        request->complete = 1;
+    }
     for (entry = channel->log_first; entry != NULL && !request->complete;
          entry = next) {
         const struct header *header = entry->data;

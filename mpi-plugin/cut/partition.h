@@ -32,6 +32,8 @@ struct ckpt_partitioned {
     int partitions;
     MPI_Count count;  /* elements of a partition */
     MPI_Aint extent;  /* of an element */
+    size_t element;   /* bytes of one, packed */
+    int at_once;      /* elements of a message */
     size_t size;      /* bytes of a partition, packed */
     int left;         /* send: partitions that are not ready */
     int messages;     /* receive: how many came, in this round, */

@@ -44,6 +44,7 @@ static MPI_Request under_way; /* linked by next_synchronous */
 static uint64_t last_serial;
 static struct note *questions, **last_question = &questions;
 static struct note *due;
+static int has_failed; /* to send a question or an answer, in this attempt */
 static MPI_Comm desk; /* hidden: where questions and answers travel */
 
 int ckpt_synchronous_open(void)
@@ -101,7 +102,7 @@ static void send_message(int to, int kind, const struct question *question)
     }
     CKPT_CALL(code, Send, question, (int)sizeof(*question),
               CKPT_LOWER(MPI_BYTE), to, kind, CKPT_CHANNEL(desk));
-    (void)code; /* the ranks and their number are right */
+    has_failed |= code != MPI_SUCCESS;
 }
 
 static void ask(MPI_Request request, uint64_t epoch)
@@ -132,6 +133,7 @@ void ckpt_synchronous_hold(uint64_t epoch)
 {
     MPI_Request request = under_way;
 
+    has_failed = 0;
     for (; request != NULL; request = request->next_synchronous) {
         if (is_open_question(request)) {
             ask(request, epoch);
@@ -194,6 +196,9 @@ static int add_question(int from, const struct question *question)
 
 static int take_in(const struct ckpt_log_entry *entry)
 {
+    if (entry->code != MPI_SUCCESS) {
+        return -EIO;
+    }
     if (entry->tag == QUESTION) {
         return add_question(entry->source, entry->data);
     }
@@ -226,7 +231,10 @@ int ckpt_synchronous_receive(void)
 {
     int error = ckpt_log_waiting(desk);
 
-    return error == 0 ? read_log() : error;
+    if (error == 0) {
+        error = read_log();
+    }
+    return error == 0 && has_failed ? -EIO : error;
 }
 
 static MPI_Comm communicator_of(uint64_t id)

@@ -51,8 +51,8 @@ void ckpt_synchronous_hold(uint64_t epoch);
 void ckpt_synchronous_keep(void);
 void ckpt_synchronous_release(void);
 
-/* Receives questions and answers that have arrived. Context: as above. 0 or
- * -ENOMEM. */
+/* Receives questions and answers that have arrived. Context: as above. 0, -ENOMEM, or
+ * -EIO if one could not be received, or one of this attempt not sent. */
 int ckpt_synchronous_receive(void);
 
 /* Finds the messages of this attempt that were asked for by ranks all of whose

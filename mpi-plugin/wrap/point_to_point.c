@@ -19,7 +19,11 @@
 #include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+
+#define LARGE_SIZE (INT_MAX - 4096) /* bytes; MPI_Pack may add a header */
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -664,11 +668,58 @@ int PMPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type,
 }
 CKPT_ALIAS(Sendrecv);
 
+/* A type of so many bytes, for the application's side of a call. */
+static int make_byte_type(size_t size, MPI_Datatype *type)
+{
+    const size_t block_size = (size_t)1 << 30;
+    const int lengths[] = {(int)(size / block_size), (int)(size % block_size)};
+    const MPI_Aint places[] = {0, (MPI_Aint)(size - size % block_size)};
+    MPI_Datatype types[] = {MPI_DATATYPE_NULL, MPI_BYTE};
+    int freed, code = PMPI_Type_contiguous((int)block_size, MPI_BYTE, &types[0]);
+
+    if (code == MPI_SUCCESS) {
+        code = PMPI_Type_create_struct(2, lengths, places, types, type);
+        freed = PMPI_Type_free(&types[0]);
+        code = code == MPI_SUCCESS ? freed : code;
+    }
+    return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
+}
+
+/* MPI_Sendrecv_replace of more bytes than MPI_Pack can count: they travel as one element.
+ * A message has the same bytes whatever types it is told of by. */
+static int replace_large(void *buffer, int count, MPI_Datatype datatype, size_t size,
+                         int dest, int out_tag, int source, int in_tag,
+                         MPI_Comm comm, MPI_Status *status)
+{
+    const MPI_Status whole = {._ucount = size};
+    struct ckpt_log_entry *packed;
+    MPI_Datatype type;
+    int error, freed, code = make_byte_type(size, &type);
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    ckpt_begin();
+    error = ckpt_log_collect(buffer, count, datatype, &whole, &packed);
+    if (error != 0) {
+        code = error == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN;
+    } else {
+        code = exchange(packed->data, 1, type, dest, out_tag, buffer, count,
+                        datatype, source, in_tag, comm, status,
+                        "MPI_Sendrecv_replace");
+        ckpt_log_free(packed);
+    }
+    ckpt_end();
+    freed = PMPI_Type_free(&type);
+    return code == MPI_SUCCESS ? freed : code;
+}
+
 int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
                           int dest, int out_tag, int source, int in_tag,
                           MPI_Comm comm, MPI_Status *status)
 {
     int code, size = 0, position = 0;
+    MPI_Count element = 0;
     char *packed;
 
     if (!LIKELY(ckpt_communicator_valid(comm))) {
@@ -676,6 +727,16 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
     }
     CKPT_REQUIRE(count >= 0, comm, MPI_ERR_COUNT, "MPI_Sendrecv_replace");
     ckpt_begin();
+    CKPT_CALL(code, Type_size_x, CKPT_LOWER(datatype), &element);
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL &&
+        (size_t)element * (size_t)count > LARGE_SIZE) {
+        ckpt_end();
+        code = replace_large(buffer, count, datatype,
+                             (size_t)element * (size_t)count, dest, out_tag,
+                             source, in_tag, comm, status);
+        return code == MPI_SUCCESS ? code
+                                   : ckpt_error(comm, code, "MPI_Sendrecv_replace");
+    }
     CKPT_CALL(code, Pack_size, count, CKPT_LOWER(datatype), CKPT_LOWER(comm),
               &size);
     packed = malloc((size_t)size + 1);
