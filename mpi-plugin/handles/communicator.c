@@ -17,6 +17,7 @@
 #include "handles/hints.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
+#include "runtime/free_later.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -328,11 +329,11 @@ void ckpt_communicator_destroy(MPI_Comm comm)
         ckpt_rank_page_give(comm->slot);
     }
     if (comm->members != comm->local_members) {
-        free(comm->members);
+        ckpt_free_later(comm->members);
     }
-    free(comm->local_members);
-    free(comm->sent);
-    free(comm->topology);
+    ckpt_free_later(comm->local_members);
+    ckpt_free_later(comm->sent);
+    ckpt_free_later(comm->topology);
     if (comm->hints != NULL) {
         ckpt_memory_free(comm->hints, comm->hints_size);
     }

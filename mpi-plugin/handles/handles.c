@@ -9,6 +9,7 @@
 #include "handles/channels.h"
 #include "handles/kinds.h"
 #include "runtime/crossing.h"
+#include "runtime/free_later.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -191,8 +192,10 @@ void *ckpt_live_find(enum ckpt_kind kind, const void *lower)
 void *ckpt_handle_new(enum ckpt_kind kind, size_t size, void *lower,
                       const char *creator, void *site)
 {
-    struct ckpt_handle *handle = calloc(1, size);
+    struct ckpt_handle *handle;
 
+    ckpt_free_noted();
+    handle = calloc(1, size);
     if (handle == NULL) {
         return NULL;
     }
@@ -228,7 +231,7 @@ static void put_aside(struct ckpt_handle *handle)
     handle->recipe = NULL;
     stale[stale_next] = handle;
     stale_next = (stale_next + 1) % STALE_COUNT;
-    free(oldest);
+    ckpt_free_later(oldest);
 }
 
 void ckpt_handle_destroy(struct ckpt_handle *handle)
@@ -238,9 +241,9 @@ void ckpt_handle_destroy(struct ckpt_handle *handle)
     if (handle->recipe != NULL) {
         ckpt_memory_free(handle->recipe, handle->recipe_size);
     }
-    free(handle->name);
+    ckpt_free_later(handle->name);
     if (handle->kind == CKPT_DATATYPE) {
-        free(((MPI_Datatype)handle)->map);
+        ckpt_free_later(((MPI_Datatype)handle)->map);
         ((MPI_Datatype)handle)->map = NULL;
     }
     put_aside(handle);
@@ -335,7 +338,7 @@ void **ckpt_translate(int count, void *const objects[], void **buffer,
     int i;
 
     if (count > capacity) {
-        lower = malloc((size_t)count * sizeof(*lower));
+        lower = ckpt_memory_alloc((size_t)count * sizeof(*lower));
         if (lower == NULL) {
             return NULL;
         }
@@ -351,8 +354,7 @@ void **ckpt_translate(int count, void *const objects[], void **buffer,
 
 void ckpt_translated_done(int count, void **lower, void **buffer)
 {
-    (void)count;
     if (lower != buffer) {
-        free(lower);
+        ckpt_memory_free(lower, (size_t)count * sizeof(*lower));
     }
 }

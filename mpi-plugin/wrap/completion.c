@@ -27,18 +27,29 @@ static void give_status(MPI_Status *to, const MPI_Status *from)
     }
 }
 
-static void close_generalized(MPI_Request request)
+/* asks: whether somebody wants the status. */
+static void close_generalized(MPI_Request request, int asks)
 {
     struct ckpt_generalized *functions = request->generalized;
     struct ckpt_callback outer;
 
     ckpt_callback_enter(&outer);
-    request->code = functions->query(functions->extra, &request->status);
+    if (asks) {
+        request->code = functions->query(functions->extra, &request->status);
+    }
     if (functions->free != NULL) {
         (void)functions->free(functions->extra);
     }
     ckpt_callback_leave(&outer);
     free(functions);
+}
+
+/* Of MPI_Request_free and MPI_Grequest_complete the later one ends it (MPI 3.1, section
+ * 12.2): no drain does, which could not call the application. */
+static void end_freed_generalized(MPI_Request request)
+{
+    close_generalized(request, 0);
+    ckpt_request_retire(request);
 }
 
 /* Hands a complete request's outcome to the application. */
@@ -48,7 +59,7 @@ static int collect(MPI_Request *request_p, MPI_Status *status)
     int code;
 
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
-        close_generalized(request);
+        close_generalized(request, 1);
     }
     code = request->code;
     give_status(status, &request->status);
@@ -447,6 +458,8 @@ int PMPI_Request_free(MPI_Request *request_p)
     if (request->active && !ckpt_request_progress(request)) {
         /* It goes on without the application; the next drain collects it. */
         request->handle.flags |= CKPT_HANDLE_FREED;
+    } else if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
+        end_freed_generalized(request);
     } else {
         ckpt_request_retire(request);
     }
@@ -533,7 +546,12 @@ int PMPI_Grequest_complete(MPI_Request request)
         return ckpt_error(NULL, MPI_ERR_REQUEST, "MPI_Grequest_complete");
     }
     request->code = MPI_SUCCESS;
-    request->complete = 1;
-    return MPI_SUCCESS;
+    if ((request->handle.flags & CKPT_HANDLE_FREED) == 0) {
+        request->complete = 1;
+        return MPI_SUCCESS;
+    }
+    ckpt_begin();
+    end_freed_generalized(request);
+    CKPT_RETURN(NULL, MPI_SUCCESS, "MPI_Grequest_complete");
 }
 CKPT_ALIAS(Grequest_complete);
