@@ -449,6 +449,18 @@ void ckpt_threads_thaw(void)
     ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
 }
 
+/* By tgkill() it would be a leader's request to park. */
+void ckpt_threads_notify_again(void)
+{
+    siginfo_t info = {.si_signo = control.signal, .si_code = SI_QUEUE};
+
+    info.si_pid = ckpt_sys_getpid();
+    while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_sys_gettid(),
+                         control.signal, (long)&info) == -EAGAIN) {
+        /* The queue of the user's signals is full, for a moment. */
+    }
+}
+
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
 {
     *threads_p = ckpt_parking.thread;

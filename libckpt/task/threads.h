@@ -36,6 +36,10 @@
 int ckpt_threads_open(int signal, void (*notify)(int in_lower),
                       int (*is_lower_thread)(int tid));
 
+/* Sends this thread the checkpoint signal: `notify` is called again, as soon as the signal
+ * is not blocked. Context: any; either thread pointer. */
+void ckpt_threads_notify_again(void);
+
 /*
  * The signal mask of the code that the checkpoint signal last interrupted for
  * a call of notify: for a leader that is to go on there, and not in the

@@ -112,7 +112,7 @@ ckpt_clock_leave(struct ckpt_clock *clock)
         uintptr_t upper_;                                                      \
         CKPT_COLLECTIVE_ENTRY();                                               \
         ckpt_collective_set((comm), (redo_flag));                              \
-        upper_ = ckpt_enter();                                                 \
+        upper_ = ckpt_enter_to_wait();                                         \
         (result) = function(__VA_ARGS__);                                      \
         ckpt_clock_leave((comm)->clock); /* from here on: left */              \
         ckpt_leave(upper_);                                                    \

@@ -188,9 +188,9 @@ void ckpt_notify(int in_lower)
         ckpt_checkpoint.kicked = 1;
         break;
     case CKPT_STATE_COLLECTIVE:
-        if (inside_collective()) {
+        if (inside_collective() && (in_lower || ckpt_in_callback())) {
             serve_inside(!in_lower);
-        } else {
+        } else { /* on the way in or out, where it is looked at */
             ckpt_pending = 1;
         }
         break;

@@ -108,13 +108,20 @@ static void serve_messages(void)
     }
 }
 
+void ckpt_notice(void)
+{
+    if (ckpt_checkpoint.open && !ckpt_multiple &&
+        ckpt_state != CKPT_STATE_SERVICE) {
+        ckpt_threads_notify_again();
+    }
+}
+
 /* A call made by application code inside a call cannot serve. The handler can,
  * if that is a collective: have it look again. */
 static void serve_around(void)
 {
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
-        (void)ckpt_sys_tgkill((int)ckpt_sys_getpid(), (int)ckpt_sys_gettid(),
-                              ckpt_checkpoint_signal());
+        ckpt_notice();
     }
 }
 

@@ -120,6 +120,23 @@ static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
     }
 }
 
+/* Has this thread look again for what the agent has said, as if the checkpoint signal
+ * came now. Context: any; the thread pointer may be the lower one. */
+void ckpt_notice(void) __attribute__((cold, visibility("hidden")));
+
+/* As ckpt_enter, for a call that may have to wait for others. A checkpoint signal that came
+ * after the last look at ckpt_pending, and before this point, has only set it: nobody would
+ * look before the call is over. From here on the handler answers. */
+static inline __attribute__((always_inline)) uintptr_t ckpt_enter_to_wait(void)
+{
+    const uintptr_t upper = ckpt_enter();
+
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_notice();
+    }
+    return upper;
+}
+
 /* Before ckpt_enter for a call that may have to wait for others. */
 static inline void ckpt_let_others(void)
 {
@@ -141,7 +158,7 @@ static inline void ckpt_let_others(void)
         if (CKPT_MAY_WAIT_##name) {                                            \
             ckpt_let_others();                                                 \
         }                                                                      \
-        upper_ = ckpt_enter();                                                 \
+        upper_ = CKPT_MAY_WAIT_##name ? ckpt_enter_to_wait() : ckpt_enter();   \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
         ckpt_leave(upper_);                                                    \
     } while (0)

@@ -28,7 +28,7 @@
         uintptr_t upper_;                                                      \
         CKPT_COLLECTIVE_ENTRY();                                               \
         ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
-        upper_ = ckpt_enter();                                                 \
+        upper_ = ckpt_enter_to_wait();                                         \
         (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
         if ((code) == MPI_SUCCESS) {                                           \
             (code) = ckpt_communicator_agree(&(fresh));                        \
@@ -256,7 +256,7 @@ CKPT_ALIAS(Comm_split_type);
         uintptr_t upper_;                                                      \
         ckpt_begin();                                                          \
         ckpt_let_others();                                                     \
-        upper_ = ckpt_enter();                                                 \
+        upper_ = ckpt_enter_to_wait();                                         \
         (code) = CKPT_FUNCTION(name)(__VA_ARGS__, &(fresh).lower);             \
         if ((code) == MPI_SUCCESS) {                                           \
             (code) = ckpt_communicator_agree(&(fresh));                        \

@@ -124,7 +124,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
     before_open(comm, name, amode);
     CKPT_COLLECTIVE_ENTRY();
     ckpt_collective_set(comm, redo);
-    upper = ckpt_enter();
+    upper = ckpt_enter_to_wait();
     code = open_lower(CKPT_LOWER(comm), name, amode, CKPT_LOWER(info),
                       &fresh, &lower);
     ckpt_clock_leave(comm->clock);

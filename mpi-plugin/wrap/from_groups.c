@@ -92,7 +92,7 @@ static int make(const struct sides *sides, const char *text, MPI_Info info,
     int code;
 
     ckpt_let_others();
-    upper = ckpt_enter();
+    upper = ckpt_enter_to_wait();
     code = sides->remote == NULL ? make_intra(sides->local, tag, info, &fresh)
                                  : make_inter(sides, tag, info, &fresh);
     if (code == MPI_SUCCESS) {

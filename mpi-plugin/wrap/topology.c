@@ -105,7 +105,7 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_Comm parent,
         int made_;                                                             \
         CKPT_COLLECTIVE_ENTRY();                                               \
         ckpt_collective_set((parent), CKPT_COLLECTIVE_REDO);                   \
-        upper_ = ckpt_enter();                                                 \
+        upper_ = ckpt_enter_to_wait();                                         \
         made_ = call;                                                          \
         if (made_ == MPI_SUCCESS) {                                            \
             made_ = ckpt_communicator_agree(&fresh_);                          \

@@ -124,7 +124,7 @@ static int take_memory(MPI_Win win)
         (void)munmap(win->base, win->room);
         win->room = 0;
     }
-    upper = ckpt_enter();
+    upper = ckpt_enter_to_wait();
     code = ckpt_shared_map(win);
     ckpt_leave(upper);
     if (code == MPI_SUCCESS) {
