@@ -285,6 +285,39 @@ int ckpt_request_wait(MPI_Request request)
     return request->code;
 }
 
+/* How many are freed until the next look for complete ones. */
+static unsigned until_look = BATCH;
+
+/* Retires those freed requests that are complete. Returns how many requests there are. */
+static unsigned collect_forgotten(void)
+{
+    struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
+    unsigned all = 0;
+
+    for (; handle != NULL; handle = next) {
+        MPI_Request request = (MPI_Request)handle;
+
+        next = ckpt_live_next(handle);
+        all++;
+        if ((handle->flags & CKPT_HANDLE_FREED) != 0 &&
+            request->request_kind != CKPT_REQUEST_COLLECTIVE &&
+            ckpt_request_progress(request)) {
+            ckpt_request_retire(request);
+        }
+    }
+    return all;
+}
+
+void ckpt_request_forget(MPI_Request request)
+{
+    request->handle.flags |= CKPT_HANDLE_FREED;
+    if (--until_look == 0) {
+        const unsigned all = collect_forgotten();
+
+        until_look = all / 8 > BATCH ? all / 8 : BATCH; /* a few looks for each */
+    }
+}
+
 /* At the cut its message may have been on its way: then it is in the log. */
 static int give_logged(MPI_Request request)
 {

@@ -92,6 +92,11 @@ static inline int ckpt_requests_valid(int count, MPI_Request const requests[])
     return requests != NULL;
 }
 
+/* A pending request that the application has freed: it goes on, and is retired when it is
+ * complete, by the next drain or when enough others have been freed after it. Context:
+ * between ckpt_begin and ckpt_end. */
+void ckpt_request_forget(MPI_Request request);
+
 /* A request from the free list; inactive, not linked. NULL: out of memory. */
 MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
                              void *site);

@@ -193,19 +193,87 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 }
 CKPT_ALIAS(Waitall);
 
-/* One pass over the requests: at most one progress of the library, then what
- * is complete is marked. Returns how many active ones there are. */
-static int progress_all(int count, MPI_Request requests[])
-{
-    int active = 0;
+#define BATCH 128 /* requests that the lower half is asked after at once */
 
+/* Requests below, and whose they are. */
+struct batch {
+    int count;
+    MPI_Request owner[BATCH], lower[BATCH];
+};
+
+/* What a pass over requests has found: how many are active, and how many of these are
+ * complete. */
+struct progress {
+    int active, complete;
+};
+
+/* Each by itself tells what is wrong with it. Returns how many are complete. */
+static int test_each(const struct batch *batch)
+{
+    int complete = 0;
+
+    for (int i = 0; i < batch->count; i++) {
+        complete += ckpt_request_progress(batch->owner[i]);
+    }
+    return complete;
+}
+
+/* Asks the lower half after all of a batch, with one progress of the library, and marks
+ * what is complete. Returns how many are. */
+static int test_batch(struct batch *batch)
+{
+    MPI_Status status[BATCH];
+    int place[BATCH], found = 0, complete = 0, code;
+
+    if (batch->count == 0) {
+        return 0;
+    }
+    CKPT_CALL(code, Testsome, batch->count, batch->lower, &found, place, status);
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
+        return test_each(batch);
+    }
+    for (int i = 0; i < found; i++) {
+        MPI_Request request = batch->owner[place[i]];
+
+        request->handle.lower = batch->lower[place[i]];
+        ckpt_request_completed(request, &status[i],
+                               code == MPI_SUCCESS ? MPI_SUCCESS
+                                                   : status[i].MPI_ERROR);
+        complete += request->complete; /* unless it is held */
+    }
+    return complete;
+}
+
+/* One pass over the requests: one progress of the library for each batch, then what
+ * is complete is marked. */
+static struct progress progress_all(int count, MPI_Request requests[])
+{
+    const int one_by_one = ckpt_multiple; /* others may wait for the same ones */
+    struct progress progress = {0, 0};
+    struct batch batch;
+
+    batch.count = 0;
     for (int i = 0; i < count; i++) {
-        if (is_active(requests[i])) {
-            active++;
-            (void)ckpt_request_progress(requests[i]);
+        MPI_Request request = requests[i];
+
+        if (request == MPI_REQUEST_NULL) {
+            continue;
+        }
+        if (request->handle.lower == NULL || one_by_one) {
+            progress.active += request->active;
+            progress.complete += request->active && ckpt_request_progress(request);
+            continue;
+        }
+        progress.active++; /* it is in the lower half: begun, and not complete */
+        batch.owner[batch.count] = request;
+        batch.lower[batch.count++] = request->handle.lower;
+        if (batch.count == BATCH) {
+            progress.complete += test_batch(&batch);
+            batch.count = 0;
         }
     }
-    return active;
+    progress.complete += test_batch(&batch);
+    return progress;
 }
 
 static int first_complete(int count, MPI_Request requests[])
@@ -222,11 +290,11 @@ static int first_complete(int count, MPI_Request requests[])
  * requests, 0 if there is nothing to wait for. */
 static int wait_for_some(int count, MPI_Request requests[])
 {
-    int active;
+    struct progress progress;
 
     for (;;) {
-        active = progress_all(count, requests);
-        if (active == 0 || first_complete(count, requests) != MPI_UNDEFINED) {
+        progress = progress_all(count, requests);
+        if (progress.active == 0 || progress.complete > 0) {
             break;
         }
         if (__builtin_expect(ckpt_pending, 0)) {
@@ -238,7 +306,7 @@ static int wait_for_some(int count, MPI_Request requests[])
     if (__builtin_expect(ckpt_pending, 0)) {
         ckpt_wait_over();
     }
-    return active;
+    return progress.active;
 }
 
 int PMPI_Waitany(int count, MPI_Request requests[], int *index,
@@ -269,16 +337,18 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                  MPI_ERR_REQUEST, "MPI_Testany");
     CKPT_REQUIRE(count >= 0 && index != NULL && flag != NULL, NULL, MPI_ERR_ARG,
                  "MPI_Testany");
-    int code = MPI_SUCCESS, active;
+    struct progress progress;
+    int code = MPI_SUCCESS;
     void *object = NULL;
 
     ckpt_begin();
-    active = progress_all(count, requests);
-    *index = first_complete(count, requests);
-    *flag = active == 0 || *index != MPI_UNDEFINED;
-    if (*index != MPI_UNDEFINED) {
+    progress = progress_all(count, requests);
+    *index = progress.complete > 0 ? first_complete(count, requests)
+                                   : MPI_UNDEFINED;
+    *flag = progress.active == 0 || progress.complete > 0;
+    if (progress.complete > 0) {
         code = collect_one(&requests[*index], status, &object);
-    } else if (active == 0) {
+    } else if (progress.active == 0) {
         give_status(status, &ckpt_empty_status);
     }
     if (__builtin_expect(ckpt_pending, 0)) {
@@ -294,14 +364,13 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
     CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Testall");
     CKPT_REQUIRE(count >= 0 && flag != NULL, NULL, MPI_ERR_ARG, "MPI_Testall");
-    int result = MPI_SUCCESS, done = 1;
+    struct progress progress;
+    int result = MPI_SUCCESS, done;
     void *object = NULL;
 
     ckpt_begin();
-    progress_all(count, requests);
-    for (int i = 0; i < count; i++) {
-        done = done && (!is_active(requests[i]) || requests[i]->complete);
-    }
+    progress = progress_all(count, requests);
+    done = progress.complete == progress.active;
     *flag = done;
     for (int i = 0; done && i < count; i++) {
         MPI_Status *status =
@@ -360,8 +429,8 @@ int PMPI_Waitsome(int count, MPI_Request requests[], int *out_count,
 {
     CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Waitsome");
-    CKPT_REQUIRE(count >= 0 && out_count != NULL && indices != NULL, NULL,
-                 MPI_ERR_ARG, "MPI_Waitsome");
+    CKPT_REQUIRE(count >= 0 && out_count != NULL && (indices != NULL || count == 0),
+                 NULL, MPI_ERR_ARG, "MPI_Waitsome");
     int code = MPI_SUCCESS;
     void *object = NULL;
 
@@ -381,15 +450,19 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
 {
     CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Testsome");
+    struct progress progress;
     int code = MPI_SUCCESS;
     void *object = NULL;
 
-    if (count < 0 || out_count == NULL || indices == NULL) {
+    if (count < 0 || out_count == NULL || (indices == NULL && count > 0)) {
         return MPI_ERR_ARG; /* Open MPI calls no error handler here */
     }
     ckpt_begin();
-    if (progress_all(count, requests) == 0) {
+    progress = progress_all(count, requests);
+    if (progress.active == 0) {
         *out_count = MPI_UNDEFINED;
+    } else if (progress.complete == 0) {
+        *out_count = 0;
     } else {
         code = collect_some(count, requests, out_count, indices, statuses,
                             &object);
@@ -456,8 +529,7 @@ int PMPI_Request_free(MPI_Request *request_p)
         }
     }
     if (request->active && !ckpt_request_progress(request)) {
-        /* It goes on without the application; the next drain collects it. */
-        request->handle.flags |= CKPT_HANDLE_FREED;
+        ckpt_request_forget(request);
     } else if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
         end_freed_generalized(request);
     } else {
