@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.c - many requests at once, none at all, and forgotten ones.
+ * completion.c - many requests at once, none at all, and forgotten ones; duplicates that
+ * fail.
  */
 #include "selfcheck.h"
 
@@ -156,6 +157,90 @@ static void forget_generalized(void)
     CHECK(frees == 2);
 }
 
+/* ---- Copies that fail ------------------------------------------------------------ */
+
+static int copies, deletes;
+
+static int fail_second_copy(int *flag)
+{
+    *flag = 1;
+    return ++copies == 2 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int copy_of_comm(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra;
+    *(void **)out = in;
+    return fail_second_copy(flag);
+}
+
+static int delete_of_comm(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    deletes++;
+    return MPI_SUCCESS;
+}
+
+static int copy_of_type(MPI_Datatype type, int keyval, void *extra, void *in, void *out,
+                        int *flag)
+{
+    (void)type, (void)keyval, (void)extra;
+    *(void **)out = in;
+    return fail_second_copy(flag);
+}
+
+static int delete_of_type(MPI_Datatype type, int keyval, void *value, void *extra)
+{
+    (void)type, (void)keyval, (void)value, (void)extra;
+    deletes++;
+    return MPI_SUCCESS;
+}
+
+/* The copy is gone, and so are the attributes that it had. */
+static void fail_to_duplicate_comm(void)
+{
+    MPI_Comm comm, copy;
+    int keyval[2];
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_create_keyval(copy_of_comm, delete_of_comm, &keyval[i], NULL);
+        MPI_Comm_set_attr(comm, keyval[i], &keyval[i]);
+    }
+    copies = deletes = 0;
+    copy = MPI_COMM_WORLD;
+    CHECK(MPI_Comm_dup(comm, &copy) != MPI_SUCCESS);
+    CHECK(copy == MPI_COMM_NULL && copies == 2 && deletes == 1);
+    MPI_Comm_free(&comm);
+    CHECK(deletes == 3);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_free_keyval(&keyval[i]);
+    }
+}
+
+static void fail_to_duplicate_type(void)
+{
+    MPI_Datatype type, copy;
+    int keyval[2];
+
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_create_keyval(copy_of_type, delete_of_type, &keyval[i], NULL);
+        MPI_Type_set_attr(type, keyval[i], &keyval[i]);
+    }
+    copies = deletes = 0;
+    copy = MPI_INT;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Type_dup(type, &copy) != MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    CHECK(copies == 2);
+    MPI_Type_free(&type);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_free_keyval(&keyval[i]);
+    }
+}
+
 static long resident_kb(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -208,6 +293,8 @@ int main(int argc, char **argv)
     }
     forget_generalized();
     forget_sends(rank);
+    fail_to_duplicate_comm();
+    fail_to_duplicate_type();
     print_answer(0);
     return MPI_Finalize();
 }

@@ -271,6 +271,9 @@ int PMPI_Type_dup(MPI_Datatype datatype, MPI_Datatype *new_type)
     ckpt_end();
     if (code == MPI_SUCCESS) {
         code = ckpt_attributes_copy(&datatype->handle, &(*new_type)->handle);
+        if (code != MPI_SUCCESS) { /* MPI 3.1, section 6.7.4 */
+            (void)PMPI_Type_free(new_type);
+        }
     }
     return code == MPI_SUCCESS ? code : ckpt_error(NULL, code, "MPI_Type_dup");
 }

@@ -86,12 +86,20 @@ static int copy_contents(MPI_Comm from, MPI_Comm to)
                                : code;
 }
 
-/* Ends a wrapper that duplicates: callbacks run outside the critical part. */
-static int finish_dup(int code, MPI_Comm from, MPI_Comm to, const char *name)
+/* Ends a wrapper that duplicates: callbacks run outside the critical part. If one fails,
+ * the call does (MPI 3.1, section 6.7.2): the copy is freed, with the attributes that it
+ * has. `code`: whether there is a copy. */
+static int finish_dup(int code, MPI_Comm from, MPI_Comm *to, const char *name)
 {
     ckpt_end();
     if (code == MPI_SUCCESS) {
-        code = copy_contents(from, to);
+        code = copy_contents(from, *to);
+        if (code != MPI_SUCCESS) {
+            (void)PMPI_Comm_free(to);
+        }
+    }
+    if (code != MPI_SUCCESS) {
+        *to = MPI_COMM_NULL;
     }
     return code == MPI_SUCCESS ? code : ckpt_error(from, code, name);
 }
@@ -117,7 +125,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *new_comm)
     if (code == MPI_SUCCESS) {
         ckpt_hints_inherit(comm, *new_comm);
     }
-    return finish_dup(code, comm, *new_comm, "MPI_Comm_dup");
+    return finish_dup(code, comm, new_comm, "MPI_Comm_dup");
 }
 CKPT_ALIAS(Comm_dup);
 
@@ -136,7 +144,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
     if (code == MPI_SUCCESS) {
         ckpt_hints_note(*new_comm);
     }
-    return finish_dup(code, comm, *new_comm, "MPI_Comm_dup_with_info");
+    return finish_dup(code, comm, new_comm, "MPI_Comm_dup_with_info");
 }
 CKPT_ALIAS(Comm_dup_with_info);
 
@@ -178,11 +186,11 @@ static int duplicate_nonblocking(MPI_Comm comm, MPI_Info info,
     if (code == MPI_SUCCESS && info != NULL) {
         code = ckpt_hints_expect(call.twin, info);
     }
-    code = finish_dup(code, comm, call.twin, name);
+    *new_comm = call.twin;
+    code = finish_dup(code, comm, new_comm, name);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    *new_comm = call.twin;
     return ckpt_nonblocking_start(&call, request, name, site);
 }
 
