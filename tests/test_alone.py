@@ -243,6 +243,49 @@ def test_a_static_program_is_refused(lab):
     assert any("statically linked" in line for line in job.lines), job.lines
 
 
+def test_a_dynamic_linker_is_refused(lab):
+    """`ld.so ./prog`: the user is told before it starts."""
+    job = alone.start(lab, "/lib64/ld-linux-x86-64.so.2", "/bin/echo", "started")
+    assert job.finish() == 4
+    assert any("start the program itself" in line for line in job.lines), job.lines
+    assert "started" not in job.lines
+
+
+def test_a_program_of_musl_is_refused(lab):
+    """Known by its dynamic linker, which need not be there."""
+    source, path = lab.directory / "hello.c", lab.directory / "hello"
+    source.write_text("int main(void) { return 0; }", encoding="utf-8")
+    linker = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"
+    subprocess.run(["gcc", "-o", path, source, linker], check=True)
+    job = alone.start(lab, path)
+    assert job.finish() == 4
+    assert any("linked with musl" in line for line in job.lines), job.lines
+
+
+def test_preloaded_library_with_a_thread(lab):
+    """It is the program's, and not the restart program's, too (an allocator may be so)."""
+    source, path = lab.directory / "threaded.c", lab.directory / "threaded.so"
+    source.write_text(
+        """
+        #include <pthread.h>
+        #include <unistd.h>
+        static void *wait_for_ever(void *none) { pause(); return none; }
+        __attribute__((constructor)) static void start(void)
+        {
+            pthread_t thread;
+            pthread_create(&thread, NULL, wait_for_ever, NULL);
+        }
+        """,
+        encoding="utf-8",
+    )
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", path, source], check=True)
+    command = [sys.executable, "-c", HASHES, 3_000_000]
+    job = alone.start(lab, *command, LD_PRELOAD=path)
+    job.wait_for("^step", count=2)
+    alone.save_twice_and_kill(lab, job)
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
 def test_a_shell_is_no_rank(lab):
     """It is told so, and what it starts is left alone."""
     job = alone.start(lab, "sh", "-c", "ls -d / && echo OK")

@@ -8,13 +8,14 @@
 #include "cli/program_file.hpp"
 #include "common/processes.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <vector>
 
 #include <elf.h>
+#include <limits.h>
 
 namespace fs = std::filesystem;
 
@@ -114,25 +115,37 @@ std::optional<Diagnosis> diagnose(int pid)
 
 } // namespace
 
-bool is_statically_linked(const fs::path &program)
+std::optional<std::string> dynamic_linker_of(const fs::path &program)
 {
     std::ifstream file(program, std::ios::binary);
     Elf64_Ehdr header{};
     file.read(reinterpret_cast<char *>(&header), sizeof(header));
     if (!file || std::string_view(reinterpret_cast<char *>(header.e_ident),
                                   SELFMAG) != ELFMAG) {
-        return false;
+        return std::nullopt;
     }
     for (unsigned i = 0; i < header.e_phnum; i++) {
         Elf64_Phdr segment{};
         file.seekg(static_cast<std::streamoff>(header.e_phoff +
                                                i * sizeof(segment)));
         file.read(reinterpret_cast<char *>(&segment), sizeof(segment));
-        if (!file || segment.p_type == PT_INTERP) {
-            return false;
+        if (!file) {
+            return std::nullopt;
+        }
+        if (segment.p_type == PT_INTERP) {
+            std::string name(std::min<std::uint64_t>(segment.p_filesz, PATH_MAX), '\0');
+            file.seekg(static_cast<std::streamoff>(segment.p_offset));
+            file.read(name.data(), static_cast<std::streamsize>(name.size()));
+            return file ? std::optional(std::string(name.c_str())) : std::nullopt;
         }
     }
-    return true;
+    return "";
+}
+
+bool is_statically_linked(const fs::path &program)
+{
+    const auto linker = dynamic_linker_of(program);
+    return linker && linker->empty();
 }
 
 Diagnosis why_no_agent(int pid)

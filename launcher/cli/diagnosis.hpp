@@ -7,6 +7,8 @@
 #include "cli/command.hpp"
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace ckpt::cli
 {
@@ -19,6 +21,10 @@ struct Diagnosis {
 
 /* Looks at the process and all its descendants. */
 Diagnosis why_no_agent(int pid);
+
+/* The dynamic linker that an ELF program names, "" if it names none. Nothing if it is no
+ * such program, or cannot be read. */
+std::optional<std::string> dynamic_linker_of(const std::filesystem::path &program);
 
 /* True if the file is an ELF program without an interpreter: nothing can be
  * preloaded into it. False if it cannot be read. */

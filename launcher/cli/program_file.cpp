@@ -56,6 +56,22 @@ bool is_of_another_architecture(const fs::path &program)
             header.e_machine != EM_X86_64);
 }
 
+/* Such as /lib64/ld-linux-x86-64.so.2, which a user has run a program by. */
+bool is_dynamic_linker(const fs::path &program)
+{
+    std::error_code error;
+    const fs::path file = fs::canonical(program, error);
+    const std::string name = (error ? program : file).filename();
+    return is_statically_linked(program) && name.starts_with("ld") &&
+           name.find(".so") != name.npos;
+}
+
+bool is_linked_with_musl(const fs::path &program)
+{
+    const auto linker = dynamic_linker_of(program);
+    return linker && fs::path(*linker).filename().string().starts_with("ld-musl");
+}
+
 /* The dynamic linker does not preload into such a program (ld.so(8)). */
 bool has_rights_of_its_own(const fs::path &program)
 {
@@ -107,7 +123,12 @@ bool is_shell(const fs::path &program)
 
 void require_preloadable(const fs::path &program)
 {
-    const char *why = is_statically_linked(program) ? "is statically linked"
+    const char *why = is_dynamic_linker(program)
+                          ? "is a dynamic linker, into which nothing can be preloaded (start "
+                            "the program itself)"
+                      : is_statically_linked(program) ? "is statically linked"
+                      : is_linked_with_musl(program)
+                          ? "is linked with musl, and ckpt needs glibc"
                       : is_of_another_architecture(program)
                           ? "is not a program for x86-64"
                       : has_rights_of_its_own(program)

@@ -22,8 +22,9 @@ bool is_shell(const std::filesystem::path &program);
 
 /*
  * Throws CommandError(exit_refused) if nothing can be preloaded into the program,
- * so that it would run without checkpoints: statically linked, of another
- * architecture, or with rights of its own (set-user-ID).
+ * so that it would run without checkpoints: statically linked, a dynamic linker, with
+ * another C library than glibc, of another architecture, or with rights of its own
+ * (set-user-ID).
  */
 void require_preloadable(const std::filesystem::path &program);
 

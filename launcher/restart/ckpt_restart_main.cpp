@@ -26,6 +26,7 @@ extern "C" {
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <string>
@@ -67,6 +68,18 @@ void choose_other_addresses(char **arguments)
                       ~static_cast<unsigned long>(ADDR_NO_RANDOMIZE));
     }
     ::execv("/proc/self/exe", arguments);
+}
+
+/* The user's preloaded libraries are part of the saved memory. Here they could start threads,
+ * which this program must not have. */
+void execute_without_preloaded(char **arguments)
+{
+    const char *libraries = std::getenv("LD_PRELOAD");
+    if (libraries != nullptr && *libraries != '\0') {
+        ::unsetenv("LD_PRELOAD");
+        ::execv("/proc/self/exe", arguments);
+        fail("cannot execute itself without LD_PRELOAD: {}", std::strerror(errno));
+    }
 }
 
 void require_rank_count(const Manifest &manifest, const Place &place)
@@ -144,9 +157,10 @@ int main(int argc, char **argv)
                            "Started by 'ckpt restart', once for each rank.\n");
         return 2;
     }
-    ckpt_tell_started();
     Place place;
     try {
+        execute_without_preloaded(argv);
+        ckpt_tell_started();
         place = ckpt::restart::place_in_launch();
         restart(argv[1], place, argv);
     } catch (const std::exception &error) {
