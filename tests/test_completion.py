@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that complete requests (MPI 3.1, section 3.7.5), and requests that are freed."""
+"""Calls that complete requests (MPI 3.1, section 3.7.5), requests that are freed, and
+arguments that mean nothing."""
 
 from ckpttest.programs import Program
 from ckpttest.settings import APPS
 
 PROGRAM = Program("completion", [APPS / "completion"], 2, progress="")
+INSIGNIFICANT = [APPS / "insignificant"]
 
 
 def test_native(lab):
@@ -21,3 +23,12 @@ def test_with_checkpoints(lab):
     """Many of them."""
     lab.start(PROGRAM, CKPT_INTERVAL="50ms", CKPT_KEEP=1).succeed()
     assert lab.checkpoints()
+
+
+def test_insignificant_arguments(lab):
+    """Natively and under ckpt; also where blocking collectives are begun and waited for,
+    as several threads may be in MPI."""
+    for argv in (INSIGNIFICANT, [*INSIGNIFICANT, "multiple"]):
+        program = Program("insignificant", argv, 4, progress="")
+        lab.start_native(program).succeed()
+        lab.start(program).succeed()

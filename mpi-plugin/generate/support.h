@@ -33,6 +33,13 @@ static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
     return ckpt_is_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
 }
 
+/* A datatype whose buffer may be MPI_IN_PLACE: then it may be anything. */
+static inline MPI_Datatype ckpt_unless_beside_place(const void *buffer,
+                                                    MPI_Datatype datatype)
+{
+    return buffer == MPI_IN_PLACE ? MPI_DATATYPE_NULL : datatype;
+}
+
 static inline int ckpt_unless_in_place(const void *buffer, int blocks)
 {
     return buffer == MPI_IN_PLACE ? 0 : blocks;

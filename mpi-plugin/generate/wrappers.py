@@ -287,10 +287,16 @@ class CollectiveWrapper(Wrapper):
         """The name of the blocking form."""
         return name
 
-    @staticmethod
-    def _significant(argument):
-        """A type; elsewhere than at the root it may be anything."""
-        return f"ckpt_at_root(comm, root, {argument.name})" if argument.root_only else argument.name
+    def _significant(self, argument):
+        """A type; elsewhere than at the root, and beside MPI_IN_PLACE, it may be
+        anything."""
+        text = argument.name
+        if argument.root_only:
+            text = f"ckpt_at_root(comm, root, {text})"
+        buffer = argument.name.replace("type", "buf")
+        if buffer == self.rule.in_place and buffer != argument.name:
+            text = f"ckpt_unless_beside_place({buffer}, {text})"
+        return text
 
     def _add(self, argument):
         if argument.handle == "MPI_Datatype" and not argument.is_array:

@@ -296,6 +296,9 @@ int PMPI_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer,
     int code;
 
     REQUIRE(local, "MPI_Intercomm_create");
+    if (local->rank != local_leader) {
+        peer = MPI_COMM_NULL; /* there it may be anything */
+    }
     MAKE_UNCLOCKED(code, fresh, Intercomm_create, CKPT_LOWER(local),
                    local_leader, CKPT_LOWER(peer), remote_leader, tag);
     if (code == MPI_SUCCESS) {
@@ -499,6 +502,12 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 }
 CKPT_ALIAS(Comm_get_parent);
 
+/* Hints of the root; elsewhere they may be anything. */
+static MPI_Info of_root(MPI_Comm comm, int root, MPI_Info info)
+{
+    return comm->rank == root ? info : MPI_INFO_NULL;
+}
+
 int PMPI_Comm_spawn(const char *command, char *argv[], int count, MPI_Info info,
                     int root, MPI_Comm comm, MPI_Comm *inter, int errors[])
 {
@@ -506,6 +515,7 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int count, MPI_Info info,
     int code;
 
     REQUIRE(comm, "MPI_Comm_spawn");
+    info = of_root(comm, root, info);
     ckpt_begin();
     CKPT_CALL(code, Comm_spawn, command, argv, count, CKPT_LOWER(info), root,
               CKPT_LOWER(comm), &lower, errors);
@@ -527,7 +537,8 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
 
     REQUIRE(comm, "MPI_Comm_spawn_multiple");
     ckpt_begin();
-    lower_infos = ckpt_translate(count, (void *const *)infos, few, 16);
+    lower_infos = ckpt_translate(comm->rank == root ? count : 0,
+                                 (void *const *)infos, few, 16);
     if (lower_infos == NULL) {
         CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Comm_spawn_multiple");
     }
@@ -549,6 +560,7 @@ static int rendezvous(int accept, const char *port, MPI_Info info, int root,
     int code;
 
     REQUIRE(comm, name);
+    info = of_root(comm, root, info);
     ckpt_begin();
     if (accept) {
         CKPT_CALL(code, Comm_accept, port, CKPT_LOWER(info), root,

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * insignificant.c [multiple] - arguments that mean nothing at a rank hold anything: those of the
+ * root elsewhere, types beside MPI_IN_PLACE, communicators of who is no leader.
+ */
+#include "selfcheck.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No object has this address. */
+#define NO_TYPE ((MPI_Datatype)(intptr_t)8)
+#define NO_COMM ((MPI_Comm)(intptr_t)8)
+static void *const volatile nothing = (void *)(intptr_t)8; /* for the compiler, anything */
+#define NOTHING nothing
+
+#define ROOT 0
+
+static int rank, size;
+
+static int is_root(void)
+{
+    return rank == ROOT;
+}
+
+static void gather(void)
+{
+    int own = rank + 1, *all = calloc((size_t)size, sizeof(int)), *counts = NULL, *places = NULL;
+
+    if (is_root()) {
+        counts = malloc((size_t)size * sizeof(int));
+        places = malloc((size_t)size * sizeof(int));
+        for (int i = 0; i < size; i++) {
+            counts[i] = 1;
+            places[i] = i;
+        }
+    }
+    MPI_Gather(&own, 1, MPI_INT, is_root() ? all : NOTHING, is_root() ? 1 : -5,
+               is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD);
+    CHECK(!is_root() || all[size - 1] == size);
+    memset(all, 0, (size_t)size * sizeof(int));
+    all[0] = 1;
+    MPI_Gather(is_root() ? MPI_IN_PLACE : &own, is_root() ? -3 : 1, is_root() ? NO_TYPE : MPI_INT,
+               is_root() ? all : NOTHING, 1, is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD);
+    CHECK(!is_root() || (all[0] == 1 && all[size - 1] == size));
+    MPI_Gatherv(&own, 1, MPI_INT, is_root() ? all : NOTHING, is_root() ? counts : NOTHING,
+                is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD);
+    CHECK(!is_root() || all[size - 1] == size);
+    own = 0;
+    MPI_Scatter(is_root() ? all : NOTHING, is_root() ? 1 : -5, is_root() ? MPI_INT : NO_TYPE, &own, 1,
+                MPI_INT, ROOT, MPI_COMM_WORLD);
+    CHECK(own == rank + 1);
+    own = 0;
+    MPI_Scatterv(is_root() ? all : NOTHING, is_root() ? counts : NOTHING,
+                 is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, &own, 1, MPI_INT, ROOT,
+                 MPI_COMM_WORLD);
+    CHECK(own == rank + 1);
+    free(all);
+    free(counts);
+    free(places);
+}
+
+static void reduce(void)
+{
+    int own = 1, sum = 1;
+
+    MPI_Reduce(&own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM, ROOT, MPI_COMM_WORLD);
+    CHECK(!is_root() || sum == size);
+    sum = 1;
+    MPI_Reduce(is_root() ? MPI_IN_PLACE : &own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM, ROOT,
+               MPI_COMM_WORLD);
+    CHECK(!is_root() || sum == size);
+}
+
+static void in_place(void)
+{
+    int *all = calloc((size_t)size, sizeof(int)), *counts = malloc((size_t)size * sizeof(int)),
+        *places = malloc((size_t)size * sizeof(int));
+    MPI_Datatype *types = malloc((size_t)size * sizeof *types);
+
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        places[i] = i;
+        types[i] = MPI_INT;
+    }
+    all[rank] = rank + 1;
+    MPI_Allgather(MPI_IN_PLACE, -4, NO_TYPE, all, 1, MPI_INT, MPI_COMM_WORLD);
+    CHECK(all[size - 1] == size);
+    MPI_Allgatherv(MPI_IN_PLACE, -4, NO_TYPE, all, counts, places, MPI_INT, MPI_COMM_WORLD);
+    CHECK(all[0] == 1 && all[size - 1] == size);
+    MPI_Alltoall(MPI_IN_PLACE, -4, NO_TYPE, all, 1, MPI_INT, MPI_COMM_WORLD);
+    CHECK(all[0] == rank + 1);
+    MPI_Alltoallv(MPI_IN_PLACE, NOTHING, NOTHING, NO_TYPE, all, counts, places, MPI_INT,
+                  MPI_COMM_WORLD);
+    for (int i = 0; i < size; i++) {
+        places[i] *= (int)sizeof(int);
+    }
+    MPI_Alltoallw(MPI_IN_PLACE, NOTHING, NOTHING, NOTHING, all, counts, places, types,
+                  MPI_COMM_WORLD);
+    free(all);
+    free(counts);
+    free(places);
+    free(types);
+}
+
+/* The same begun and waited for. */
+static void nonblocking(void)
+{
+    int own = rank + 1, *all = calloc((size_t)size, sizeof(int));
+    MPI_Request request;
+
+    MPI_Igather(&own, 1, MPI_INT, is_root() ? all : NOTHING, is_root() ? 1 : -5,
+                is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(!is_root() || all[size - 1] == size);
+    own = 0;
+    MPI_Iscatter(is_root() ? all : NOTHING, is_root() ? 1 : -5, is_root() ? MPI_INT : NO_TYPE, &own,
+                 1, MPI_INT, ROOT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(own == rank + 1);
+    memset(all, 0, (size_t)size * sizeof(int));
+    all[rank] = rank + 1;
+    MPI_Iallgather(MPI_IN_PLACE, -4, NO_TYPE, all, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(all[0] == 1 && all[size - 1] == size);
+    free(all);
+}
+
+/* Two groups; the second half's ranks that are no leaders know no peer. */
+static void between_groups(void)
+{
+    MPI_Comm half, between;
+    const int color = rank % 2;
+    int value = color == 0 ? 42 : 0;
+
+    MPI_Comm_split(MPI_COMM_WORLD, color, rank, &half);
+    MPI_Intercomm_create(half, 0, rank < 2 ? MPI_COMM_WORLD : NO_COMM, rank < 2 ? 1 - color : -77, 3,
+                         &between);
+    MPI_Bcast(color == 0 && rank != 0 ? NOTHING : &value, 1, MPI_INT,
+              color == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+    CHECK(value == 42);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+
+    MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    gather();
+    reduce();
+    in_place();
+    nonblocking();
+    between_groups();
+    print_answer(0);
+    return MPI_Finalize();
+}
