@@ -21,11 +21,13 @@ namespace
 PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
 {
     PageRanges mappings;
-    std::uint32_t last = UINT32_MAX;
-    for (const ChunkJob &job : plan.jobs) {
-        if (job.region != std::exchange(last, job.region)) {
-            const ckpt_region &region = image.regions[job.region];
-            mappings.push_back({region.start, region.end});
+    auto region = image.regions.begin();
+    for (const ckpt_range &run : plan.runs) {
+        while (region->end <= run.start) {
+            ++region;
+        }
+        if (mappings.empty() || mappings.back().end <= run.start) {
+            mappings.push_back({region->start, region->end});
         }
     }
     return mappings;
@@ -40,7 +42,8 @@ RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
       image_(read_description(memory_, process.snapshot, whose_)), pool_(pool),
       sharing_(sharing)
 {
-    image_.is_partial = is_partial && process_.changes != nullptr;
+    is_partial_ = is_partial && process_.changes != nullptr;
+    image_.is_packed = is_partial_ || has_many_regions(image_);
     if (method_ == SnapshotMethod::cll) {
         if (process_.protection != nullptr && pool_ != nullptr) {
             return;
@@ -71,14 +74,15 @@ void RankCapture::require_standing() const
 const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
     plan_ = plan_chunks(memory_, image_, chunk_size, part,
-                        image_.is_partial ? process_.changes.get() : nullptr);
+                        is_partial_ ? process_.changes.get() : nullptr);
     require_standing();
-    if (image_.is_partial && part != PlanPart::common) {
+    if (image_.is_packed && part != PlanPart::common) {
         image_.page_runs = plan_.page_runs;
         image_.pages.bytes = plan_.page_bytes;
-    } else if (process_.changes != nullptr && process_.changes->compares() &&
-               part != PlanPart::common) {
-        process_.changes->changed(memory_, data_of_partial(memory_, image_));
+    }
+    if (!is_partial_ && process_.changes != nullptr && process_.changes->compares() &&
+        part != PlanPart::common) {
+        process_.changes->changed(memory_, data_of_packable(memory_, image_));
     }
     by_reference_.insert(by_reference_.end(), plan_.by_reference.begin(),
                          plan_.by_reference.end());
@@ -119,7 +123,7 @@ void RankCapture::mark_changes()
 {
     PageRanges ranges;
     for (const ckpt_region &region : image_.regions) {
-        if (may_be_partial(region)) {
+        if (may_be_packed(region)) {
             ranges.push_back({region.start, region.end});
         }
     }

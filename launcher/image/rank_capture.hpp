@@ -83,6 +83,7 @@ class RankCapture
     std::string remark_;
     RemoteMemory memory_; /* of the process, or of its copy */
     RankImage image_;
+    bool is_partial_ = false; /* no more than what has changed is saved */
     ChunkPlan plan_; /* of what is being read */
     std::unique_ptr<MemorySource> source_;
     PagePool *pool_;

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
+#include "image/page_sharing.hpp"
 #include "image/remote_memory.hpp"
 
 #include "common/files.hpp"
@@ -214,6 +215,123 @@ TEST(Image, StoresNoChunkOfZeros)
     EXPECT_EQ(load(reader, one)[9 * mebibyte], std::byte{1});
     EXPECT_LT(piece.bytes, 256u << 10);
     EXPECT_LT(stats.bytes_read, 33 * mebibyte);
+}
+
+namespace
+{
+
+/* Each page has content of its own. */
+void number_pages(std::span<std::byte> memory)
+{
+    for (std::size_t at = 0; at < memory.size(); at += page) {
+        std::size_t number = at / page + 1;
+        std::memcpy(&memory[at], &number, sizeof number);
+    }
+}
+
+/* Reads all private memory at once, as a restart does; it must be what the child has. */
+void expect_private_memory(const NodeFileReader &reader, const ChildProcess &child)
+{
+    const RankImage &image = reader.rank(0);
+    std::vector<std::vector<std::byte>> contents;
+    std::vector<MemoryPlace> places;
+    contents.reserve(image.regions.size());
+    for (const ckpt_region &region : image.regions) {
+        if (may_be_packed(region)) {
+            places.push_back({region.start,
+                              contents.emplace_back(region.end - region.start)});
+        }
+    }
+    reader.read_pages(0, places);
+    std::size_t differing = 0;
+    RemoteMemory memory(child.pid());
+    std::vector<std::byte> original;
+    for (const MemoryPlace &place : places) {
+        original.resize(place.bytes.size());
+        memory.read(place.address, original);
+        differing += !std::ranges::equal(place.bytes, original);
+    }
+    EXPECT_EQ(differing, 0u);
+    reader.verify();
+}
+
+/* The version in the header. */
+std::string version_of(const std::string &path)
+{
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    return line;
+}
+
+} // namespace
+
+TEST(Image, AHundredThousandRegionsAreStoredTogether)
+{
+    constexpr std::size_t count = 100000;
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        number_pages(description.map_pages(count));
+    });
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    const RankImage &image = reader.rank(0);
+    EXPECT_GT(image.regions.size(), count);
+    EXPECT_TRUE(image.chunks.empty());
+    EXPECT_LT(image.pages.chunks.size(), 500u);
+    EXPECT_EQ(version_of(scratch / piece.file), "format 4");
+    expect_private_memory(reader, child);
+    const std::size_t last = region_of_size(reader, page) + count - 1;
+    EXPECT_EQ(load(reader, last), memory_of(child, image.regions[last]));
+
+    NodeFileWriter writer(scratch.path(), "n2", {});
+    writer.copy(reader, 0);
+    NodeFileReader copied(scratch / writer.commit().file);
+    EXPECT_TRUE(copied.rank(0).chunks.empty());
+    expect_private_memory(copied, child);
+}
+
+TEST(Image, PagesOfManyRegionsAreShared)
+{
+    ScratchDirectory scratch;
+    write_file(scratch / "data", 16 * mebibyte, 8);
+    ChildProcess child([&](Description &description) {
+        std::span<std::byte> pages = description.map_pages(1500);
+        for (std::size_t i = 0; i < 1500; i++) {
+            fill_random(pages.subspan(i * page, page), 1 + i % 500); /* each three times */
+        }
+        (void)description.map_file(scratch / "data", 16 * mebibyte); /* below them: the first one */
+    });
+    SharingChoice sharing{Switch::on};
+    WriterOptions options;
+    options.codec = Codec::parse("none");
+    options.sharing = &sharing;
+    CaptureStats stats;
+    Piece piece = save(child, scratch.path(), options, &stats);
+    NodeFileReader reader(scratch / piece.file);
+    EXPECT_EQ(reader.rank(0).regions.front().kind, CKPT_REGION_FILE);
+    EXPECT_GE(length_of(shared_ranges(reader.rank(0))), 1000 * page);
+    EXPECT_LT(stats.bytes_stored, 1000 * page);
+    expect_private_memory(reader, child);
+}
+
+TEST(Image, ManyRegionsThatAreNotPrivateHaveDatasets)
+{
+    constexpr std::size_t count = 3000;
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        number_pages(description.map_pages(count, CKPT_REGION_SHARED));
+    });
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    const RankImage &image = reader.rank(0);
+    EXPECT_GE(image.chunks.size(), count);
+    const std::size_t first = region_of_size(reader, page);
+    for (std::size_t i : {first, first + count / 2, first + count - 1}) {
+        EXPECT_EQ(load(reader, i), memory_of(child, image.regions[i]));
+    }
+    reader.verify();
 }
 
 TEST(Image, SparseTebibyteIsNotTouched)
