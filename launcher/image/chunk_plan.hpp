@@ -26,6 +26,8 @@ struct ChunkJob {
     bool is_file; /* mapping of a file: may reach beyond the file's end */
     bool is_packed = false; /* no chunk of a region: its runs, one behind the other, are
                                a chunk of the pages */
+    /* Of a mapping of a file: the address from which on it has nothing for it. */
+    std::uint64_t end_of_file = UINT64_MAX;
 };
 
 struct ChunkPlan {

@@ -51,7 +51,7 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
     }
     if (job.is_file) {
         std::uint64_t length = std::min(end, runs.back().end) - job.address;
-        memory.read_file_mapping(job.address, chunk.first(length));
+        memory.read_file_mapping(job.address, chunk.first(length), job.end_of_file);
         std::ranges::fill(chunk.subspan(length), std::byte{0});
         return;
     }

@@ -6,6 +6,7 @@
 #include "image/rank_capture.hpp"
 
 #include "common/error.hpp"
+#include "image/mapped_file.hpp"
 #include "image/sharing_source.hpp"
 
 #include <algorithm>
@@ -75,6 +76,7 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
     plan_ = plan_chunks(memory_, image_, chunk_size, part,
                         is_partial_ ? process_.changes.get() : nullptr);
+    find_ends_of_files(plan_, image_, process_.pid);
     require_standing();
     if (image_.is_packed && part != PlanPart::common) {
         image_.page_runs = plan_.page_runs;
@@ -149,6 +151,36 @@ void RankCapture::run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkP
 void RankCapture::begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
                         const std::function<void()> &captured)
 {
+    with_names([&] { do_begin(pipeline, threads, store, captured); });
+}
+
+void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
+{
+    with_names([&] { do_finish(pipeline, store); });
+}
+
+/* What cannot be read is told by its region, whose name people know. */
+void RankCapture::with_names(const std::function<void()> &action) const
+{
+    try {
+        action();
+    } catch (const UnreadableMemory &problem) {
+        auto region = std::ranges::upper_bound(image_.regions, problem.address, {},
+                                               &ckpt_region::end);
+        if (region == image_.regions.end() || region->start > problem.address) {
+            throw;
+        }
+        const char *name = image_.text(region->path);
+        throw Error(fmt::format("memory {:x}-{:x} ({}) cannot be saved: {}", region->start,
+                                region->end, *name != '\0' ? name : "no name",
+                                problem.what()),
+                    problem.code());
+    }
+}
+
+void RankCapture::do_begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
+                                const std::function<void()> &captured)
+{
     const PipelineOptions &options = pipeline.options();
     if (process_.changes != nullptr) {
         mark_changes();
@@ -175,7 +207,7 @@ void RankCapture::begin(ChunkPipeline &pipeline, unsigned threads, const Store &
     run(pipeline, process, plan_, ChunkPipeline::Turn::standing, store, all_read);
 }
 
-void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
+void RankCapture::do_finish(ChunkPipeline &pipeline, const Store &store)
 {
     const auto run_all = [&](ChunkSource &source, const ChunkPlan &plan) {
         run(pipeline, source, plan, ChunkPipeline::Turn::running, store, [] {});

@@ -46,6 +46,7 @@ class Description
     /* Private (or shared, read-only) mapping of a file, added as a region. */
     std::span<std::byte> map_file(const std::string &path, std::size_t size,
                                   std::size_t offset = 0, bool shared = false);
+    void add_region(const ckpt_region &region) { regions_.push_back(region); }
     ckpt_string_t add_string(const std::string &text);
 
     ckpt_snapshot snapshot = {};

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,7 +72,7 @@ std::vector<std::byte> memory_of(const ChildProcess &child,
                                  const ckpt_region &region)
 {
     std::vector<std::byte> bytes(region.end - region.start);
-    RemoteMemory(child.pid()).read_file_mapping(region.start, bytes);
+    RemoteMemory(child.pid()).read_file_mapping(region.start, bytes, 0);
     return bytes;
 }
 
@@ -266,6 +267,61 @@ std::string version_of(const std::string &path)
 }
 
 } // namespace
+
+TEST(Image, MemoryThatCannotBeReadIsToldByName)
+{
+    ScratchDirectory scratch;
+    const auto secret = static_cast<int>(::syscall(SYS_memfd_secret, 0));
+    if (secret < 0) {
+        GTEST_SKIP() << "no secret memory here: " << std::strerror(errno);
+    }
+    ASSERT_EQ(::ftruncate(secret, 2 * page), 0);
+    ckpt_region region = {};
+    void *memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, secret, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    region.start = reinterpret_cast<std::uintptr_t>(memory);
+    region.end = region.start + 2 * page;
+    region.kind = CKPT_REGION_SHARED;
+    region.inode = 1;
+    region.mode = 0600; /* a file of that size */
+    region.device = 2 * page;
+    ChildProcess child([&](Description &description) {
+        region.path = description.add_string("/the/secret");
+        description.add_region(region);
+    });
+    const std::string name =
+        fmt::format("memory {:x}-{:x} (/the/secret)", region.start, region.end);
+    EXPECT_NE(error_of([&] { save(child, scratch.path()); }).find(name), std::string::npos);
+    EXPECT_TRUE(scratch.names().empty());
+    ::munmap(memory, 2 * page);
+    ::close(secret);
+}
+
+TEST(Image, BeyondTheEndOfADeletedFileThereAreZeros)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch / "data";
+    write_file(path, 2 * page, 8);
+    ChildProcess child([&](Description &description) {
+        ckpt_file file = {};
+        struct stat status;
+        file.descriptor = ::open(path.c_str(), O_RDONLY);
+        file.kind = CKPT_FILE_UNNAMED;
+        file.same_as = -1;
+        file.path = description.add_string(path);
+        ASSERT_EQ(::fstat(file.descriptor, &status), 0);
+        file.inode = status.st_ino;
+        description.files = {file};
+        description.map_file(path, 4 * page)[0] = std::byte{1};
+        ::unlink(path.c_str());
+    });
+    NodeFileReader reader(scratch / save(child, scratch.path()).file);
+    const std::size_t region = region_of_size(reader, 4 * page);
+    const std::vector<std::byte> content = load(reader, region);
+    EXPECT_EQ(content, memory_of(child, reader.rank(0).regions[region]));
+    EXPECT_EQ(content[0], std::byte{1});
+    EXPECT_NE(content[page], content[3 * page]);
+}
 
 TEST(Image, AHundredThousandRegionsAreStoredTogether)
 {

@@ -26,6 +26,7 @@
 #define SHORTEST_LINE 40u
 
 #define SHARED_ANONYMOUS "/dev/zero (deleted)"
+#define SECRET_MEMORY "/secretmem"
 
 /* Where the kernel put things when this program started. */
 static struct {
@@ -136,6 +137,11 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     }
     if (ckpt_text_starts(name, "/SYSV")) {
         return ckpt_system_v_describe((int)mapping->inode, region, failure);
+    }
+    if (ckpt_text_starts(name, SECRET_MEMORY)) {
+        return refuse(mapping,
+                      "secret memory (memfd_secret), which only the program itself "
+                      "can read", failure);
     }
     if (name[0] != '/' || ckpt_text_starts(name, "/dev/zero")) {
         return refuse(mapping, "no file", failure);

@@ -345,6 +345,12 @@ TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
         EXPECT_EQ(scan(), 0) << failure.text;
     };
     expect_refused(map_ring(), "io_uring");
+    const auto secret = static_cast<int>(syscall(SYS_memfd_secret, 0));
+    if (secret >= 0) { /* else the kernel has none */
+        ASSERT_EQ(ftruncate(secret, page), 0);
+        expect_refused(map(1, PROT_READ | PROT_WRITE, MAP_SHARED, secret), "memfd_secret");
+        close(secret);
+    }
 }
 
 TEST_F(Regions, ReadsAListLongerThanOneRead)
