@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "common/error.hpp"
+#include "common/memory.hpp"
 #include "common/parallel.hpp"
 #include "image/manifest.hpp"
 #include "image/piece_chain.hpp"
@@ -145,6 +146,7 @@ int main(int argc, char **argv)
         return 2;
     }
     ckpt_tell_started();
+    ckpt::spare_address_space();
     Place place;
     try {
         place = ckpt::restart::place_in_launch();

@@ -19,6 +19,7 @@ extern "C" {
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -338,6 +340,39 @@ TEST(PagePool, DoesNotGrowWithoutMemory)
         count++;
     }
     EXPECT_EQ(count, least_pool >> 20);
+}
+
+TEST(PagePool, TakesWhatALimitOfAddressSpaceLeaves)
+{
+    int status = run_in_child([] {
+        std::ifstream statm("/proc/self/statm");
+        std::size_t pages = 0;
+        statm >> pages;
+        const rlim_t limit = pages * page + 40 * mebibyte; /* room for two pieces */
+        const struct rlimit limits = {limit, limit};
+        if (::setrlimit(RLIMIT_AS, &limits) != 0) {
+            ::_exit(2);
+        }
+        PagePool pool(0, mebibyte);
+        std::vector<std::byte *> places;
+        places.reserve(64);
+        for (int round = 0; round < 2; round++) {
+            while (std::byte *place = pool.take(-1)) {
+                *place = std::byte{1};
+                places.push_back(place);
+            }
+            if (places.size() != 32) {
+                ::_exit(3);
+            }
+            pool.forget(-1);
+            while (!places.empty()) {
+                pool.give_back(places.back());
+                places.pop_back();
+            }
+        }
+    });
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(PagePool, GranulesArePowersOfTwo)
