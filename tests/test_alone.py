@@ -116,6 +116,18 @@ def test_what_it_executes_is_the_program(lab, wrapper):
     assert ok_line(job.succeed(), None) == answer_of(*command)
 
 
+def test_little_address_space(lab):
+    """What the program needs, and a moderate sum (ulimit -v): for us, and at a restart."""
+    command = [sys.executable, "-c", HASHES, 3_000_000]
+    script = "for line in open('/proc/self/status'):\n    if 'VmPeak' in line: print(line)"
+    (peak,) = alone.lines_of(sys.executable, "-c", "import hashlib\n" + script)[:1]
+    limit = (int(peak.split()[1]) << 10) + (128 << 20)
+    job = alone.start(lab, *command, before=["prlimit", f"--as={limit}"])
+    job.wait_for("^step")
+    alone.save_twice_and_kill(lab, job)
+    assert ok_line(job.succeed(), None) == answer_of(*command)
+
+
 def test_by_hand(lab):
     """Saved and ended; any committed checkpoint can be started again."""
     command = [sys.executable, "-c", HASHES, 6_000_000]

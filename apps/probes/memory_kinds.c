@@ -13,12 +13,13 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define PAGE 4096ul
 #define HUGE (2ul << 20)
 
-static char *guarded, *locked, *huge, *forked, *file, *shared;
+static char *guarded, *locked, *huge, *forked, *file, *beyond, *shared;
 static int (*made)(void);
 static double (*cosine)(double);
 static sigjmp_buf after_fault;
@@ -42,6 +43,28 @@ static void map_file(void)
     CHECK(pwrite(fd, "from the file", 14, PAGE) == 14);
     file = map(3 * PAGE, MAP_PRIVATE, fd);
     strcpy(file, "written");
+    close(fd);
+    fd = open(name, O_RDONLY);
+    CHECK(fd >= 0);
+    /* Beyond the end of the file, and the part there is a mapping of its own. */
+    beyond = mmap(NULL, 16 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(beyond != MAP_FAILED);
+    CHECK(madvise(beyond + 8 * PAGE, 4 * PAGE, MADV_RANDOM) == 0);
+    close(fd);
+}
+
+/* The file grows, and what was beyond its end shows it. */
+static void check_beyond(void)
+{
+    char name[64];
+    int fd;
+
+    CHECK(strcmp(beyond + PAGE, "from the file") == 0);
+    snprintf(name, sizeof name, "mapped.%d", probe_rank);
+    fd = open(name, O_RDWR);
+    CHECK(fd >= 0 && pwrite(fd, "grown", 6, 9 * PAGE) == 6);
+    CHECK(strcmp(beyond + 9 * PAGE, "grown") == 0);
+    CHECK(ftruncate(fd, 3 * PAGE) == 0);
     close(fd);
 }
 
@@ -70,7 +93,8 @@ static void make_memory(void)
     CHECK(madvise(huge, 3 * HUGE, MADV_HUGEPAGE) == 0);
     memset(huge, 'h', 3 * HUGE);
     forked = map(2 * PAGE, anonymous, -1);
-    CHECK(madvise(forked, PAGE, MADV_WIPEONFORK) == 0);
+    /* As libraries do it that have system calls of their own. */
+    CHECK(syscall(SYS_madvise, forked, PAGE, MADV_WIPEONFORK) == 0);
     forked[0] = forked[PAGE] = 'f';
     shared = map(PAGE, MAP_SHARED | MAP_ANONYMOUS, -1);
     strcpy(shared, "shared");
@@ -135,6 +159,7 @@ static void check_memory(void)
     CHECK(strcmp(file, "written") == 0);
     CHECK(strcmp(file + PAGE, "from the file") == 0);
     CHECK(strcmp(shared, "shared") == 0);
+    check_beyond();
     child = fork();
     if (child == 0) {
         strcat(shared, " with a child");

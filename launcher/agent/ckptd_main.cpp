@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "common/memory.hpp"
 #include "fabric/endpoint.hpp"
 #include "image/tiers.hpp"
 
@@ -367,6 +368,7 @@ int main(int argc, char *argv[])
                  "on a node, ends with the last.");
     ckpt::Options options;
 
+    ckpt::spare_address_space();
     ckpt::close_inherited();
     ckpt::declare(app, options);
     CLI11_PARSE(app, argc, argv);

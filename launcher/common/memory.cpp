@@ -4,6 +4,10 @@
  */
 #include "common/memory.hpp"
 
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -17,6 +21,9 @@ namespace ckpt
 
 namespace
 {
+
+/* Of a thread where address space is scarce; no function of ours needs a tenth of it. */
+constexpr std::size_t small_stack = 1u << 20;
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
@@ -83,6 +90,23 @@ std::uint64_t available_memory(const fs::path &proc, const fs::path &groups)
 std::uint64_t available_memory()
 {
     return available_memory("/proc", "/sys/fs/cgroup");
+}
+
+/* Else each thread reserves 64 MiB for malloc() and 8 MiB for its stack. */
+void spare_address_space()
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return;
+    }
+    (void)::mallopt(M_ARENA_MAX, 1);
+    if (::pthread_attr_init(&attributes) == 0) {
+        if (::pthread_attr_setstacksize(&attributes, small_stack) == 0) {
+            (void)::pthread_setattr_default_np(&attributes);
+        }
+        (void)::pthread_attr_destroy(&attributes);
+    }
 }
 
 } // namespace ckpt

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,8 +42,12 @@ void parallel_for(std::size_t count, unsigned threads,
     };
     {
         std::vector<std::jthread> helpers;
-        for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); i++) {
-            helpers.emplace_back(loop);
+        try {
+            for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); i++) {
+                helpers.emplace_back(loop);
+            }
+        } catch (const std::system_error &) {
+            /* There is no room for more threads. */
         }
         loop();
     }

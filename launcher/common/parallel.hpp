@@ -15,8 +15,9 @@ unsigned online_cpus();
 
 /*
  * Calls work(i) once for each i in [0, count), from at most `threads` threads,
- * in rising order of start. When a call throws, no further ones are started,
- * and one of the exceptions is thrown here.
+ * fewer if the system has no room for them, in rising order of start. When a
+ * call throws, no further ones are started, and one of the exceptions is thrown
+ * here.
  */
 void parallel_for(std::size_t count, unsigned threads,
                   const std::function<void(std::size_t)> &work);

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace ckpt
@@ -113,10 +114,17 @@ ChunkPipeline::~ChunkPipeline()
 
 /* ---- Workers ------------------------------------------------------------------- */
 
+/* One is enough, if the system has no room for more. */
 void ChunkPipeline::start()
 {
-    for (unsigned i = 0; i <= options_.threads; i++) {
-        workers_.emplace_back([this] { work(); });
+    try {
+        for (unsigned i = 0; i <= options_.threads; i++) {
+            workers_.emplace_back([this] { work(); });
+        }
+    } catch (const std::system_error &) {
+        if (workers_.empty()) {
+            throw;
+        }
     }
 }
 

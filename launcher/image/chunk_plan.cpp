@@ -28,7 +28,7 @@ bool may_end_early(const ckpt_region &region)
 
 bool is_in(PlanPart part, const ckpt_region &region)
 {
-    return part == PlanPart::all || (part == PlanPart::own) == may_be_partial(region);
+    return part == PlanPart::all || (part == PlanPart::own) == may_be_packed(region);
 }
 
 bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
@@ -46,7 +46,7 @@ std::vector<ckpt_range> runs_of(const RemoteMemory &memory, const ckpt_region &r
                                 const PageRanges &excluded)
 {
     std::vector<ckpt_range> runs;
-    if (may_be_partial(region)) {
+    if (may_be_packed(region)) {
         memory.scan({region.start, region.end}, PageSelection::data, runs);
         runs = subtract(runs, excluded);
     } else {
@@ -130,24 +130,25 @@ void add_packed_jobs(ChunkPlan &plan, std::uint64_t chunk_size)
     }
 }
 
-void plan_changes(ChunkPlan &plan, const RemoteMemory &memory, const RankImage &image,
-                  std::uint64_t chunk_size, ChangeTracker &changes)
+/* changes: null, if all is to be read. */
+void plan_packed(ChunkPlan &plan, const RemoteMemory &memory, const RankImage &image,
+                 std::uint64_t chunk_size, ChangeTracker *changes)
 {
-    PageRanges data = data_of_partial(memory, image);
-    PageRanges changed = changes.changed(memory, data);
-    add_page_runs(plan.page_runs, image, changed, PageRun::data);
-    add_page_runs(plan.page_runs, image, subtract(data, changed), PageRun::inherited);
+    const PageRanges data = data_of_packable(memory, image);
+    const PageRanges wanted = changes != nullptr ? changes->changed(memory, data) : data;
+    add_page_runs(plan.page_runs, image, wanted, PageRun::data);
+    add_page_runs(plan.page_runs, image, subtract(data, wanted), PageRun::inherited);
     std::ranges::sort(plan.page_runs, {}, &PageRun::start);
     add_packed_jobs(plan, chunk_size);
 }
 
 } // namespace
 
-PageRanges data_of_partial(const RemoteMemory &memory, const RankImage &image)
+PageRanges data_of_packable(const RemoteMemory &memory, const RankImage &image)
 {
     PageRanges data;
     for (const ckpt_region &region : image.regions) {
-        if (may_be_partial(region)) {
+        if (may_be_packed(region)) {
             memory.scan({region.start, region.end}, PageSelection::data, data);
         }
     }
@@ -159,12 +160,12 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
 {
     ChunkPlan plan;
     const PageRanges excluded = excluded_pages(image);
-    if (changes != nullptr && part != PlanPart::common) {
-        plan_changes(plan, memory, image, chunk_size, *changes);
+    if (image.is_packed && part != PlanPart::common) {
+        plan_packed(plan, memory, image, chunk_size, changes);
     }
     for (std::uint32_t i = 0; i < image.regions.size(); i++) {
         const ckpt_region &region = image.regions[i];
-        if (!is_in(part, region) || (changes != nullptr && may_be_partial(region))) {
+        if (!is_in(part, region) || (image.is_packed && may_be_packed(region))) {
             continue;
         }
         if (is_file_kind(region) && !has_written_page(memory, region) &&
@@ -177,15 +178,26 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
     return plan;
 }
 
-ChunkPlan plan_image(const RankImage &image, std::uint64_t chunk_size)
+ChunkPlan plan_image(const RankImage &image, std::uint64_t chunk_size, bool is_packed)
 {
     ChunkPlan plan;
+    PageRanges packed;
     for (std::uint32_t i = 0; i < image.regions.size(); i++) {
         const ckpt_region &region = image.regions[i];
-        if (region.kind != CKPT_REGION_SHARED_ELSEWHERE && image.reference(i) == nullptr) {
-            add_jobs(plan, i, region, content_of(image, i, chunk_size), chunk_size);
+        if (region.kind == CKPT_REGION_SHARED_ELSEWHERE || image.reference(i) != nullptr) {
+            continue;
+        }
+        const PageRanges content = content_of(image, i, chunk_size);
+        if (!is_packed || !may_be_packed(region)) {
+            add_jobs(plan, i, region, content, chunk_size);
+            continue;
+        }
+        for (const ckpt_range &range : content) {
+            append_range(packed, range);
         }
     }
+    add_page_runs(plan.page_runs, image, packed, PageRun::data);
+    add_packed_jobs(plan, chunk_size);
     return plan;
 }
 

@@ -51,7 +51,7 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
     }
     if (job.is_file) {
         std::uint64_t length = std::min(end, runs.back().end) - job.address;
-        memory.read_file_mapping(job.address, chunk.first(length));
+        memory.read_file_mapping(job.address, chunk.first(length), job.end_of_file);
         std::ranges::fill(chunk.subspan(length), std::byte{0});
         return;
     }
@@ -91,10 +91,24 @@ void ImageSource::read(const ChunkPlan &plan, const ChunkJob &job,
                        std::span<std::byte> chunk)
 {
     std::span runs = std::span(plan.runs).subspan(job.first_run, job.run_count);
+    std::ranges::fill(chunk, std::byte{0});
+    if (job.is_packed) {
+        std::vector<MemoryPlace> places;
+        for (std::size_t position = 0; const ckpt_range &run : runs) {
+            places.push_back({run.start, chunk.subspan(position, run.end - run.start)});
+            position += run.end - run.start;
+        }
+        reader_.read_pages(rank_, places);
+        return;
+    }
     PageRanges wanted =
         intersect({runs.begin(), runs.end()}, {{job.address, job.address + job.size}});
-    std::ranges::fill(chunk, std::byte{0});
-    reader_.read_pages(rank_, wanted, job.address, chunk);
+    std::vector<MemoryPlace> places;
+    for (const ckpt_range &range : wanted) {
+        places.push_back({range.start, chunk.subspan(range.start - job.address,
+                                                     range.end - range.start)});
+    }
+    reader_.read_pages(rank_, places);
 }
 
 /* ---- A copy in memory ------------------------------------------------------- */

@@ -15,8 +15,9 @@ namespace ckpt
 namespace
 {
 
-/* Groups with up to this many members are kept as one compact list. */
-constexpr unsigned compact_links = 1000;
+/* Groups with up to this many members are kept as one compact list. To turn a list of n into
+ * an index takes HDF5 a time that grows as n^4. */
+constexpr unsigned compact_links = 16;
 
 /* A text of fixed length; it may contain NUL. */
 Hdf5Id make_text_type(std::size_t size)

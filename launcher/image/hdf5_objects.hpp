@@ -15,7 +15,7 @@
 namespace ckpt
 {
 
-/* A group that lists its members compactly. */
+/* A group that lists its members compactly as long as they are few. */
 Hdf5Id make_group(hid_t parent, const std::string &name);
 Hdf5Id open_group(hid_t parent, const std::string &name);
 bool has_member(hid_t parent, const std::string &name);

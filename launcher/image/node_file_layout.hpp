@@ -22,7 +22,7 @@ namespace ckpt
 inline constexpr unsigned first_node_file_version = 1;
 inline constexpr unsigned message_log_version = 2; /* message logs */
 inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
-inline constexpr unsigned partial_version = 4;     /* ranks with page runs */
+inline constexpr unsigned packed_version = 4;      /* ranks with page runs */
 inline constexpr unsigned shared_version = 5;      /* shared pages */
 inline constexpr unsigned node_file_version = shared_version;
 

@@ -45,6 +45,16 @@ constexpr std::uint64_t largest_chunk = 1u << 30;
 constexpr std::size_t most_ranks = 1u << 20;
 constexpr std::size_t longest_attribute = 4096;
 
+/* By rising address, neighbours as one. */
+PageRanges ranges_of(std::span<const MemoryPlace> places)
+{
+    PageRanges ranges;
+    for (const MemoryPlace &place : places) {
+        append_range(ranges, {place.address, place.end()});
+    }
+    return ranges;
+}
+
 /* Copies pages that are not all zero. */
 void copy_data_pages(std::span<const std::byte> source,
                      std::span<std::byte> destination)
@@ -55,6 +65,19 @@ void copy_data_pages(std::span<const std::byte> source,
         if (!is_all_zero(page)) {
             std::memcpy(&destination[at], page.data(), part);
         }
+    }
+}
+
+/* Likewise, of pages from `address` on, what has a place. */
+void copy_to_places(std::span<const std::byte> source, std::uint64_t address,
+                    std::span<const MemoryPlace> places)
+{
+    const std::uint64_t end = address + source.size();
+    auto place = std::ranges::upper_bound(places, address, {}, &MemoryPlace::end);
+    for (; place != places.end() && place->address < end; ++place) {
+        const std::uint64_t from = std::max(address, place->address);
+        copy_data_pages(source.subspan(from - address, std::min(end, place->end()) - from),
+                        place->bytes.subspan(from - place->address));
     }
 }
 
@@ -113,8 +136,10 @@ struct NodeFileReader::Impl {
     RankImage read_rank(hid_t group, const std::string &whose) const;
     void read_references(hid_t file);
     void require_bases() const;
+    void read_pages(int rank, const PageRanges &wanted,
+                    std::span<const MemoryPlace> places) const;
     void read_shared(const RankImage &image, const PageRanges &wanted,
-                     std::uint64_t start, std::span<std::byte> destination) const;
+                     std::span<const MemoryPlace> places) const;
     void describe_pages(hid_t group, RankImage &image, const std::string &whose) const;
     std::string text_of(int rank, const ChunkRecord &chunk) const;
     bool is_of_pages(int rank, const ChunkRecord &chunk) const;
@@ -310,11 +335,11 @@ void NodeFileReader::Impl::describe_pages(hid_t group, RankImage &image,
                                           const std::string &whose) const
 {
     image.page_runs = read_records<PageRun>(group, names::page_runs, SIZE_MAX);
-    image.is_partial = !image.page_runs.empty();
+    image.is_packed = !image.page_runs.empty();
     open_stream(group, names::pages, image.pages.bytes, image.pages.chunks);
     require_sane_page_runs(image, chunk_size, header.bytes, whose);
     for (const ChunkRecord &chunk : image.chunks) {
-        if (image.is_partial && may_be_partial(image.regions[chunk.region])) {
+        if (image.is_packed && may_be_packed(image.regions[chunk.region])) {
             fail("{}: region {} is there twice", whose, chunk.region);
         }
     }
@@ -407,8 +432,7 @@ void NodeFileReader::Impl::require_no_stray_bytes() const
 
 /* Those of the wanted pages whose content is elsewhere in the file. */
 void NodeFileReader::Impl::read_shared(const RankImage &image, const PageRanges &wanted,
-                                       std::uint64_t start,
-                                       std::span<std::byte> destination) const
+                                       std::span<const MemoryPlace> places) const
 {
     for (const auto &[rank, pages] : shared_pages(image, wanted)) {
         const std::vector<ChunkCopies> found =
@@ -421,10 +445,10 @@ void NodeFileReader::Impl::read_shared(const RankImage &image, const PageRanges 
                                                      &SharedPage::there);
                 for (; page != pages.end() && page->there < copy.address + copy.length;
                      ++page) {
-                    copy_data_pages(
+                    copy_to_places(
                         content.subspan(copy.offset + (page->there - copy.address),
                                         page_size),
-                        destination.subspan(page->here - start, page_size));
+                        page->here, places);
                 }
             }
         });
@@ -475,28 +499,32 @@ const RankImage &NodeFileReader::rank(int rank) const
     return impl_->image(rank);
 }
 
-void NodeFileReader::read_pages(int rank, const PageRanges &wanted, std::uint64_t start,
-                                std::span<std::byte> destination) const
+void NodeFileReader::read_pages(int rank, std::span<const MemoryPlace> places) const
 {
-    const RankImage &image = impl_->image(rank);
-    std::vector<ChunkCopies> found = find_pages(image, impl_->chunk_size, wanted);
-    parallel_for(found.size(), impl_->threads, [&](std::size_t i) {
+    impl_->read_pages(rank, ranges_of(places), places);
+}
+
+void NodeFileReader::Impl::read_pages(int rank, const PageRanges &wanted,
+                                      std::span<const MemoryPlace> places) const
+{
+    const RankImage &image = this->image(rank);
+    std::vector<ChunkCopies> found = find_pages(image, chunk_size, wanted);
+    parallel_for(found.size(), threads, [&](std::size_t i) {
         thread_local ChunkBuffers buffers;
-        std::span content = impl_->load_chunk(rank, *found[i].chunk, buffers);
+        std::span content = load_chunk(rank, *found[i].chunk, buffers);
         for (const PageCopy &copy : found[i].copies) {
-            copy_data_pages(content.subspan(copy.offset, copy.length),
-                            destination.subspan(copy.address - start, copy.length));
+            copy_to_places(content.subspan(copy.offset, copy.length), copy.address, places);
         }
     });
-    impl_->read_shared(image, wanted, start, destination);
+    read_shared(image, wanted, places);
     PageRanges inherited = pages_of(image, PageRun::inherited, wanted);
     if (inherited.empty()) {
         return;
     }
-    if (impl_->base == nullptr) {
-        fail("{} has only what has changed since its base", impl_->path);
+    if (base == nullptr) {
+        fail("{} has only what has changed since its base", path);
     }
-    impl_->base->read_pages(rank, inherited, start, destination);
+    base->impl_->read_pages(rank, inherited, places);
 }
 
 void NodeFileReader::read_region(int rank, std::size_t region,
@@ -513,10 +541,9 @@ void NodeFileReader::read_region(int rank, std::size_t region,
              impl_->path, image.regions[region].start, rank,
              image.text(image.regions[region].path));
     }
-    if (image.is_partial && may_be_partial(image.regions[region])) {
-        const auto &[start, end] = std::pair(image.regions[region].start,
-                                             image.regions[region].end);
-        read_pages(rank, {{start, end}}, start, destination);
+    if (image.is_packed && may_be_packed(image.regions[region])) {
+        const MemoryPlace place{image.regions[region].start, destination};
+        read_pages(rank, {&place, 1});
         return;
     }
     auto chunks = std::ranges::equal_range(image.chunks, region, {},
@@ -530,8 +557,8 @@ void NodeFileReader::read_region(int rank, std::size_t region,
         copy_data_pages(content.first(std::min(content.size(), place.size())),
                         place);
     });
-    const std::uint64_t start = image.regions[region].start;
-    impl_->read_shared(image, {{start, image.regions[region].end}}, start, destination);
+    const MemoryPlace place{image.regions[region].start, destination};
+    impl_->read_shared(image, ranges_of({&place, 1}), {&place, 1});
 }
 
 std::uint64_t NodeFileReader::content_of(int rank, std::size_t region) const

@@ -26,6 +26,14 @@ namespace ckpt
 
 class NodeFileReader;
 
+/* Where the content of pages is to go that have these addresses. */
+struct MemoryPlace {
+    std::uint64_t address; /* of the first */
+    std::span<std::byte> bytes;
+
+    std::uint64_t end() const { return address + bytes.size(); }
+};
+
 struct ReaderOptions {
     unsigned threads = 0; /* 0: one for each online CPU */
     /* Checksum of the piece by the manifest; 0 is a checksum as well. */
@@ -57,10 +65,9 @@ class NodeFileReader
     /* Bytes of a region, in whole chunks and runs, that may be other than zero. */
     std::uint64_t content_of(int rank, std::size_t region) const;
 
-    /* Puts the content of wanted pages at `destination`, whose first byte has the address
-     * `start`, and is all zero. They lie in regions whose content is in the image. */
-    void read_pages(int rank, const PageRanges &wanted, std::uint64_t start,
-                    std::span<std::byte> destination) const;
+    /* Puts the content of pages in their places, which are all zero and have rising
+     * addresses: each chunk is read once. They lie in regions whose content is in the image. */
+    void read_pages(int rank, std::span<const MemoryPlace> places) const;
 
     /*
      * Puts the content of a region at `destination`, which must have the

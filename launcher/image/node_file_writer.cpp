@@ -112,6 +112,7 @@ struct NodeFileWriter::Impl {
     void store(RankGroup &place, const StoredChunk &chunk); /* several at a time */
     ChunkRecord place_pages(RankGroup &place, const StoredChunk &chunk);
     void close(RankGroup &place);
+    void require_version_of(const RankImage &image);
     void count(Begun &begun);
     using ReadChunk = std::function<void(std::span<std::byte>)>;
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
@@ -155,7 +156,7 @@ NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
         file.require_version(lz4_version);
     }
     if (options.base.checkpoint != 0) {
-        file.require_version(partial_version);
+        file.require_version(packed_version);
     }
     if (options.write_rate == nullptr) {
         this->options.write_rate = &own_write_rate;
@@ -293,12 +294,20 @@ void NodeFileWriter::Impl::close(RankGroup &place)
     });
 }
 
-void NodeFileWriter::Impl::count(Begun &begun)
+void NodeFileWriter::Impl::require_version_of(const RankImage &image)
 {
-    const RankImage &image = begun.capture.image();
+    if (!image.page_runs.empty()) {
+        file.require_version(packed_version);
+    }
     if (!image.shared_runs.empty()) {
         file.require_version(shared_version);
     }
+}
+
+void NodeFileWriter::Impl::count(Begun &begun)
+{
+    const RankImage &image = begun.capture.image();
+    require_version_of(image);
     begun.stats.bytes_stored = file.note(image.chunks) + file.note(image.pages.chunks);
     for (const ckpt_region &region : image.regions) {
         begun.stats.bytes_mapped += region.end - region.start;
@@ -469,13 +478,14 @@ void NodeFileWriter::add_message_log(int rank, const fs::path &log)
 void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
 {
     RankImage image = reader.rank(rank);
-    const ChunkPlan plan = plan_image(image, impl_->options.chunk_size);
+    const ChunkPlan plan =
+        plan_image(image, impl_->options.chunk_size, has_many_regions(image));
     const MessageLog log = std::exchange(image.message_log, {});
     image.chunks.clear();
-    image.page_runs.clear();
+    image.page_runs = plan.page_runs;
     image.shared_runs.clear();
-    image.pages = {};
-    image.is_partial = false;
+    image.pages = {plan.page_bytes, {}};
+    image.is_packed = has_many_regions(image);
 
     RankGroup place(image);
     ImageSource source(reader, rank);
@@ -485,7 +495,9 @@ void NodeFileWriter::copy(const NodeFileReader &reader, int rank)
         source, plan, ChunkPipeline::Turn::running,
         [&](const StoredChunk &chunk) { impl_->store(place, chunk); }, [] {});
     impl_->close(place);
+    impl_->require_version_of(image);
     impl_->file.note(image.chunks);
+    impl_->file.note(image.pages.chunks);
     if (log.bytes > 0) {
         impl_->copy_message_log(reader, rank, log);
     }

@@ -121,17 +121,17 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
         return found;
     }
     find_in_regions(image, chunk_size, wanted, found);
-    if (image.is_partial) {
+    if (image.is_packed) {
         find_in_pages(image, chunk_size, wanted, found);
     }
     return found;
 }
 
-PageRanges partial_regions(const RankImage &image)
+PageRanges packable_regions(const RankImage &image)
 {
     PageRanges ranges;
     for (const ckpt_region &region : image.regions) {
-        if (may_be_partial(region)) {
+        if (may_be_packed(region)) {
             append_range(ranges, {region.start, region.end});
         }
     }
@@ -167,7 +167,7 @@ void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
                     (is_data || run.kind == PageRun::inherited) &&
                     run.position == (is_data ? position : 0) &&
                     region != image.regions.end() && run.start >= region->start &&
-                    run.end <= region->end && may_be_partial(*region);
+                    run.end <= region->end && may_be_packed(*region);
         if (!sane) {
             fail("{}: the pages at {:x} have an impossible record", whose, run.start);
         }
@@ -190,10 +190,10 @@ void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
 
 void require_base(const RankImage &image, const RankImage &base, const std::string &whose)
 {
-    const PageRanges all = partial_regions(image);
-    PageRanges there = base.is_partial ? unite(pages_of(base, PageRun::data, all),
+    const PageRanges all = packable_regions(image);
+    PageRanges there = base.is_packed ? unite(pages_of(base, PageRun::data, all),
                                                pages_of(base, PageRun::inherited, all))
-                                       : partial_regions(base);
+                                       : packable_regions(base);
     PageRanges missing = subtract(pages_of(image, PageRun::inherited, all), there);
     if (!missing.empty()) {
         fail("{}: its base does not have the page at {:x}", whose, missing.front().start);

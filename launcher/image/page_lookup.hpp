@@ -34,13 +34,13 @@ std::vector<ChunkCopies> find_pages(const RankImage &image, std::uint64_t chunk_
                                     const PageRanges &wanted);
 
 /* Regions of which an image may have no more than what has changed. */
-PageRanges partial_regions(const RankImage &image);
+PageRanges packable_regions(const RankImage &image);
 
 /* Those of the wanted pages that are in runs of that kind. */
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted);
 
 /* Throws Error, beginning with `whose`, unless the runs are in order, in regions that
- * may_be_partial(), and their data fill the pages. */
+ * may_be_packed(), and their data fill the pages. */
 void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
                             std::uint64_t file_bytes, const std::string &whose);
 

@@ -23,6 +23,9 @@ namespace
 
 constexpr std::size_t growth = 64u << 20; /* bytes: a multiple of all granules */
 
+/* What is mapped at once; likewise. */
+constexpr std::size_t largest_piece = 16u << 20;
+
 /* Of an automatic one, whatever is available: a quarter of the machine. */
 std::size_t largest_pool()
 {
@@ -44,20 +47,16 @@ std::size_t require_granule(std::size_t granule)
 PagePool::PagePool(std::size_t bytes, std::size_t granule, Available available)
     : granule_(granule), available_(std::move(available)),
       size_(bytes == 0 ? largest_pool() : std::max(granule, bytes / granule * granule)),
+      piece_(std::min(size_, largest_piece)),
       first_room_(bytes == 0 ? least_pool : size_), room_(first_room_)
 {
-    void *address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) {
-        fail_errno(errno, "no memory for a pool of {} bytes", size_);
-    }
-    base_ = static_cast<std::byte *>(address);
-    (void)::madvise(base_, size_, MADV_HUGEPAGE); /* programs wait for its first touch */
 }
 
 PagePool::~PagePool()
 {
-    ::munmap(base_, size_);
+    for (std::byte *piece : pieces_) {
+        ::munmap(piece, piece_);
+    }
 }
 
 std::byte *PagePool::take(int waiting)
@@ -69,12 +68,41 @@ std::byte *PagePool::take(int waiting)
         return place;
     }
     if ((used_ + 1) * granule_ <= room_ || grow()) {
-        return base_ + used_++ * granule_;
+        if (std::byte *place = new_place()) {
+            return place;
+        }
     }
     if (std::ranges::find(waiting_, waiting) == waiting_.end()) {
         waiting_.push_back(waiting);
     }
     return nullptr;
+}
+
+/* The mutex is held. Null: the system gives no more, and is not asked again until all places
+ * are free. */
+std::byte *PagePool::new_place()
+{
+    const std::size_t in_piece = piece_ / granule_;
+    if (used_ / in_piece == pieces_.size() && !map_piece()) {
+        room_ = used_ * granule_;
+        may_grow_ = false;
+        return nullptr;
+    }
+    std::byte *place = pieces_[used_ / in_piece] + used_ % in_piece * granule_;
+    used_++;
+    return place;
+}
+
+bool PagePool::map_piece()
+{
+    void *address = ::mmap(nullptr, piece_, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) {
+        return false;
+    }
+    (void)::madvise(address, piece_, MADV_HUGEPAGE); /* programs wait for its first touch */
+    pieces_.push_back(static_cast<std::byte *>(address));
+    return true;
 }
 
 /* The mutex is held. */
@@ -89,13 +117,16 @@ bool PagePool::grow()
 /* The mutex is held, and all places are free. */
 void PagePool::shrink()
 {
-    const std::size_t kept = std::min(first_room_, least_pool);
-    if (used_ * granule_ <= kept) {
+    const std::size_t kept = (std::min(first_room_, least_pool) + piece_ - 1) / piece_;
+    if (may_grow_ && pieces_.size() <= kept) {
         return;
     }
-    (void)::madvise(base_ + kept, used_ * granule_ - kept, MADV_DONTNEED);
-    std::erase_if(free_, [&](const std::byte *place) { return place >= base_ + kept; });
-    used_ = kept / granule_;
+    while (pieces_.size() > kept) {
+        ::munmap(pieces_.back(), piece_);
+        pieces_.pop_back();
+    }
+    free_.clear();
+    used_ = 0;
     room_ = first_room_;
     may_grow_ = true;
 }

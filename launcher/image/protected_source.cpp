@@ -150,14 +150,21 @@ void ProtectedSource::read_granules(const ChunkJob &job,
         std::size_t start = (*from - granules_.of(job).first) * granules_.size();
         std::size_t length = static_cast<std::size_t>(next - from) * granules_.size();
         std::span part = chunk.subspan(start, std::min(length, chunk.size() - start));
-        memory_.read_runs(job.address + start, granules_.runs(job), part);
+        granules_.read(memory_, *from, part);
     }
+}
+
+bool ProtectedSource::allow(const PageRanges &pages) const
+{
+    return std::ranges::all_of(pages, [this](const ckpt_range &range) {
+        return protection_->allow(range);
+    });
 }
 
 /* They have been read: the process may write there. */
 void ProtectedSource::settle(const ChunkJob &job, std::span<const Granule> claimed)
 {
-    while (!protection_->allow(granules_.content(job))) {
+    while (!allow(granules_.content(job))) {
         std::this_thread::yield(); /* until the serving thread has heard why */
     }
     std::lock_guard lock(mutex_);
@@ -274,14 +281,14 @@ bool ProtectedSource::serve(Fault &fault)
         return false;
     }
     if (state != State::waiting) {
-        return protection_->allow(granules_.content(*granule));
+        return allow(granules_.content(*granule, *granule + 1));
     }
     std::byte *place = pool_.take(wakeup_.get());
     if (place == nullptr) {
         faults_.pool_waits += !std::exchange(fault.waits_for_pool, true);
         return false;
     }
-    if (copy(*granule, place) && protection_->allow(granules_.content(*granule))) {
+    if (copy(*granule, place) && allow(granules_.content(*granule, *granule + 1))) {
         places_[*granule] = place;
         states_[*granule] = State::pooled;
         last_written_ = granules_.number(*granule);
@@ -294,12 +301,11 @@ bool ProtectedSource::serve(Fault &fault)
 /* False: it is no longer there. */
 bool ProtectedSource::copy(Granule granule, std::byte *place) const
 {
-    std::uint64_t start = granules_.start(granule);
     const ChunkJob &job = plan_.jobs[granules_.number(granule)];
-    std::span destination(place,
-                          std::min(granules_.size(), job.address + job.size - start));
+    std::span destination(place, std::min<std::size_t>(granules_.size(),
+                                                       job.size - granules_.offset(granule)));
     try {
-        memory_.read_runs(start, granules_.runs(granule), destination);
+        granules_.read(memory_, granule, destination);
         return true;
     } catch (const Error &) {
         return false;

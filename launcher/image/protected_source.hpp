@@ -92,6 +92,7 @@ class ProtectedSource : public ChunkSource
     void read_granules(const ChunkJob &job, std::span<const Granule> claimed,
                        std::span<std::byte> chunk) const;
     void settle(const ChunkJob &job, std::span<const Granule> claimed);
+    bool allow(const PageRanges &pages) const;
     void require_kept(Granule granule) const;
 
     void serve_faults();

@@ -6,6 +6,7 @@
 #include "image/rank_capture.hpp"
 
 #include "common/error.hpp"
+#include "image/mapped_file.hpp"
 #include "image/sharing_source.hpp"
 
 #include <algorithm>
@@ -21,11 +22,13 @@ namespace
 PageRanges mappings_of(const ChunkPlan &plan, const RankImage &image)
 {
     PageRanges mappings;
-    std::uint32_t last = UINT32_MAX;
-    for (const ChunkJob &job : plan.jobs) {
-        if (job.region != std::exchange(last, job.region)) {
-            const ckpt_region &region = image.regions[job.region];
-            mappings.push_back({region.start, region.end});
+    auto region = image.regions.begin();
+    for (const ckpt_range &run : plan.runs) {
+        while (region->end <= run.start) {
+            ++region;
+        }
+        if (mappings.empty() || mappings.back().end <= run.start) {
+            mappings.push_back({region->start, region->end});
         }
     }
     return mappings;
@@ -40,7 +43,8 @@ RankCapture::RankCapture(const StoppedProcess &process, SnapshotMethod method,
       image_(read_description(memory_, process.snapshot, whose_)), pool_(pool),
       sharing_(sharing)
 {
-    image_.is_partial = is_partial && process_.changes != nullptr;
+    is_partial_ = is_partial && process_.changes != nullptr;
+    image_.is_packed = is_partial_ || has_many_regions(image_);
     if (method_ == SnapshotMethod::cll) {
         if (process_.protection != nullptr && pool_ != nullptr) {
             return;
@@ -71,14 +75,16 @@ void RankCapture::require_standing() const
 const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
     plan_ = plan_chunks(memory_, image_, chunk_size, part,
-                        image_.is_partial ? process_.changes.get() : nullptr);
+                        is_partial_ ? process_.changes.get() : nullptr);
+    find_ends_of_files(plan_, image_, process_.pid);
     require_standing();
-    if (image_.is_partial && part != PlanPart::common) {
+    if (image_.is_packed && part != PlanPart::common) {
         image_.page_runs = plan_.page_runs;
         image_.pages.bytes = plan_.page_bytes;
-    } else if (process_.changes != nullptr && process_.changes->compares() &&
-               part != PlanPart::common) {
-        process_.changes->changed(memory_, data_of_partial(memory_, image_));
+    }
+    if (!is_partial_ && process_.changes != nullptr && process_.changes->compares() &&
+        part != PlanPart::common) {
+        process_.changes->changed(memory_, data_of_packable(memory_, image_));
     }
     by_reference_.insert(by_reference_.end(), plan_.by_reference.begin(),
                          plan_.by_reference.end());
@@ -119,7 +125,7 @@ void RankCapture::mark_changes()
 {
     PageRanges ranges;
     for (const ckpt_region &region : image_.regions) {
-        if (may_be_partial(region)) {
+        if (may_be_packed(region)) {
             ranges.push_back({region.start, region.end});
         }
     }
@@ -144,6 +150,36 @@ void RankCapture::run(ChunkPipeline &pipeline, ChunkSource &source, const ChunkP
 
 void RankCapture::begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
                         const std::function<void()> &captured)
+{
+    with_names([&] { do_begin(pipeline, threads, store, captured); });
+}
+
+void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
+{
+    with_names([&] { do_finish(pipeline, store); });
+}
+
+/* What cannot be read is told by its region, whose name people know. */
+void RankCapture::with_names(const std::function<void()> &action) const
+{
+    try {
+        action();
+    } catch (const UnreadableMemory &problem) {
+        auto region = std::ranges::upper_bound(image_.regions, problem.address, {},
+                                               &ckpt_region::end);
+        if (region == image_.regions.end() || region->start > problem.address) {
+            throw;
+        }
+        const char *name = image_.text(region->path);
+        throw Error(fmt::format("memory {:x}-{:x} ({}) cannot be saved: {}", region->start,
+                                region->end, *name != '\0' ? name : "no name",
+                                problem.what()),
+                    problem.code());
+    }
+}
+
+void RankCapture::do_begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
+                                const std::function<void()> &captured)
 {
     const PipelineOptions &options = pipeline.options();
     if (process_.changes != nullptr) {
@@ -171,7 +207,7 @@ void RankCapture::begin(ChunkPipeline &pipeline, unsigned threads, const Store &
     run(pipeline, process, plan_, ChunkPipeline::Turn::standing, store, all_read);
 }
 
-void RankCapture::finish(ChunkPipeline &pipeline, const Store &store)
+void RankCapture::do_finish(ChunkPipeline &pipeline, const Store &store)
 {
     const auto run_all = [&](ChunkSource &source, const ChunkPlan &plan) {
         run(pipeline, source, plan, ChunkPipeline::Turn::running, store, [] {});

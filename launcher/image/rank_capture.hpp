@@ -68,6 +68,10 @@ class RankCapture
     const FaultTimes &faults() const { return faults_; }
 
   private:
+    void with_names(const std::function<void()> &action) const;
+    void do_begin(ChunkPipeline &pipeline, unsigned threads, const Store &store,
+                       const std::function<void()> &captured);
+    void do_finish(ChunkPipeline &pipeline, const Store &store);
     const ChunkPlan &make_plan(std::uint64_t chunk_size, PlanPart part);
     void require_standing() const;
     void mark_changes();
@@ -83,6 +87,7 @@ class RankCapture
     std::string remark_;
     RemoteMemory memory_; /* of the process, or of its copy */
     RankImage image_;
+    bool is_partial_ = false; /* no more than what has changed is saved */
     ChunkPlan plan_; /* of what is being read */
     std::unique_ptr<MemorySource> source_;
     PagePool *pool_;

@@ -20,6 +20,10 @@ namespace
 constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t end_of_user_memory = 1ull << 56;
 
+/* Private regions that have a dataset each. HDF5 takes some 50 us to make one, and a chunk
+ * of one page compresses badly. */
+constexpr std::ptrdiff_t most_datasets = 1024;
+
 /* Of runs by rising address, those that reach into the range. */
 template <typename Run>
 std::span<const Run> overlapping(const std::vector<Run> &runs, const ckpt_range &range)
@@ -193,10 +197,15 @@ PageRanges excluded_pages(const RankImage &image)
     return ranges;
 }
 
-bool may_be_partial(const ckpt_region &region)
+bool may_be_packed(const ckpt_region &region)
 {
     return region.kind == CKPT_REGION_ANONYMOUS || region.kind == CKPT_REGION_STACK ||
            region.kind == CKPT_REGION_HEAP;
+}
+
+bool has_many_regions(const RankImage &image)
+{
+    return std::ranges::count_if(image.regions, may_be_packed) > most_datasets;
 }
 
 std::uint64_t region_chunk_size(const ckpt_region &region,

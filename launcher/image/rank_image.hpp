@@ -38,8 +38,8 @@ struct MessageLog {
     std::vector<ChunkRecord> chunks; /* by index; region 0 */
 };
 
-/* What is in the pages of a range, in an image of what has changed. Of its regions that
- * may_be_partial(), pages in no run are zero. */
+/* What is in the pages of a range, in an image of what has changed, or of very many
+ * regions. Of its regions that may_be_packed(), pages in no run are zero. */
 struct PageRun {
     enum Kind : std::uint32_t {
         data = 1,      /* in the image's pages, at `position` */
@@ -77,7 +77,7 @@ struct RankImage {
     std::string summary; /* JSON */
     std::vector<FileReference> references; /* by rising region */
     std::vector<ChunkRecord> chunks;       /* by region, then index */
-    bool is_partial = false;               /* has what follows */
+    bool is_packed = false;                /* has what follows */
     std::vector<PageRun> page_runs;        /* by rising address */
     PageStream pages;
     std::vector<SharedRun> shared_runs; /* by rising address */
@@ -96,8 +96,11 @@ struct RankImage {
  * the snapshot does not say it as it should. */
 PageRanges excluded_pages(const RankImage &image);
 
-/* Private memory, of which an image may have no more than what has changed. */
-bool may_be_partial(const ckpt_region &region);
+/* Private memory, of which an image may have page runs instead of chunks. */
+bool may_be_packed(const ckpt_region &region);
+
+/* Whether so many regions may_be_packed() that a dataset for each would take too long. */
+bool has_many_regions(const RankImage &image);
 
 /* Largest counts that are believed; a real process is far below. */
 inline constexpr std::uint32_t most_regions = 4u << 20;

@@ -22,6 +22,7 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <cstring>
 
 namespace ckpt
 {
@@ -79,8 +80,13 @@ void RemoteMemory::fail_to_read(std::uint64_t address, int code) const
                         pid_),
             code);
     }
-    fail_errno(code, "cannot read memory of process {} at {:#x}", pid_,
-               address);
+    const std::string text =
+        fmt::format("cannot read memory of process {} at {:#x}: {}", pid_, address,
+                    std::strerror(code));
+    if (code == EFAULT || code == EIO || code == EHWPOISON) {
+        throw UnreadableMemory(text, code, address);
+    }
+    throw Error(text, code);
 }
 
 void RemoteMemory::scan(const ckpt_range &range, PageSelection selection,
@@ -238,7 +244,8 @@ void RemoteMemory::read_packed(std::span<const ckpt_range> runs,
 }
 
 void RemoteMemory::read_file_mapping(std::uint64_t address,
-                                     std::span<std::byte> destination) const
+                                     std::span<std::byte> destination,
+                                     std::uint64_t end_of_file) const
 {
     std::uint64_t position = address;
     while (!destination.empty()) {
@@ -247,7 +254,7 @@ void RemoteMemory::read_file_mapping(std::uint64_t address,
         if (error == 0) {
             return;
         }
-        if (error != EFAULT && error != EIO) {
+        if ((error != EFAULT && error != EIO) || position < end_of_file) {
             fail_to_read(position, error);
         }
         /* Beyond the end of the file: one page of zeros, then go on. */

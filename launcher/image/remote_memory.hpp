@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "common/error.hpp"
 #include "common/fd.hpp"
 
 #include "ckpt/snapshot.h"
@@ -21,6 +22,17 @@
 
 namespace ckpt
 {
+
+/* Memory is mapped but cannot be read: by no other process, or by none at all. */
+class UnreadableMemory : public Error
+{
+  public:
+    UnreadableMemory(const std::string &text, int code, std::uint64_t address)
+        : Error(text, code), address(address)
+    {
+    }
+    const std::uint64_t address; /* of the first byte that cannot be read */
+};
 
 /* Which pages of a range are wanted. */
 enum class PageSelection {
@@ -45,8 +57,8 @@ class RemoteMemory
     void scan(const ckpt_range &range, PageSelection selection,
               std::vector<ckpt_range> &runs) const;
 
-    /* Copies [address, address + destination.size()). Thread-safe. Throws Error
-     * naming the process and the first address that could not be read. */
+    /* Copies [address, address + destination.size()). Thread-safe. Throws Error, or
+     * UnreadableMemory, naming the process and the first address that could not be read. */
     void read(std::uint64_t address, std::span<std::byte> destination) const;
 
     /*
@@ -62,10 +74,10 @@ class RemoteMemory
     void read_packed(std::span<const ckpt_range> runs,
                      std::span<std::byte> destination) const;
 
-    /* As read(), but a page that cannot be read gives zeros: for private file
-     * mappings that reach beyond the end of their file. Thread-safe. */
-    void read_file_mapping(std::uint64_t address,
-                           std::span<std::byte> destination) const;
+    /* As read(), but pages from `end_of_file` on, an address, give zeros if they cannot be
+     * read: for mappings that reach beyond the end of their file. Thread-safe. */
+    void read_file_mapping(std::uint64_t address, std::span<std::byte> destination,
+                           std::uint64_t end_of_file) const;
 
     template <typename T> T read_object(std::uint64_t address) const
     {

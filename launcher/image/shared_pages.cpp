@@ -23,8 +23,8 @@ constexpr std::uint64_t page_size = 4096;
 /* Pages that an image has in its own chunks, or could have there. */
 PageRanges stored_pages(const RankImage &image)
 {
-    const PageRanges all = partial_regions(image);
-    return image.is_partial ? pages_of(image, PageRun::data, all) : all;
+    const PageRanges all = packable_regions(image);
+    return image.is_packed ? pages_of(image, PageRun::data, all) : all;
 }
 
 /* Those of the places of each rank that somebody refers to, in any order. */

@@ -31,12 +31,11 @@ void SharingSource::read(const ChunkPlan &plan, const ChunkJob &job,
                          std::span<std::byte> chunk)
 {
     source_.read(plan, job, chunk);
-    if (!may_be_partial(regions_[job.region])) {
-        return;
-    }
     if (!job.is_packed) {
-        const std::uint64_t length = regions_[job.region].end - job.address;
-        share(job.address, chunk.first(std::min<std::uint64_t>(length, chunk.size())));
+        if (may_be_packed(regions_[job.region])) {
+            const std::uint64_t length = regions_[job.region].end - job.address;
+            share(job.address, chunk.first(std::min<std::uint64_t>(length, chunk.size())));
+        }
         return;
     }
     std::size_t position = 0;

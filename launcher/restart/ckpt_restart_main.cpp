@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "common/error.hpp"
+#include "common/memory.hpp"
 #include "common/parallel.hpp"
 #include "image/manifest.hpp"
 #include "image/piece_chain.hpp"
@@ -161,6 +162,7 @@ int main(int argc, char **argv)
     try {
         execute_without_preloaded(argv);
         ckpt_tell_started();
+        ckpt::spare_address_space();
         place = ckpt::restart::place_in_launch();
         restart(argv[1], place, argv);
     } catch (const std::exception &error) {

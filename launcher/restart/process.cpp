@@ -100,7 +100,7 @@ void enter_working_directory(const std::string &saved)
 bool is_dense(const ckpt_region &region, std::uint64_t content)
 {
     const std::uint64_t size = region.end - region.start;
-    return may_be_partial(region) && size >= 2 * huge_page && content >= size - size / 16;
+    return may_be_packed(region) && size >= 2 * huge_page && content >= size - size / 16;
 }
 
 /* A number above those of the saved process, and of the standard streams. */
@@ -129,6 +129,7 @@ Process::Process(const RankImage &image)
 
 void Process::load_memory(const NodeFileReader &reader, int rank)
 {
+    std::vector<MemoryPlace> pages; /* of private memory: all at once */
     for (std::size_t i = 0; i < image_.regions.size(); i++) {
         const ckpt_region &region = image_.regions[i];
         const FileReference *reference = image_.reference(i);
@@ -158,8 +159,13 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
         if (is_dense(region, content)) {
             (void)::madvise(address, staged_[i].size(), MADV_HUGEPAGE);
         }
-        reader.read_region(rank, i, staged_[i]);
+        if (may_be_packed(region)) {
+            pages.push_back({region.start, staged_[i]});
+        } else {
+            reader.read_region(rank, i, staged_[i]);
+        }
     }
+    reader.read_pages(rank, pages);
     load_message_log(reader, rank);
 }
 

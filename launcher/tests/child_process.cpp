@@ -81,6 +81,19 @@ std::span<std::byte> Description::map(std::size_t size, int protection,
     return {static_cast<std::byte *>(memory), size};
 }
 
+std::span<std::byte> Description::map_pages(std::size_t count, std::uint32_t kind)
+{
+    std::span<std::byte> memory = map(count * page, PROT_READ | PROT_WRITE, kind);
+    ckpt_region region = regions_.back();
+    regions_.pop_back();
+    for (std::size_t i = 0; i < count; i++) {
+        region.end = region.start + page;
+        regions_.push_back(region);
+        region.start = region.end;
+    }
+    return memory;
+}
+
 std::span<std::byte> Description::map_file(const std::string &path,
                                            std::size_t size,
                                            std::size_t offset, bool shared)
@@ -124,9 +137,25 @@ std::uint64_t Description::place(const void *data, std::size_t size)
     return address;
 }
 
+/* Very many have memory of their own. */
+std::uint64_t Description::place_regions()
+{
+    const std::size_t bytes = (regions_.size() + 1) * sizeof(ckpt_region);
+    std::span<std::byte> memory;
+    if (bytes > home_size / 2) {
+        memory = map((bytes + page - 1) / page * page);
+    }
+    std::ranges::sort(regions_, {}, &ckpt_region::start);
+    if (memory.empty()) {
+        return place(regions_.data(), regions_.size() * sizeof(ckpt_region));
+    }
+    std::memcpy(memory.data(), regions_.data(), regions_.size() * sizeof(ckpt_region));
+    return reinterpret_cast<std::uintptr_t>(memory.data());
+}
+
 std::uint64_t Description::finish()
 {
-    std::ranges::sort(regions_, {}, &ckpt_region::start);
+    snapshot.regions = place_regions();
     snapshot.magic = CKPT_SNAPSHOT_MAGIC;
     snapshot.version = CKPT_SNAPSHOT_VERSION;
     snapshot.resume_entry = home_;
@@ -137,8 +166,6 @@ std::uint64_t Description::finish()
     }
     snapshot.pid = ::getpid();
     snapshot.region_count = static_cast<std::uint32_t>(regions_.size());
-    snapshot.regions =
-        place(regions_.data(), regions_.size() * sizeof(ckpt_region));
     snapshot.thread_count = static_cast<std::uint32_t>(threads.size());
     snapshot.threads =
         place(threads.data(), threads.size() * sizeof(ckpt_thread));

@@ -40,9 +40,13 @@ class Description
     std::span<std::byte> map(std::size_t size, int protection = 3,
                              std::uint32_t kind = CKPT_REGION_ANONYMOUS,
                              int extra_flags = 0);
+    /* mmap of that many pages, each added as a region of its own. */
+    std::span<std::byte> map_pages(std::size_t count,
+                                   std::uint32_t kind = CKPT_REGION_ANONYMOUS);
     /* Private (or shared, read-only) mapping of a file, added as a region. */
     std::span<std::byte> map_file(const std::string &path, std::size_t size,
                                   std::size_t offset = 0, bool shared = false);
+    void add_region(const ckpt_region &region) { regions_.push_back(region); }
     ckpt_string_t add_string(const std::string &text);
 
     ckpt_snapshot snapshot = {};
@@ -58,6 +62,7 @@ class Description
 
   private:
     std::uint64_t place(const void *data, std::size_t size);
+    std::uint64_t place_regions();
 
     std::vector<ckpt_region> regions_;
     std::string strings_{'\0'};

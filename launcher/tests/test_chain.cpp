@@ -33,6 +33,7 @@ namespace
 {
 
 constexpr std::size_t big = 3 * mebibyte, small = 5 * page;
+constexpr std::size_t many = 1500; /* regions: so many that they are packed */
 
 /* A job with one rank, this process, whose memory is saved again and again. */
 class Chain : public testing::TestWithParam<const char *>
@@ -42,6 +43,12 @@ class Chain : public testing::TestWithParam<const char *>
     {
         memory.push_back(own.map(big));
         memory.push_back(own.map(small));
+        if (has_many_regions()) {
+            std::span<std::byte> pages = own.map_pages(many);
+            for (std::size_t i = 0; i < many; i++) {
+                memory.push_back(pages.subspan(i * page, page));
+            }
+        }
         memory.push_back(own.map(mebibyte, 3, CKPT_REGION_SHARED));
         snapshot = own.finish();
         Fd descriptor(static_cast<int>(
@@ -80,9 +87,13 @@ class Chain : public testing::TestWithParam<const char *>
         saved[manifest.number] = content;
     }
 
-    static Codec codec() { return Codec::parse(shares_pages() ? "none" : GetParam()); }
+    static Codec codec()
+    {
+        return Codec::parse(shares_pages() || has_many_regions() ? "none" : GetParam());
+    }
     /* Pages that are alike are stored once, and many are. */
     static bool shares_pages() { return GetParam() == std::string("shared"); }
+    static bool has_many_regions() { return GetParam() == std::string("many"); }
 
     NodeFileReader open(std::uint64_t number) const { return open_in(store, number); }
 
@@ -146,6 +157,9 @@ class Chain : public testing::TestWithParam<const char *>
     {
         for (auto &region : memory) {
             const bool is_shared = &region == &memory.back();
+            if (region.size() == page && chance() % 32 != 0) {
+                continue;
+            }
             std::size_t count = region.size() / page;
             for (std::size_t i = 0; i < count / 10 + 1; i++) {
                 std::size_t length = std::min<std::size_t>(chance() % 4 + 1, count);
@@ -176,7 +190,8 @@ class Chain : public testing::TestWithParam<const char *>
     std::map<std::uint64_t, std::vector<std::vector<std::byte>>> saved;
 };
 
-INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto", "shared"),
+INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto", "shared",
+                                                "many"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace
@@ -193,6 +208,15 @@ TEST_P(Chain, EachHasWhatWasThere)
         expect_saved(number);
     }
     EXPECT_LT(bytes(2), bytes(1) * 3 / 4);
+}
+
+TEST_P(Chain, ManyRegionsArePackedAlsoInThoseWithAll)
+{
+    fill_random(memory[0], 1);
+    save(0, 1);
+    NodeFileReader reader = open(1);
+    EXPECT_EQ(reader.rank(0).is_packed, has_many_regions());
+    expect_saved(1);
 }
 
 TEST_P(Chain, NothingChangedIsNothingSaved)

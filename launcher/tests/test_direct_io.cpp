@@ -71,7 +71,7 @@ TEST_P(DirectFile, ComesBack)
         }
         std::vector<std::byte> saved(image.length(i)), memory(image.length(i));
         reader.read_region(0, i, saved);
-        RemoteMemory(child.pid()).read_file_mapping(image.regions[i].start, memory);
+        RemoteMemory(child.pid()).read_file_mapping(image.regions[i].start, memory, 0);
         EXPECT_TRUE(saved == memory) << i;
     }
     const auto is_aligned = [](const ChunkRecord &chunk) {

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
+#include "image/page_sharing.hpp"
 #include "image/remote_memory.hpp"
 
 #include "common/files.hpp"
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,7 +72,7 @@ std::vector<std::byte> memory_of(const ChildProcess &child,
                                  const ckpt_region &region)
 {
     std::vector<std::byte> bytes(region.end - region.start);
-    RemoteMemory(child.pid()).read_file_mapping(region.start, bytes);
+    RemoteMemory(child.pid()).read_file_mapping(region.start, bytes, 0);
     return bytes;
 }
 
@@ -214,6 +216,178 @@ TEST(Image, StoresNoChunkOfZeros)
     EXPECT_EQ(load(reader, one)[9 * mebibyte], std::byte{1});
     EXPECT_LT(piece.bytes, 256u << 10);
     EXPECT_LT(stats.bytes_read, 33 * mebibyte);
+}
+
+namespace
+{
+
+/* Each page has content of its own. */
+void number_pages(std::span<std::byte> memory)
+{
+    for (std::size_t at = 0; at < memory.size(); at += page) {
+        std::size_t number = at / page + 1;
+        std::memcpy(&memory[at], &number, sizeof number);
+    }
+}
+
+/* Reads all private memory at once, as a restart does; it must be what the child has. */
+void expect_private_memory(const NodeFileReader &reader, const ChildProcess &child)
+{
+    const RankImage &image = reader.rank(0);
+    std::vector<std::vector<std::byte>> contents;
+    std::vector<MemoryPlace> places;
+    contents.reserve(image.regions.size());
+    for (const ckpt_region &region : image.regions) {
+        if (may_be_packed(region)) {
+            places.push_back({region.start,
+                              contents.emplace_back(region.end - region.start)});
+        }
+    }
+    reader.read_pages(0, places);
+    std::size_t differing = 0;
+    RemoteMemory memory(child.pid());
+    std::vector<std::byte> original;
+    for (const MemoryPlace &place : places) {
+        original.resize(place.bytes.size());
+        memory.read(place.address, original);
+        differing += !std::ranges::equal(place.bytes, original);
+    }
+    EXPECT_EQ(differing, 0u);
+    reader.verify();
+}
+
+/* The version in the header. */
+std::string version_of(const std::string &path)
+{
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    return line;
+}
+
+} // namespace
+
+TEST(Image, MemoryThatCannotBeReadIsToldByName)
+{
+    ScratchDirectory scratch;
+    const auto secret = static_cast<int>(::syscall(SYS_memfd_secret, 0));
+    if (secret < 0) {
+        GTEST_SKIP() << "no secret memory here: " << std::strerror(errno);
+    }
+    ASSERT_EQ(::ftruncate(secret, 2 * page), 0);
+    ckpt_region region = {};
+    void *memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, secret, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    region.start = reinterpret_cast<std::uintptr_t>(memory);
+    region.end = region.start + 2 * page;
+    region.kind = CKPT_REGION_SHARED;
+    region.inode = 1;
+    region.mode = 0600; /* a file of that size */
+    region.device = 2 * page;
+    ChildProcess child([&](Description &description) {
+        region.path = description.add_string("/the/secret");
+        description.add_region(region);
+    });
+    const std::string name =
+        fmt::format("memory {:x}-{:x} (/the/secret)", region.start, region.end);
+    EXPECT_NE(error_of([&] { save(child, scratch.path()); }).find(name), std::string::npos);
+    EXPECT_TRUE(scratch.names().empty());
+    ::munmap(memory, 2 * page);
+    ::close(secret);
+}
+
+TEST(Image, BeyondTheEndOfADeletedFileThereAreZeros)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch / "data";
+    write_file(path, 2 * page, 8);
+    ChildProcess child([&](Description &description) {
+        ckpt_file file = {};
+        struct stat status;
+        file.descriptor = ::open(path.c_str(), O_RDONLY);
+        file.kind = CKPT_FILE_UNNAMED;
+        file.same_as = -1;
+        file.path = description.add_string(path);
+        ASSERT_EQ(::fstat(file.descriptor, &status), 0);
+        file.inode = status.st_ino;
+        description.files = {file};
+        description.map_file(path, 4 * page)[0] = std::byte{1};
+        ::unlink(path.c_str());
+    });
+    NodeFileReader reader(scratch / save(child, scratch.path()).file);
+    const std::size_t region = region_of_size(reader, 4 * page);
+    const std::vector<std::byte> content = load(reader, region);
+    EXPECT_EQ(content, memory_of(child, reader.rank(0).regions[region]));
+    EXPECT_EQ(content[0], std::byte{1});
+    EXPECT_NE(content[page], content[3 * page]);
+}
+
+TEST(Image, AHundredThousandRegionsAreStoredTogether)
+{
+    constexpr std::size_t count = 100000;
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        number_pages(description.map_pages(count));
+    });
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    const RankImage &image = reader.rank(0);
+    EXPECT_GT(image.regions.size(), count);
+    EXPECT_TRUE(image.chunks.empty());
+    EXPECT_LT(image.pages.chunks.size(), 500u);
+    EXPECT_EQ(version_of(scratch / piece.file), "format 4");
+    expect_private_memory(reader, child);
+    const std::size_t last = region_of_size(reader, page) + count - 1;
+    EXPECT_EQ(load(reader, last), memory_of(child, image.regions[last]));
+
+    NodeFileWriter writer(scratch.path(), "n2", {});
+    writer.copy(reader, 0);
+    NodeFileReader copied(scratch / writer.commit().file);
+    EXPECT_TRUE(copied.rank(0).chunks.empty());
+    expect_private_memory(copied, child);
+}
+
+TEST(Image, PagesOfManyRegionsAreShared)
+{
+    ScratchDirectory scratch;
+    write_file(scratch / "data", 16 * mebibyte, 8);
+    ChildProcess child([&](Description &description) {
+        std::span<std::byte> pages = description.map_pages(1500);
+        for (std::size_t i = 0; i < 1500; i++) {
+            fill_random(pages.subspan(i * page, page), 1 + i % 500); /* each three times */
+        }
+        (void)description.map_file(scratch / "data", 16 * mebibyte); /* below them: the first one */
+    });
+    SharingChoice sharing{Switch::on};
+    WriterOptions options;
+    options.codec = Codec::parse("none");
+    options.sharing = &sharing;
+    CaptureStats stats;
+    Piece piece = save(child, scratch.path(), options, &stats);
+    NodeFileReader reader(scratch / piece.file);
+    EXPECT_EQ(reader.rank(0).regions.front().kind, CKPT_REGION_FILE);
+    EXPECT_GE(length_of(shared_ranges(reader.rank(0))), 1000 * page);
+    EXPECT_LT(stats.bytes_stored, 1000 * page);
+    expect_private_memory(reader, child);
+}
+
+TEST(Image, ManyRegionsThatAreNotPrivateHaveDatasets)
+{
+    constexpr std::size_t count = 3000;
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        number_pages(description.map_pages(count, CKPT_REGION_SHARED));
+    });
+    Piece piece = save(child, scratch.path());
+    NodeFileReader reader(scratch / piece.file);
+    const RankImage &image = reader.rank(0);
+    EXPECT_GE(image.chunks.size(), count);
+    const std::size_t first = region_of_size(reader, page);
+    for (std::size_t i : {first, first + count / 2, first + count - 1}) {
+        EXPECT_EQ(load(reader, i), memory_of(child, image.regions[i]));
+    }
+    reader.verify();
 }
 
 TEST(Image, SparseTebibyteIsNotTouched)

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_memory.cpp - what may still be used, on machines that are made of files.
+ * test_memory.cpp - what may still be used, on machines that are made of files; and work
+ * where little is left.
  */
 #include "common/memory.hpp"
+#include "common/parallel.hpp"
 
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 using namespace ckpt;
-using test::ScratchDirectory;
+using namespace ckpt::test;
 
 namespace
 {
@@ -69,6 +76,27 @@ TEST_F(AvailableMemory, KnowsGroupsOfTheFirstVersion)
     write("groups/memory/slurm/job/memory.limit_in_bytes", "9000\n");
     write("groups/memory/slurm/job/memory.usage_in_bytes", "2000\n");
     EXPECT_EQ(available(), 7000u);
+}
+
+TEST(Parallel, WorksWithTheThreadsThatThereIsRoomFor)
+{
+    const int status = run_in_child([] {
+        std::ifstream statm("/proc/self/statm");
+        std::size_t pages = 0;
+        statm >> pages;
+        const rlim_t limit = pages * page + mebibyte; /* less than a stack */
+        const struct rlimit limits = {limit, limit};
+        std::atomic<int> done = 0;
+        if (::setrlimit(RLIMIT_AS, &limits) != 0) {
+            ::_exit(2);
+        }
+        parallel_for(100, 4, [&](std::size_t) { done++; });
+        if (done != 100) {
+            ::_exit(3);
+        }
+    });
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(ThisMachine, HasMemory)

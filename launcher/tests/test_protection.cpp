@@ -19,6 +19,7 @@ extern "C" {
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -63,6 +65,26 @@ ChunkPlan plan_of(std::uint64_t start, const std::vector<bool> &has_data)
         if (job.run_count > 0) {
             plan.jobs.push_back(job);
         }
+    }
+    return plan;
+}
+
+/* The same pages, of which one in four is left out, in packed chunks. */
+ChunkPlan packed_plan_of(std::uint64_t start, std::size_t pages)
+{
+    ChunkPlan plan;
+    std::size_t packed = 0;
+    for (std::size_t i = 0; i < pages; i++) {
+        const std::uint64_t address = start + i * page;
+        if (i % 4 == 3) {
+            continue;
+        }
+        if (packed++ % chunk_pages == 0) {
+            plan.jobs.push_back({address, plan.jobs.size(), 0, chunk_size, plan.runs.size(),
+                                 0, false, true});
+        }
+        plan.runs.push_back({address, address + page});
+        plan.jobs.back().run_count++;
     }
     return plan;
 }
@@ -108,6 +130,15 @@ class Protection : public testing::Test
             PageRanges{{start, start + pages * page}}, *pool_, 2);
     }
 
+    void protect_packed(std::size_t pool, std::size_t granule)
+    {
+        pool_.emplace(pool, granule);
+        auto start = reinterpret_cast<std::uint64_t>(memory_);
+        source_ = std::make_unique<ProtectedSource>(
+            protection_, remote_, packed_plan_of(start, pages),
+            PageRanges{{start, start + pages * page}}, *pool_, 2);
+    }
+
     static char old_byte(std::size_t i) { return static_cast<char>('a' + i % 26); }
     char *at(std::size_t i) const { return memory_ + i * page; }
 
@@ -122,6 +153,29 @@ class Protection : public testing::Test
             std::size_t number_of_page = number * chunk_pages + i / page;
             if (static_cast<char>(chunk[i]) != old_byte(number_of_page)) {
                 error = "page " + std::to_string(number_of_page) + " is new";
+            }
+        }
+        return error;
+    }
+
+    /* Likewise, a packed one. */
+    std::string read_packed(std::size_t number)
+    {
+        std::vector<std::byte> chunk(chunk_size);
+        const ChunkPlan &plan = source_->plan();
+        const ChunkJob &job = plan.jobs[number];
+        std::string error = error_of([&] { source_->read(plan, job, chunk); });
+        for (std::size_t i = 0; i < chunk_pages && error.empty(); i++) {
+            char expected = '\0'; /* behind the last */
+            if (i < job.run_count) {
+                const std::uint64_t address = plan.runs[job.first_run + i].start;
+                expected = old_byte((address - reinterpret_cast<std::uint64_t>(memory_)) / page);
+            }
+            std::span part = std::span(chunk).subspan(i * page, page);
+            if (!std::ranges::all_of(part, [expected](std::byte byte) {
+                    return static_cast<char>(byte) == expected;
+                })) {
+                error = "packed page " + std::to_string(i) + " is wrong";
             }
         }
         return error;
@@ -162,7 +216,7 @@ TEST(GranuleMap, CutsChunksAtTheirOwnStart)
     EXPECT_EQ(map.find(0x100000 + 38 * page), 5u);
     EXPECT_EQ(map.find(0x100000 + 39 * page), std::nullopt);
     EXPECT_EQ(map.find(0xff000), std::nullopt);
-    EXPECT_EQ(map.content(5).end, 0x100000 + 39 * page);
+    EXPECT_EQ(map.content(5, 6).back().end, 0x100000 + 39 * page);
     EXPECT_EQ(map.start(5), 0x100000 + 36 * page);
     EXPECT_EQ(map.offset(5), 4 * page);
 }
@@ -188,6 +242,37 @@ TEST(GranuleMap, KnowsWhatLiesInARange)
     EXPECT_TRUE(map.has_wanted(1, range(4, 7)));
     EXPECT_FALSE(map.has_wanted(1, range(8, 12)));
     EXPECT_EQ(map.within({0x1000, 0x2000}).first, map.within({0x1000, 0x2000}).second);
+}
+
+TEST(GranuleMap, OfPackedChunksHasPagesOfSeveralRegions)
+{
+    ChunkPlan plan = packed_plan_of(0x100000, 48); /* 36 pages: two chunks and a quarter */
+    GranuleMap map(plan, 4 * page);
+    auto at = [](std::size_t number) { return 0x100000 + number * page; };
+
+    ASSERT_EQ(plan.jobs.size(), 3u);
+    EXPECT_EQ(map.count(), 12u);
+    EXPECT_EQ(map.find(at(0)), 0u);
+    EXPECT_EQ(map.find(at(2)), 0u);
+    EXPECT_EQ(map.find(at(3)), std::nullopt); /* left out */
+    EXPECT_EQ(map.find(at(4)), 0u);
+    EXPECT_EQ(map.find(at(5)), 1u);
+    EXPECT_EQ(map.find(at(46)), 8u);
+    EXPECT_EQ(map.find(at(48)), std::nullopt);
+    EXPECT_EQ(map.start(1), at(5));
+    EXPECT_EQ(map.start(4), at(21)); /* the second chunk */
+    EXPECT_EQ(map.offset(4), 0u);
+    PageRanges content = map.content(0, 1);
+    ASSERT_EQ(content.size(), 2u);
+    EXPECT_EQ(content[0].end, at(3));
+    EXPECT_EQ(content[1].start, at(4));
+    EXPECT_TRUE(map.content(9, 12).empty());
+    EXPECT_EQ(map.within({at(3), at(5)}), std::pair(GranuleMap::Index(0), GranuleMap::Index(1)));
+    EXPECT_EQ(map.within({at(4), at(6)}), std::pair(GranuleMap::Index(0), GranuleMap::Index(2)));
+    EXPECT_EQ(map.within({at(0), at(48)}), std::pair(GranuleMap::Index(0), GranuleMap::Index(9)));
+    EXPECT_EQ(map.within({at(3), at(4)}).first, map.within({at(3), at(4)}).second);
+    EXPECT_TRUE(map.has_wanted(0, {at(4), at(5)}));
+    EXPECT_FALSE(map.has_wanted(1, {at(4), at(5)}));
 }
 
 /* ---- The pool ------------------------------------------------------------------- */
@@ -257,6 +342,39 @@ TEST(PagePool, DoesNotGrowWithoutMemory)
     EXPECT_EQ(count, least_pool >> 20);
 }
 
+TEST(PagePool, TakesWhatALimitOfAddressSpaceLeaves)
+{
+    int status = run_in_child([] {
+        std::ifstream statm("/proc/self/statm");
+        std::size_t pages = 0;
+        statm >> pages;
+        const rlim_t limit = pages * page + 40 * mebibyte; /* room for two pieces */
+        const struct rlimit limits = {limit, limit};
+        if (::setrlimit(RLIMIT_AS, &limits) != 0) {
+            ::_exit(2);
+        }
+        PagePool pool(0, mebibyte);
+        std::vector<std::byte *> places;
+        places.reserve(64);
+        for (int round = 0; round < 2; round++) {
+            while (std::byte *place = pool.take(-1)) {
+                *place = std::byte{1};
+                places.push_back(place);
+            }
+            if (places.size() != 32) {
+                ::_exit(3);
+            }
+            pool.forget(-1);
+            while (!places.empty()) {
+                pool.give_back(places.back());
+                places.pop_back();
+            }
+        }
+    });
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST(PagePool, GranulesArePowersOfTwo)
 {
     EXPECT_EQ(require_granule(4096), 4096u);
@@ -286,6 +404,24 @@ TEST_P(ProtectionPools, WhatIsReadIsAsItWas)
     writer.join();
     EXPECT_EQ(std::count(memory_, memory_ + pages * page, 'X'),
               static_cast<std::ptrdiff_t>(pages * page));
+}
+
+TEST_P(ProtectionPools, WhatIsReadOfPackedChunksIsAsItWas)
+{
+    auto [pool, granule] = GetParam();
+    protect_packed(pool, granule);
+    std::jthread writer([this] {
+        std::vector<std::size_t> order(pages);
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::shuffle(order, std::mt19937(2));
+        for (std::size_t i : order) {
+            std::memset(at(i), 'X', page);
+        }
+    });
+    for (std::size_t number = 0; number < source_->plan().jobs.size(); number++) {
+        EXPECT_EQ(read_packed(number), "");
+    }
+    writer.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ProtectionPools,
@@ -400,6 +536,16 @@ TEST_F(Protection, WhatWasGivenBackIsMissed)
     EXPECT_EQ(read(4), "");
     EXPECT_NE(read(5).find("given back memory"), std::string::npos);
     ::munmap(moved, chunk_size + page);
+}
+
+TEST_F(Protection, WhatWasGivenBackOfPackedChunksIsMissed)
+{
+    protect_packed(mebibyte, page);
+    ASSERT_EQ(::madvise(at(23), page, MADV_DONTNEED), 0); /* left out */
+    ASSERT_EQ(::madvise(at(22), page, MADV_DONTNEED), 0); /* of the second chunk */
+    EXPECT_EQ(read_packed(0), "");
+    EXPECT_NE(read_packed(1).find("given back memory"), std::string::npos);
+    EXPECT_EQ(read_packed(2), "");
 }
 
 TEST_F(Protection, WhatHasBeenReadMayGo)

@@ -71,8 +71,8 @@ class Sharing : public testing::TestWithParam<std::tuple<const char *, SnapshotM
 
         const std::uint64_t from = own + common - 7 * page, length = 30 * page;
         std::vector<std::byte> part(length);
-        reader.read_pages(rank, {{found->start + from, found->start + from + length}},
-                          found->start + from, part);
+        const MemoryPlace place{found->start + from, part};
+        reader.read_pages(rank, {&place, 1});
         EXPECT_TRUE(std::ranges::equal(part, std::span(expected).subspan(from, length)));
     }
 

@@ -2,73 +2,168 @@
 /*
  * arena.c - memory for quiesced code: mmap, never malloc.
  *
- * An arena maps its whole reservation readable and writable at once: pages
- * cost nothing before they are touched, and the process's memory map does not
- * change between the scan of the regions and the end of the checkpoint.
+ * An arena takes pieces from the kernel as it needs them, and keeps them: the programs
+ * beside which it lies may have a limit of address space, or of memory that is promised.
  */
 #include "base/arena.h"
 
 #include "sys/syscall.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define ARENA_SIZE ((size_t)64 << 20)
+#define PAGE_SIZE 4096ul
+#define PIECE_SIZE ((size_t)1 << 20)
+
+/* Of the table of strings, which stays in one place: reserved, and made usable at once. */
 #define STRINGS_SIZE ((size_t)16 << 20)
+#define STRINGS_STEP ((size_t)256 << 10)
+
+/* At the beginning of its mapping; what is behind it is handed out. */
+struct ckpt_arena_piece {
+    struct ckpt_arena_piece *next;
+    size_t size; /* bytes of the mapping */
+};
+#define HEADER sizeof(struct ckpt_arena_piece)
+_Static_assert(HEADER % 16 == 0, "objects are aligned");
 
 /* Private zeroed memory: its address, or -errno. */
-static long map_memory(size_t size)
+static long map_memory(size_t size, int protection)
 {
-    return ckpt_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+    return ckpt_sys_mmap(NULL, size, protection,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static size_t page_round(size_t size)
+{
+    return (size + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
 }
 
 int ckpt_arena_open(struct ckpt_arena *arena)
 {
-    long memory = map_memory(ARENA_SIZE);
-    long strings;
+    long strings = map_memory(STRINGS_SIZE, PROT_NONE);
 
-    if (ckpt_sys_failed(memory)) {
-        return (int)memory;
-    }
-    strings = map_memory(STRINGS_SIZE);
     if (ckpt_sys_failed(strings)) {
-        ckpt_sys_munmap((void *)memory, ARENA_SIZE);
         return (int)strings;
     }
-    arena->memory = (char *)memory;
-    arena->committed = ARENA_SIZE;
-    arena->strings = (char *)strings;
-    arena->strings_committed = STRINGS_SIZE;
+    *arena = (struct ckpt_arena){.strings = (char *)strings};
+    if (ckpt_sys_mprotect(arena->strings, STRINGS_STEP, PROT_READ | PROT_WRITE) != 0) {
+        ckpt_arena_close(arena);
+        return -ENOMEM;
+    }
+    arena->strings_committed = STRINGS_STEP;
     ckpt_arena_reset(arena);
     return 0;
 }
 
 void ckpt_arena_close(struct ckpt_arena *arena)
 {
-    ckpt_sys_munmap(arena->memory, arena->committed);
-    ckpt_sys_munmap(arena->strings, arena->strings_committed);
+    while (arena->pieces != NULL) {
+        struct ckpt_arena_piece *piece = arena->pieces;
+
+        arena->pieces = piece->next;
+        ckpt_sys_munmap(piece, piece->size);
+    }
+    ckpt_sys_munmap(arena->strings, STRINGS_SIZE);
     *arena = (struct ckpt_arena){0};
 }
 
 void ckpt_arena_reset(struct ckpt_arena *arena)
 {
-    arena->used = 0;
+    ckpt_arena_rewind(arena, (struct ckpt_arena_place){arena->pieces, HEADER});
     arena->strings[0] = '\0'; /* offset 0 is the empty string */
     arena->strings_used = 1;
 }
 
+struct ckpt_arena_place ckpt_arena_mark(const struct ckpt_arena *arena)
+{
+    return arena->at;
+}
+
+void ckpt_arena_rewind(struct ckpt_arena *arena, struct ckpt_arena_place mark)
+{
+    arena->at = mark.piece == NULL
+                    ? (struct ckpt_arena_place){arena->pieces, HEADER}
+                    : mark;
+}
+
+/* Puts a new piece with that room behind the present one. 0 or -ENOMEM. */
+static int add_piece(struct ckpt_arena *arena, size_t room)
+{
+    struct ckpt_arena_piece *piece;
+    size_t size = page_round(room + HEADER);
+    long memory;
+
+    size = size < PIECE_SIZE ? PIECE_SIZE : size;
+    memory = map_memory(size, PROT_READ | PROT_WRITE);
+    if (ckpt_sys_failed(memory)) {
+        return -ENOMEM;
+    }
+    piece = (struct ckpt_arena_piece *)memory;
+    piece->size = size;
+    if (arena->at.piece == NULL) {
+        piece->next = arena->pieces;
+        arena->pieces = piece;
+    } else {
+        piece->next = arena->at.piece->next;
+        arena->at.piece->next = piece;
+    }
+    arena->changes++;
+    arena->at = (struct ckpt_arena_place){piece, HEADER};
+    return 0;
+}
+
+/* Goes on to a piece that has that room; smaller ones stay unused. 0 or -ENOMEM. */
+static int find_room(struct ckpt_arena *arena, size_t room)
+{
+    struct ckpt_arena_place at = arena->at;
+
+    while (at.piece != NULL && at.piece->size - at.used < room) {
+        at = (struct ckpt_arena_place){at.piece->next, HEADER};
+    }
+    if (at.piece == NULL) {
+        return add_piece(arena, room);
+    }
+    arena->at = at;
+    return 0;
+}
+
 void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size)
 {
-    void *object = arena->memory + arena->used;
-    size_t room = arena->committed - arena->used;
+    void *object;
 
-    if (size > room) {
+    if (size > SIZE_MAX / 2) {
         return NULL;
     }
-    /* `room` is a multiple of 16, so rounding up stays within it. */
-    arena->used += (size + 15) & ~(size_t)15;
+    size = (size + 15) & ~(size_t)15;
+    if (find_room(arena, size) != 0) {
+        return NULL;
+    }
+    object = (char *)arena->at.piece + arena->at.used;
+    arena->at.used += size;
     return memset(object, 0, size);
+}
+
+/* Makes more of the table usable, for `size` bytes more. 0 or -ENOMEM. */
+static int grow_strings(struct ckpt_arena *arena, size_t size)
+{
+    const size_t used = arena->strings_used;
+    size_t committed = arena->strings_committed;
+
+    if (size > STRINGS_SIZE - used) {
+        return -ENOMEM;
+    }
+    while (committed < used + size) {
+        committed += STRINGS_STEP;
+    }
+    if (ckpt_sys_mprotect(arena->strings, committed, PROT_READ | PROT_WRITE) != 0) {
+        return -ENOMEM;
+    }
+    arena->strings_committed = committed;
+    arena->changes++;
+    return 0;
 }
 
 ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
@@ -80,7 +175,7 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
         return 0;
     }
     size = strlen(text) + 1;
-    if (size > arena->strings_committed - offset) {
+    if (size > arena->strings_committed - offset && grow_strings(arena, size) != 0) {
         return 0;
     }
     memcpy(arena->strings + offset, text, size);
@@ -96,7 +191,6 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
 #define SMALLEST_CLASS 16ul
 #define LARGEST_CLASS (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
 #define CHUNK_SIZE ((size_t)1 << 20)
-#define PAGE_SIZE 4096ul
 
 struct ckpt_free_block {
     struct ckpt_free_block *next;
@@ -112,11 +206,6 @@ static unsigned size_class(size_t size)
         class++;
     }
     return class;
-}
-
-static size_t page_round(size_t size)
-{
-    return (size + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
 }
 
 /* Gives what is left of the chunk to the free lists, largest blocks first. */
@@ -142,7 +231,7 @@ static void *cut_block(struct ckpt_pool *pool, size_t size)
     void *block;
 
     if (pool->chunk_left < size) {
-        long memory = map_memory(CHUNK_SIZE);
+        long memory = map_memory(CHUNK_SIZE, PROT_READ | PROT_WRITE);
 
         if (ckpt_sys_failed(memory)) {
             return NULL;
@@ -168,7 +257,7 @@ void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size)
         if (size > SIZE_MAX / 2) {
             return NULL;
         }
-        memory = map_memory(page_round(size));
+        memory = map_memory(page_round(size), PROT_READ | PROT_WRITE);
         return ckpt_sys_failed(memory) ? NULL : (void *)memory;
     }
     class = size_class(size);

@@ -13,24 +13,35 @@
 
 #include <stddef.h>
 
-struct ckpt_arena {
-    char *memory;        /* one mapping, grown by mapping more (addresses of */
-    size_t used;         /*   earlier objects never change: reserved at open) */
-    size_t committed;
-    char *strings;       /* string table, same scheme */
-    size_t strings_used;
-    size_t strings_committed;
+/* A place in an arena: what is behind it is free. */
+struct ckpt_arena_place {
+    struct ckpt_arena_piece *piece; /* NULL: before the first */
+    size_t used;                    /* bytes of it */
 };
 
-/* Reserves address space; costs no memory until used. 0 or -errno. Normal. */
+struct ckpt_arena {
+    struct ckpt_arena_piece *pieces; /* mappings, in the order of their use */
+    struct ckpt_arena_place at;
+    char *strings; /* string table: reserved at open, so that its address never changes */
+    size_t strings_used;
+    size_t strings_committed; /* bytes that can be used without a change */
+    unsigned long changes;    /* how often its mappings have changed */
+};
+
+/* Takes next to no memory, and 16 MiB of address space. 0 or -errno. Normal. */
 int ckpt_arena_open(struct ckpt_arena *arena);
 /* Unmaps it. Context: quiesced. */
 void ckpt_arena_close(struct ckpt_arena *arena);
 /* Forgets all objects; keeps and reuses the memory. Context: quiesced. */
 void ckpt_arena_reset(struct ckpt_arena *arena);
-/* Zeroed, 16-byte aligned; NULL when the reservation is full. Quiesced. */
+/* Forgets the objects made since mark() gave that place. Context: quiesced. */
+struct ckpt_arena_place ckpt_arena_mark(const struct ckpt_arena *arena);
+void ckpt_arena_rewind(struct ckpt_arena *arena, struct ckpt_arena_place mark);
+/* Zeroed, 16-byte aligned; NULL when the kernel has no memory. May change the mappings of the
+ * process. Quiesced. */
 void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size);
-/* Copies a string into the table; 0 for NULL, "" or when full. Quiesced. */
+/* Copies a string into the table; 0 for NULL, "" or when full. May change the mappings of
+ * the process. Quiesced. */
 ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text);
 
 #define CKPT_POOL_CLASSES 13

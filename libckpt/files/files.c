@@ -12,7 +12,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/vfs.h>
+
+/* Some are not in the headers, or only in those of newer systems. */
+#define MQUEUE_MAGIC 0x19800202
+#ifndef SECRETMEM_MAGIC
+#define SECRETMEM_MAGIC 0x5345434d
+#endif
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446
+#endif
 
 /* The first that matches counts. */
 static const struct ckpt_file_ops *const kinds[] = {
@@ -142,6 +153,33 @@ int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      probe->path, what);
 }
 
+/* What looks like a regular file but is of a file system inside the kernel, from which it
+ * could not be opened again. NULL: it is none of that. */
+static const char *kernel_object(const struct ckpt_file_probe *probe)
+{
+    static const struct {
+        long type; /* as statfs() has it */
+        const char *name;
+    } objects[] = {
+        {MQUEUE_MAGIC, "a POSIX message queue"},
+        {SECRETMEM_MAGIC,
+         "secret memory (memfd_secret), which only the program itself can read"},
+        {PID_FS_MAGIC, "a process descriptor"},
+    };
+    struct statfs system;
+
+    if (!S_ISREG(probe->status.st_mode) ||
+        ckpt_syscall3(SYS_fstatfs, probe->fd, (long)&system, 0) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
+        if (system.f_type == objects[i].type) {
+            return objects[i].name;
+        }
+    }
+    return NULL;
+}
+
 /* What a descriptor of no known kind is. */
 static const char *name_type(const struct ckpt_file_probe *probe)
 {
@@ -156,6 +194,9 @@ static const char *name_type(const struct ckpt_file_probe *probe)
         {"anon_inode:[io_uring]", "an io_uring descriptor"},
     };
 
+    if (kernel_object(probe) != NULL) {
+        return kernel_object(probe);
+    }
     for (size_t i = 0; i < sizeof anonymous / sizeof anonymous[0]; i++) {
         if (ckpt_text_starts(probe->path, anonymous[i].path)) {
             return anonymous[i].name;
@@ -246,6 +287,9 @@ static const struct ckpt_file *find_shared(const struct ckpt_file_save *save,
 static const struct ckpt_file_ops *
 find_kind(const struct ckpt_file_probe *probe)
 {
+    if (kernel_object(probe) != NULL) {
+        return NULL;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i]->matches(probe)) {
             return kinds[i];

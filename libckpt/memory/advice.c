@@ -4,20 +4,30 @@
  * again after a restart.
  *
  * A mapping there is a line as in maps, and lines "Name: value"; the last is
- * "VmFlags: rd wr mr mw me dd hg ", two letters for each flag.
+ * "VmFlags: rd wr mr mw me dd hg ", two letters for each flag. Of many mappings the
+ * list is too long to be held: it is read in parts. No interposed function could
+ * tell that nothing is to be found there, as programs and libraries make system
+ * calls of their own.
  */
 #include "memory/advice.h"
 
 #include "base/text.h"
-#include "memory/maps.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#define LIST "/proc/self/smaps"
 #define FLAGS "VmFlags:"
-#define LOCKED (-1) /* in place of an advice */
+
+/* In place of an advice. */
+#define LOCKED (-1)
+#define DROPPABLE (-2) /* MAP_DROPPABLE: what a copy lacks is missed by nobody */
+
+/* Longer than any line: a name has PATH_MAX characters, some with four for one. */
+#define PART_SIZE ((size_t)32 << 10)
 
 static const struct {
     char letters[3];
@@ -27,30 +37,34 @@ static const struct {
     {"dd", MADV_DONTDUMP},  {"wf", MADV_WIPEONFORK},
     {"hg", MADV_HUGEPAGE},  {"nh", MADV_NOHUGEPAGE},
     {"mg", MADV_MERGEABLE}, {"sr", MADV_SEQUENTIAL},
-    {"rr", MADV_RANDOM},
+    {"rr", MADV_RANDOM},    {"dp", DROPPABLE},
 };
 #define KNOWN (sizeof known / sizeof known[0])
 
 struct advised {
+    struct advised *next; /* below it */
     uint64_t start;
     uint64_t end;
     uint64_t which; /* bits: indices of known[] */
 };
 
-static int is_given;
 static int lock_all; /* MCL_* */
 static struct advised *list;
-static size_t count;
-
-void ckpt_advice_given(void)
-{
-    is_given = 1;
-}
 
 void ckpt_advice_lock_all(int flags)
 {
     lock_all = flags;
-    is_given = 1;
+}
+
+/* 1 if the flags have that advice. */
+static int has(const struct advised *range, int advice)
+{
+    for (size_t i = 0; i < KNOWN; i++) {
+        if (known[i].advice == advice && (range->which >> i & 1) != 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* The bits of a line of flags. */
@@ -59,7 +73,7 @@ static uint64_t parse_flags(const char *line)
     uint64_t which = 0;
 
     for (const char *at = line + sizeof FLAGS - 1; at[0] == ' ' &&
-         at[1] != '\0' && at[1] != '\n' && at[2] != '\0'; at += 3) {
+         at[1] != '\0' && at[2] != '\0'; at += 3) {
         for (size_t i = 0; i < KNOWN; i++) {
             if (at[1] == known[i].letters[0] && at[2] == known[i].letters[1]) {
                 which |= UINT64_C(1) << i;
@@ -82,100 +96,147 @@ static void parse_range(const char *line, struct advised *range)
     }
 }
 
-static int is_excluded(const struct advised *range,
-                       const struct ckpt_range *excluded, size_t excluded_count)
+/* The list of mappings as it is being read. */
+struct scan {
+    struct ckpt_arena *arena;
+    const struct ckpt_range *excluded;
+    size_t excluded_count;
+    struct advised range; /* of the mapping whose lines are read */
+    char *part;
+    size_t used; /* bytes of the part; it begins with a line */
+};
+
+static int is_excluded(const struct scan *scan)
 {
-    for (size_t i = 0; i < excluded_count; i++) {
-        if (excluded[i].start < range->end && range->start < excluded[i].end) {
+    for (size_t i = 0; i < scan->excluded_count; i++) {
+        if (scan->excluded[i].start < scan->range.end &&
+            scan->range.start < scan->excluded[i].end) {
             return 1;
         }
     }
     return 0;
 }
 
-/* Fills list[] from the text; with list NULL only counts. */
-static size_t parse(const char *text, const struct ckpt_range *excluded,
-                    size_t excluded_count, struct advised *to)
+/* 0 or -ENOMEM. */
+static int take_line(struct scan *scan, const char *line)
 {
-    struct advised range = {0, 0, 0};
-    size_t found = 0;
+    struct advised *advised;
 
-    for (const char *line = text; line != NULL && *line != '\0';) {
-        if (ckpt_text_starts(line, FLAGS)) {
-            range.which = parse_flags(line);
-            if (range.which != 0 && range.end > range.start &&
-                !is_excluded(&range, excluded, excluded_count)) {
-                if (to != NULL) {
-                    to[found] = range;
-                }
-                found++;
-            }
-            range.end = 0;
-        } else {
-            parse_range(line, &range);
-        }
-        line = strchr(line, '\n');
-        line = line == NULL ? NULL : line + 1;
+    if (!ckpt_text_starts(line, FLAGS)) {
+        parse_range(line, &scan->range);
+        return 0;
     }
-    return found;
+    scan->range.which = parse_flags(line);
+    if (scan->range.which == 0 || is_excluded(scan)) {
+        return 0;
+    }
+    advised = ckpt_arena_alloc(scan->arena, sizeof *advised);
+    if (advised == NULL) {
+        return -ENOMEM;
+    }
+    *advised = scan->range;
+    advised->next = list;
+    list = advised;
+    return 0;
+}
+
+/* Takes all whole lines of the part, and keeps the rest. 0 or -errno. */
+static int take_lines(struct scan *scan)
+{
+    char *line = scan->part;
+    char *end;
+    int error = 0;
+
+    while (error == 0 &&
+           (end = memchr(line, '\n',
+                         scan->used - (size_t)(line - scan->part))) != NULL) {
+        *end = '\0';
+        error = take_line(scan, line);
+        line = end + 1;
+    }
+    scan->used -= (size_t)(line - scan->part);
+    memmove(scan->part, line, scan->used);
+    return error != 0 ? error : scan->used < PART_SIZE ? 0 : -EINVAL;
+}
+
+static int read_list(struct scan *scan)
+{
+    const int fd = (int)ckpt_sys_open(LIST, O_RDONLY | O_CLOEXEC, 0);
+    long got = fd;
+
+    while (got >= 0) {
+        got = ckpt_sys_read(fd, scan->part + scan->used, PART_SIZE - scan->used);
+        if (got == -EINTR) {
+            got = 0;
+        } else if (got == 0) {
+            break;
+        } else if (got > 0) {
+            scan->used += (size_t)got;
+            got = take_lines(scan);
+        }
+    }
+    if (fd >= 0) {
+        ckpt_sys_close(fd);
+    }
+    return (int)got;
 }
 
 int ckpt_advice_save(struct ckpt_arena *arena,
                      const struct ckpt_range *excluded, size_t excluded_count,
                      struct ckpt_failure *failure)
 {
-    char *text;
-    size_t size;
+    struct scan scan = {
+        .arena = arena,
+        .excluded = excluded,
+        .excluded_count = excluded_count,
+        .part = ckpt_arena_alloc(arena, PART_SIZE),
+    };
     int error;
 
-    count = 0;
-    if (!is_given) {
-        return 0;
-    }
-    error = ckpt_proc_read(arena, "/proc/self/smaps", &text, &size, failure);
-    if (error != 0) {
-        return error;
-    }
-    count = parse(text, excluded, excluded_count, NULL);
-    list = (struct advised *)ckpt_arena_alloc(arena, count * sizeof *list);
-    if (list == NULL && count != 0) {
-        count = 0;
+    list = NULL;
+    if (scan.part == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the flags of the memory");
     }
-    parse(text, excluded, excluded_count, list);
-    return 0;
+    error = read_list(&scan);
+    memset(scan.part, 0, PART_SIZE); /* it is in the image, too */
+    return error == 0 ? 0
+                      : ckpt_fail(failure, error,
+                                  "the flags of the memory cannot be read from " LIST
+                                  ": error %d", -error);
 }
 
 int ckpt_advice_against_copies(void)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < KNOWN; k++) {
-            if ((list[i].which >> k & 1) != 0 &&
-                (known[k].advice == MADV_DONTFORK ||
-                 known[k].advice == MADV_WIPEONFORK)) {
-                return 1;
-            }
+    for (const struct advised *range = list; range != NULL; range = range->next) {
+        if ((has(range, MADV_DONTFORK) || has(range, MADV_WIPEONFORK)) &&
+            !has(range, DROPPABLE)) {
+            return 1;
         }
     }
     return 0;
 }
 
+static void advise(const struct advised *range)
+{
+    void *start = (void *)range->start;
+    size_t size = range->end - range->start;
+
+    for (size_t i = 0; i < KNOWN; i++) {
+        if ((range->which >> i & 1) == 0 || known[i].advice == DROPPABLE) {
+            continue;
+        }
+        if (known[i].advice == LOCKED) {
+            ckpt_syscall3(SYS_mlock, (long)start, (long)size, 0);
+        } else {
+            ckpt_sys_madvise(start, size, known[i].advice);
+        }
+    }
+}
+
 void ckpt_advice_restore(void)
 {
-    for (size_t i = 0; i < count; i++) {
-        void *start = (void *)list[i].start;
-        size_t size = list[i].end - list[i].start;
-
-        for (size_t k = 0; k < KNOWN; k++) {
-            if ((list[i].which >> k & 1) == 0) {
-                continue;
-            }
-            if (known[k].advice == LOCKED) {
-                ckpt_syscall3(SYS_mlock, (long)start, (long)size, 0);
-            } else {
-                ckpt_sys_madvise(start, size, known[k].advice);
-            }
-        }
+    for (const struct advised *range = list; range != NULL; range = range->next) {
+        advise(range);
     }
     if ((lock_all & MCL_FUTURE) != 0) {
         ckpt_syscall3(SYS_mlockall, lock_all, 0, 0);

@@ -12,17 +12,11 @@
 
 #include <stddef.h>
 
-/*
- * Called when the program has given advice that lasts, or locked memory. As
- * long as it never has, a save need not look for it, which takes the kernel a
- * while. Context: any.
- */
-void ckpt_advice_given(void);
-
 /* mlockall() with these flags, munlockall() with 0. Context: any. */
 void ckpt_advice_lock_all(int flags);
 
-/* Notes what holds for which memory, but for excluded[], in the arena. 0 or -errno with the reason.
+/* Notes what holds for which memory, but for excluded[], in the arena. The kernel looks at
+ * each page for that: some 10 ms for a GiB of small pages. 0 or -errno with the reason.
  * Context: quiesced. */
 int ckpt_advice_save(struct ckpt_arena *arena,
                      const struct ckpt_range *excluded, size_t excluded_count,

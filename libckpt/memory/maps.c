@@ -39,7 +39,7 @@ static long read_whole(const char *path, char *buffer, size_t capacity)
 int ckpt_proc_read(struct ckpt_arena *arena, const char *path, char **text_p,
                    size_t *size_p, struct ckpt_failure *failure)
 {
-    size_t mark = arena->used;
+    const struct ckpt_arena_place mark = ckpt_arena_mark(arena);
 
     for (size_t capacity = INITIAL_SIZE;; capacity *= 2) {
         char *text = (char *)ckpt_arena_alloc(arena, capacity + 1);
@@ -59,7 +59,7 @@ int ckpt_proc_read(struct ckpt_arena *arena, const char *path, char **text_p,
             *size_p = (size_t)size;
             return 0;
         }
-        arena->used = mark; /* too small: read it all again */
+        ckpt_arena_rewind(arena, mark); /* too small: read it all again */
     }
 }
 

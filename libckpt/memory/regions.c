@@ -26,6 +26,7 @@
 #define SHORTEST_LINE 40u
 
 #define SHARED_ANONYMOUS "/dev/zero (deleted)"
+#define SECRET_MEMORY "/secretmem"
 
 /* Where the kernel put things when this program started. */
 static struct {
@@ -136,6 +137,11 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     }
     if (ckpt_text_starts(name, "/SYSV")) {
         return ckpt_system_v_describe((int)mapping->inode, region, failure);
+    }
+    if (ckpt_text_starts(name, SECRET_MEMORY)) {
+        return refuse(mapping,
+                      "secret memory (memfd_secret), which only the program itself "
+                      "can read", failure);
     }
     if (name[0] != '/' || ckpt_text_starts(name, "/dev/zero")) {
         return refuse(mapping, "no file", failure);
@@ -339,6 +345,42 @@ static void join_writable(struct scan *scan)
     }
 }
 
+/* Fills scan->regions from the kernel's list. */
+static int scan_list(struct scan *scan, struct ckpt_failure *failure)
+{
+    struct ckpt_mapping mapping;
+    char *text;
+    size_t size;
+    int more;
+    int error;
+
+    error = ckpt_proc_read(scan->arena, "/proc/self/maps", &text, &size, failure);
+    if (error != 0) {
+        return error;
+    }
+    /* An excluded range inside a mapping makes one region more of it; and the
+     * caller may put one of his own in its place. */
+    scan->capacity = size / SHORTEST_LINE + 2 * scan->excluded_count + 1;
+    scan->count = 0;
+    scan->regions = (struct ckpt_region *)ckpt_arena_alloc(
+        scan->arena, scan->capacity * sizeof *scan->regions);
+    if (scan->regions == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the list of regions");
+    }
+    while ((more = ckpt_maps_next(&text, &mapping)) > 0) {
+        error = add_mapping(scan, &mapping, failure);
+        if (error != 0) {
+            return error;
+        }
+    }
+    if (more < 0) {
+        return ckpt_fail(failure, more, "/proc/self/maps is not understood");
+    }
+    return 0;
+}
+
+/* If the list itself needed more memory, it does not have that: then it is made again, with
+ * room enough now. */
 int ckpt_regions_scan(struct ckpt_arena *arena,
                       const struct ckpt_range *excluded, size_t excluded_count,
                       struct ckpt_region **regions_p,
@@ -349,32 +391,19 @@ int ckpt_regions_scan(struct ckpt_arena *arena,
         .excluded = excluded,
         .excluded_count = excluded_count,
     };
-    struct ckpt_mapping mapping;
-    char *text;
-    size_t size;
-    int more;
+    const struct ckpt_arena_place mark = ckpt_arena_mark(arena);
+    const size_t strings_used = arena->strings_used;
+    unsigned long changes;
     int error;
 
-    error = ckpt_proc_read(arena, "/proc/self/maps", &text, &size, failure);
+    do {
+        changes = arena->changes;
+        ckpt_arena_rewind(arena, mark);
+        arena->strings_used = strings_used;
+        error = scan_list(&scan, failure);
+    } while (error == 0 && arena->changes != changes);
     if (error != 0) {
         return error;
-    }
-    /* An excluded range inside a mapping makes one region more of it; and the
-     * caller may put one of his own in its place. */
-    scan.capacity = size / SHORTEST_LINE + 2 * excluded_count + 1;
-    scan.regions = (struct ckpt_region *)ckpt_arena_alloc(
-        arena, scan.capacity * sizeof *scan.regions);
-    if (scan.regions == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no room for the list of regions");
-    }
-    while ((more = ckpt_maps_next(&text, &mapping)) > 0) {
-        error = add_mapping(&scan, &mapping, failure);
-        if (error != 0) {
-            return error;
-        }
-    }
-    if (more < 0) {
-        return ckpt_fail(failure, more, "/proc/self/maps is not understood");
     }
     join_writable(&scan);
     *regions_p = scan.regions;

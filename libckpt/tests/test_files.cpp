@@ -13,6 +13,7 @@ extern "C" {
 #include <csignal>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <mqueue.h>
 #include <string>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -218,6 +219,28 @@ TEST_F(Files, DeletedAndRenamedFiles)
     expect_refused(fd, "lost this name");
     std::filesystem::remove(path + "3");
     EXPECT_EQ(save(), 0) << failure.text;
+}
+
+TEST_F(Files, AMessageQueueIsNoFileWithoutAName)
+{
+    const std::string name = "/ckpt-test-" + std::to_string(getpid());
+    const mqd_t queue = mq_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600, nullptr);
+
+    if (queue == -1) {
+        GTEST_SKIP() << "no message queues here: " << strerror(errno);
+    }
+    mq_unlink(name.c_str());
+    expect_refused(hold(queue), "a POSIX message queue");
+}
+
+TEST_F(Files, SecretMemoryIsNoFileWithoutAName)
+{
+    const auto secret = static_cast<int>(syscall(SYS_memfd_secret, 0));
+
+    if (secret < 0) {
+        GTEST_SKIP() << "no secret memory here: " << strerror(errno);
+    }
+    expect_refused(hold(secret), "memfd_secret");
 }
 
 TEST_F(Files, DeletedFileKeepsItsContent)

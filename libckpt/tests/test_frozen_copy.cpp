@@ -205,6 +205,27 @@ TEST_F(FrozenCopy, HoldsNoDescriptorOfTheProgram)
     close(ends_of_pipe[0]);
 }
 
+TEST_F(FrozenCopy, AdviceIsFoundAmongVeryManyMappings)
+{
+    constexpr std::size_t pages = 20000; /* their list has more than a MiB */
+    void *many = mmap(nullptr, pages * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ckpt_arena arena;
+    ckpt_failure failure = {""};
+
+    ASSERT_NE(many, MAP_FAILED);
+    for (std::size_t i = 0; i < pages; i += 2) {
+        ASSERT_EQ(mprotect(static_cast<char *>(many) + i * page, page, PROT_NONE), 0);
+    }
+    ASSERT_EQ(ckpt_arena_open(&arena), 0);
+    ASSERT_EQ(ckpt_advice_save(&arena, nullptr, 0, &failure), 0) << failure.text;
+    EXPECT_EQ(ckpt_advice_against_copies(), 0);
+    ASSERT_EQ(madvise(static_cast<char *>(many) + pages / 2 * page, page, MADV_WIPEONFORK), 0);
+    ASSERT_EQ(ckpt_advice_save(&arena, nullptr, 0, &failure), 0) << failure.text;
+    EXPECT_EQ(ckpt_advice_against_copies(), 1);
+    ASSERT_EQ(munmap(many, pages * page), 0);
+    ckpt_arena_close(&arena);
+}
+
 TEST_F(FrozenCopy, IsRefusedForMemoryThatIsNotInherited)
 {
     ckpt_arena arena;
@@ -212,7 +233,6 @@ TEST_F(FrozenCopy, IsRefusedForMemoryThatIsNotInherited)
 
     ASSERT_EQ(madvise(memory, page, MADV_DONTFORK), 0);
     ASSERT_EQ(ckpt_arena_open(&arena), 0);
-    ckpt_advice_given();
     ASSERT_EQ(ckpt_advice_save(&arena, nullptr, 0, &failure), 0);
     EXPECT_EQ(ckpt_frozen_copy_make(&copy, getpid(), &failure), -ENOTSUP);
     EXPECT_NE(std::string(failure.text).find("MADV_DONTFORK"), std::string::npos);

@@ -345,6 +345,12 @@ TEST_F(Regions, RefusesAndNamesWhatCannotBeSaved)
         EXPECT_EQ(scan(), 0) << failure.text;
     };
     expect_refused(map_ring(), "io_uring");
+    const auto secret = static_cast<int>(syscall(SYS_memfd_secret, 0));
+    if (secret >= 0) { /* else the kernel has none */
+        ASSERT_EQ(ftruncate(secret, page), 0);
+        expect_refused(map(1, PROT_READ | PROT_WRITE, MAP_SHARED, secret), "memfd_secret");
+        close(secret);
+    }
 }
 
 TEST_F(Regions, ReadsAListLongerThanOneRead)
@@ -363,6 +369,33 @@ TEST_F(Regions, ReadsAListLongerThanOneRead)
         ASSERT_EQ(found[i].start, address(memory + i * page));
         ASSERT_EQ(found[i].protection, i % 2 == 0 ? PROT_NONE : PROT_READ);
     }
+}
+
+/* What the list itself needed is in it, with the protection that it has. */
+TEST_F(Regions, TheListHasItsOwnMemory)
+{
+    constexpr std::size_t pages = 20000;
+    char *memory = hold(map(pages, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS), pages);
+    ckpt_region *list = nullptr;
+    std::size_t count = 0;
+    ckpt_arena fresh{};
+
+    for (std::size_t i = 0; i < pages; i += 2) {
+        ASSERT_EQ(mprotect(memory + i * page, page, PROT_NONE), 0);
+    }
+    ASSERT_EQ(ckpt_arena_open(&fresh), 0);
+    const std::string name(fresh.strings_committed - 10, 'n');
+    ASSERT_NE(ckpt_arena_string(&fresh, name.c_str()), 0u);
+    ASSERT_EQ(fresh.changes, 0u);
+    ASSERT_EQ(ckpt_regions_scan(&fresh, nullptr, 0, &list, &count, &failure), 0);
+    ASSERT_GT(fresh.changes, 1u);
+    regions.assign(list, list + count);
+    EXPECT_EQ(at(list).protection, unsigned(PROT_READ | PROT_WRITE));
+    EXPECT_GE(at(list).end, address(list + count));
+    EXPECT_EQ(at(fresh.strings + fresh.strings_committed - 1).protection,
+              unsigned(PROT_READ | PROT_WRITE));
+    EXPECT_EQ(at(fresh.strings + fresh.strings_committed).protection, unsigned(PROT_NONE));
+    ckpt_arena_close(&fresh);
 }
 
 TEST_F(Regions, LayoutIsWhatTheKernelSays)

@@ -15,9 +15,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define PAGE UINT64_C(4096)
 #define CHUNK_SIZE (UINT64_C(1) << 30)
+#define CHUNK_SIZE_LIMITED (UINT64_C(64) << 20) /* the program needs the rest */
 #define CHUNK_SIZE_MIN (UINT64_C(16) << 20)
 #define CHUNKS 256
 #define LOST_MAX 256
@@ -109,6 +111,18 @@ static void publish_chunk(void)
     __atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
 }
 
+/* How much to reserve at once: less if the address space is limited (RLIMIT_AS). */
+static uint64_t chunk_size(void)
+{
+    struct rlimit limit;
+
+    if (ckpt_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY) {
+        return CHUNK_SIZE;
+    }
+    return CHUNK_SIZE_LIMITED;
+}
+
 /* Reserves a chunk with room for `needed` bytes. Returns 0 or -errno. */
 static int open_chunk(uint64_t needed)
 {
@@ -121,13 +135,14 @@ static int open_chunk(uint64_t needed)
     }
     /* A little for the bitmap; one page of it describes 128 MiB. */
     needed = round_up(needed + needed / 16384 + 2 * PAGE, PAGE);
-    size = needed > CHUNK_SIZE ? needed : CHUNK_SIZE;
+    size = chunk_size();
+    size = needed > size ? needed : size;
     for (;;) {
         base = ckpt_sys_mmap(NULL, size, PROT_NONE, RESERVED, -1, 0);
         if (!ckpt_sys_failed(base)) {
             break;
         }
-        /* The address space may be limited: be content with less. */
+        /* There may be less left: be content with that. */
         if (size / 2 < needed || size / 2 < CHUNK_SIZE_MIN) {
             return (int)base;
         }

@@ -27,9 +27,9 @@ def lines_of(*command):
     ).stdout.splitlines()
 
 
-def start(lab, *command, options=(), **settings):
-    """`ckpt run -- command`, as a job of that name."""
-    run = [lab.ckpt_program, "run", "--name", name(lab), *options, "--", *command]
+def start(lab, *command, options=(), before=(), **settings):
+    """`ckpt run -- command`, as a job of that name. before: a command that executes it."""
+    run = [*before, lab.ckpt_program, "run", "--name", name(lab), *options, "--", *command]
     return lab._start(run, settings)  # pylint: disable=protected-access
 
 
