@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -222,6 +223,69 @@ while True: pass
     alone.save(lab)
     job.process.send_signal(signal.SIGTERM)
     assert job.finish() == 9
+
+
+DEAF = """
+import ctypes, mmap, sys, threading, time
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("b80e000000 4989ca 0f05 c3")) # rt_sigprocmask, not by libc
+address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+change = ctypes.CFUNCTYPE(ctypes.c_long, *[ctypes.c_long] * 4)(address)
+
+def block():
+    every = ctypes.c_uint64(2**64 - 1)
+    assert change(2, ctypes.addressof(every), 0, 8) == 0
+
+def hold(seconds):
+    before = ctypes.c_uint64(0)
+    change(0, 0, ctypes.addressof(before), 8)
+    block()
+    time.sleep(seconds)
+    change(2, ctypes.addressof(before), 0, 8)
+"""
+
+
+@pytest.mark.parametrize("where", ["first", "other"])
+def test_a_thread_that_blocks_the_signal_is_named_at_once(lab, where):
+    """It would be heard of when the time for the checkpoint is over; or the others would
+    stand still for ten seconds."""
+    script = DEAF + f"""
+def other():
+    {'block()' if where == 'other' else 'pass'}
+    while True: time.sleep(1)
+threading.Thread(target=other, daemon=True).start()
+time.sleep(0.1)
+{'block()' if where == 'first' else 'pass'}
+while True:
+    print("step", flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    for longest in (2.5, 0.8):  # it counts from its beginning
+        begin = time.monotonic()
+        refused = lab.ckpt("checkpoint", alone.name(lab))
+        assert refused.returncode != 0 and "blocks signal" in refused.stderr, refused.stderr
+        assert time.monotonic() - begin < longest
+    job.wait_for("^step")
+
+
+def test_a_thread_may_block_the_signal_for_a_moment(lab):
+    """A checkpoint waits for that, in the first thread as in others."""
+    script = DEAF + """
+def other():
+    while True:
+        hold(0.3)
+threading.Thread(target=other, daemon=True).start()
+for i in range(20):
+    print("step", i, flush=True)
+    hold(0.3)
+print("OK")
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^OK")
 
 
 def test_streams_and_process_id(lab):

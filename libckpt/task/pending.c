@@ -16,17 +16,15 @@
  */
 #include "task/pending.h"
 
-#include "base/text.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
 #include "task/process_id.h"
+#include "task/signal_sets.h"
 #include "task/signals.h"
 #include "task/threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -68,24 +66,10 @@ void ckpt_pending_reset(void)
 
 uint64_t ckpt_pending_own(void)
 {
-    char text[4096];
-    const char *line;
-    uint64_t bits = 0;
-    long size;
-    int fd = (int)ckpt_sys_open("/proc/thread-self/status",
-                                O_RDONLY | O_CLOEXEC, 0);
+    struct ckpt_signal_sets sets;
 
-    if (fd < 0) {
-        return 0;
-    }
-    size = ckpt_sys_read(fd, text, sizeof(text) - 1);
-    ckpt_sys_close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    line = strstr(text, "SigPnd:\t");
-    if (line != NULL) {
-        ckpt_text_hexadecimal(line + 8, &bits);
-    }
-    return bits;
+    (void)ckpt_signal_sets_read(0, &sets); /* empty if it cannot be read */
+    return sets.waiting;
 }
 
 /* All that wait for the calling thread, or for the process. */

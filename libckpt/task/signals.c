@@ -53,9 +53,11 @@ static struct {
     stack_t stack;
 } saved;
 
+uint64_t ckpt_signals_ours;
+
 static uint64_t checkpoint_bit(void)
 {
-    return control.signal != 0 ? CKPT_SIGNAL_BIT(control.signal) : 0;
+    return ckpt_signals_ours;
 }
 
 static __attribute__((noinline)) void
@@ -64,8 +66,12 @@ call_handler(int signal, siginfo_t *info, void *context)
     handler_t handler = (handler_t)__atomic_load_n(
         &control.action[signal].handler, __ATOMIC_ACQUIRE);
 
+    uint64_t *mask = (uint64_t *)&((ucontext_t *)context)->uc_sigmask;
+    const uint64_t was_blocked = *mask & checkpoint_bit(); /* by a handler, if at all */
+
     ckpt_process_id_show_sender(info);
     handler(signal, info, context); /* one-argument handlers ignore the rest */
+    *mask &= ~checkpoint_bit() | was_blocked;
 }
 
 /* 1 if there is room for a checkpoint where the handler runs. */
@@ -267,6 +273,7 @@ int ckpt_signals_number(const char *text)
 void ckpt_signals_reserve(int signal)
 {
     control.signal = signal;
+    ckpt_signals_ours = CKPT_SIGNAL_BIT(signal);
 }
 
 /* Puts the trampoline before handlers that are there already. */
