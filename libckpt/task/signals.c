@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/interrupted.h"
 #include "task/parking.h"
 #include "task/process_id.h"
 
@@ -105,6 +106,9 @@ static void trampoline(int signal, siginfo_t *info, void *context)
     open_checkpoint_signal(signal, (const ucontext_t *)context);
     if (halves == NULL) {
         call_handler(signal, info, context);
+        if (!ckpt_halves_above(interrupted)) {
+            ckpt_interrupted_defer(context);
+        }
         return;
     }
     halves->above = halves->upper;
