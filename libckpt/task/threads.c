@@ -14,6 +14,7 @@
 #include "journal/sites.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "sys/xsave.h"
 #include "task/busy.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
@@ -49,6 +50,8 @@ static struct {
     size_t asked_count;
     int deaf; /* the thread that the last freeze failed for, or 0 */
     uint64_t leader_mask; /* before the freeze */
+    volatile int measuring; /* the thread that sends itself the signal, or 0 */
+    volatile uint32_t frame_size;
 } control;
 
 static uint32_t generation_of(uint64_t gate)
@@ -183,6 +186,10 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     int tid = ckpt_sys_gettid();
 
     (void)signal;
+    if (control.measuring == tid) {
+        control.frame_size = ckpt_xsave_size_in(context);
+        return;
+    }
     if (control.is_lower_thread != NULL && control.is_lower_thread(tid)) {
         return; /* one of its own threads, not an application's in a call */
     }
@@ -506,6 +513,43 @@ size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
 {
     *threads_p = ckpt_parking.thread;
     return places_of(load_gate());
+}
+
+/* How long a signal frame of the leader is. Whatever else the signal tells meanwhile, a
+ * message does, too: and the leader will look for that before it goes on. */
+static uint32_t measure_frame(void)
+{
+    const uint64_t signal = CKPT_SIGNAL_BIT(control.signal);
+    const int tid = ckpt_sys_gettid();
+
+    control.frame_size = 0;
+    control.measuring = tid;
+    ckpt_sys_tgkill(ckpt_sys_getpid(), tid, control.signal);
+    ckpt_sys_sigprocmask(SIG_UNBLOCK, &signal, NULL);
+    ckpt_sys_sigprocmask(SIG_BLOCK, &signal, NULL);
+    control.measuring = 0;
+    return control.frame_size;
+}
+
+int ckpt_threads_check_registers(const struct ckpt_xsave *xsave,
+                                 struct ckpt_failure *failure)
+{
+    const struct ckpt_thread *threads;
+    const size_t count = ckpt_threads_list(&threads);
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = ckpt_xsave_check_frame(
+            xsave, ckpt_xsave_size_in((const void *)(uintptr_t)threads[i].context),
+            threads[i].name, failure);
+    }
+    if (error == 0 && xsave->permitted != 0) {
+        char name[17];
+
+        name_of(ckpt_sys_gettid(), name);
+        error = ckpt_xsave_check_frame(xsave, measure_frame(), name, failure);
+    }
+    return error;
 }
 
 void ckpt_threads_park_here(void)

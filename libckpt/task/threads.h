@@ -69,6 +69,13 @@ void ckpt_threads_park_here(void);
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p);
 
 /*
+ * 0 if all threads, the leader too, can be made again with all their registers on a host
+ * with this layout; else -ENOTSUP, naming the thread. Context: quiesced.
+ */
+int ckpt_threads_check_registers(const struct ckpt_xsave *xsave,
+                                 struct ckpt_failure *failure);
+
+/*
  * After a restart, on the leader: makes a kernel thread for each parked thread
  * (same stack, thread pointer, robust list, rseq, name, signal mask), which
  * stays parked until ckpt_threads_thaw(), and repairs the leader's own kernel
