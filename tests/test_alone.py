@@ -301,6 +301,23 @@ def test_streams_and_process_id(lab):
     job.succeed()
 
 
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_streams_may_be_closed(lab, closed):
+    """The agent gets, and tells by, numbers that are free then."""
+    script = f'exec "$0" -c "$1" {closed}'
+    loop = """
+import os, time
+while True:
+    print("step", *[os.path.exists(f"/proc/self/fd/{fd}") for fd in (0, 2)], flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, "sh", "-c", script, sys.executable, loop)
+    are_open = f"^step {'<' not in closed} {'2' not in closed}"
+    job.wait_for(are_open)
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for(are_open)
+
+
 def test_a_static_program_is_refused(lab):
     job = alone.start(lab, "/sbin/ldconfig", "-p")
     assert job.finish() == 4

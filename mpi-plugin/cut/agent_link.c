@@ -25,6 +25,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#define READY 3 /* of the agent: where it tells that it listens */
+
 static int link_fd = -1;
 
 /* Names of this launch's files in the run directory. */
@@ -102,7 +104,11 @@ static struct spawn spawn;
 static int run_program(void *unused)
 {
     (void)unused;
-    (void)ckpt_syscall3(SYS_dup2, spawn.ready, 3, 0);
+    if (spawn.ready == READY) { /* dup2 would leave it to be closed */
+        (void)ckpt_sys_fcntl(READY, F_SETFD, 0);
+    } else {
+        (void)ckpt_syscall3(SYS_dup2, spawn.ready, READY, 0);
+    }
     (void)ckpt_syscall4(SYS_rt_sigprocmask, SIG_SETMASK,
                         (long)&spawn.signal_mask, 0, 8);
     (void)ckpt_syscall3(SYS_execve, (long)spawn.path, (long)spawn.argument,
