@@ -159,6 +159,33 @@ def test_a_lost_agent_is_replaced(lab):
     job.succeed()
 
 
+def test_nothing_of_ours_is_its_child(lab):
+    """A program that takes in orphans gets neither a new agent nor the copies that are read
+    in its place."""
+    script = """
+import ctypes, os, time
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+while True:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        print("a child", flush=True)
+    except ChildProcessError:
+        print("step", flush=True)
+    time.sleep(0.01)
+"""
+    job = alone.start(lab, sys.executable, "-c", script, CKPT_SNAPSHOT="cow")
+    job.wait_for("^step")
+    agent = alone.status(lab)["agent_pid"]
+    processes.kill(agent)
+    alone.wait_until(
+        job, lambda: (alone.status(lab) or {"agent_pid": agent})["agent_pid"] != agent
+    )
+    alone.save(lab)
+    alone.save(lab)
+    job.wait_for("^step", count=20)
+    assert "a child" not in job.lines
+
+
 def test_no_checkpoint_while_it_has_children(lab):
     go = lab.work / "go"
     script = f"""
