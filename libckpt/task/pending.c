@@ -32,8 +32,8 @@
 #define CAPACITY 65536u
 
 struct waiting {
-    int32_t tid; /* 0: for the process */
-    int32_t reserved;
+    int32_t tid;      /* 0: for the process */
+    int32_t is_taken; /* the rest is right: others look while places are filled in */
     siginfo_t info;
 };
 
@@ -58,8 +58,18 @@ int ckpt_pending_open(void)
     return 0;
 }
 
+static uint32_t places(void)
+{
+    uint32_t taken = __atomic_load_n(&count, __ATOMIC_RELAXED);
+
+    return taken < CAPACITY ? taken : CAPACITY;
+}
+
 void ckpt_pending_reset(void)
 {
+    for (uint32_t i = 0; i < places(); i++) {
+        table[i].is_taken = 0;
+    }
     count = 0;
     saved_pid = ckpt_sys_getpid();
 }
@@ -91,14 +101,19 @@ static int take(uint64_t signals, int32_t tid)
     if (place >= CAPACITY) {
         return 0;
     }
-    table[place].tid = tid;
     signal = ckpt_syscall4(SYS_rt_sigtimedwait, (long)&signals,
                            (long)&table[place].info, (long)&at_once,
                            sizeof(signals));
-    if (signal <= 0) {
-        table[place].info.si_signo = 0; /* an empty place */
+    if (signal > 0) { /* else the place stays empty */
+        table[place].tid = tid;
+        __atomic_store_n(&table[place].is_taken, 1, __ATOMIC_RELEASE);
     }
     return signal > 0;
+}
+
+static int is_taken(uint32_t place)
+{
+    return __atomic_load_n(&table[place].is_taken, __ATOMIC_ACQUIRE);
 }
 
 static long send_once(int32_t tid, siginfo_t *info)
@@ -129,18 +144,11 @@ static long send(int32_t tid, siginfo_t *info)
     return status;
 }
 
-static uint32_t places(void)
-{
-    uint32_t taken = __atomic_load_n(&count, __ATOMIC_RELAXED);
-
-    return taken < CAPACITY ? taken : CAPACITY;
-}
-
 /* Sends again what was noted for a thread, or the process, from `first` on. */
 static void give_back(uint32_t first, int32_t tid)
 {
     for (uint32_t i = first; i < places(); i++) {
-        if (table[i].info.si_signo != 0 && table[i].tid == tid) {
+        if (is_taken(i) && table[i].tid == tid) {
             (void)send(tid, &table[i].info);
         }
     }
@@ -202,7 +210,7 @@ int ckpt_pending_restore(struct ckpt_failure *failure)
         int tid = 0;
         long status;
 
-        if (waiting->info.si_signo == 0) {
+        if (!is_taken(i)) {
             continue;
         }
         if (waiting->tid != 0) {

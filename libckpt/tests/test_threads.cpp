@@ -459,6 +459,49 @@ TEST_F(Threads, it_is_told_when_code_of_ours_blocks_the_signal)
     ckpt_busy_release();
 }
 
+/* Signals that wait are taken and sent again in each freeze, by all threads at once. */
+TEST_F(Threads, signals_that_wait_do_not_become_more)
+{
+    constexpr int thread_count = 6;
+    std::atomic<int> ready{0};
+    std::atomic<bool> stop{false};
+    std::atomic<int> found[thread_count] = {};
+    std::vector<std::thread> threads;
+
+    for (int i = 0; i < thread_count; i++) {
+        threads.emplace_back([&, i] {
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, SIGRTMIN);
+            sigaddset(&set, SIGRTMIN + 1);
+            pthread_sigmask(SIG_BLOCK, &set, nullptr);
+            for (int k = 0; k <= i; k++) {
+                pthread_kill(pthread_self(), SIGRTMIN + k % 2);
+            }
+            ready++;
+            while (!stop) {
+                std::this_thread::yield();
+            }
+            const timespec at_once{};
+            while (sigtimedwait(&set, nullptr, &at_once) > 0) {
+                found[i]++;
+            }
+        });
+    }
+    while (ready < thread_count) {
+        std::this_thread::yield();
+    }
+    for (int round = 0; round < 300; round++) {
+        freeze();
+        ckpt_threads_thaw();
+    }
+    stop = true;
+    for (int i = 0; i < thread_count; i++) {
+        threads[i].join();
+        EXPECT_EQ(found[i], i + 1) << "thread " << i;
+    }
+}
+
 TEST_F(Threads, describes_what_it_parked)
 {
     std::atomic<bool> ready{false};
