@@ -3,6 +3,7 @@
 times, killed, and restarted; their results are those of a run without us."""
 
 import filecmp
+import os
 import random
 import signal
 import subprocess
@@ -313,6 +314,52 @@ print("OK")
     job.wait_for("^step")
     alone.save_twice_and_kill(lab, job)
     job.wait_for("^OK")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
+def test_rights_that_were_given_up_stay_so(lab):
+    """Whoever starts it again."""
+    script = """
+import ctypes, os, time
+open("begun", "w").close()  # the journal is root's, and begins with this
+os.setgroups([7])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+while True:
+    with open("/proc/self/status") as status:
+        capabilities = [line.split()[1] for line in status if line.startswith("CapEff")]
+    print("step", os.getresuid(), os.getresgid(), os.getgroups(), *capabilities, flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    is_nobody = r"^step \(65534, 65534, 65534\) \(65534, 65534, 65534\) \[7\] 0+$"
+    job.wait_for(is_nobody)
+    last = alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for(f"restart 1 of .* from {last}")
+    job.wait_for("^step")
+    job.wait_for(is_nobody, count=3)
+    assert not [line for line in job.lines if line.startswith("step") and "(0," in line]
+
+
+def test_a_filter_of_system_calls_is_refused(lab):
+    script = """
+import ctypes, struct, time
+libc = ctypes.CDLL(None)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000), 8)
+program = struct.pack("HxxxxxxQ", 1, ctypes.addressof(allow))
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_SECCOMP
+while True:
+    print("step", flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    refused = lab.ckpt("checkpoint", alone.name(lab))
+    assert refused.returncode != 0 and "seccomp" in refused.stderr, refused.stderr
+    job.wait_for("^step")
 
 
 def test_streams_and_process_id(lab):

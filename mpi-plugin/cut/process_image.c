@@ -28,6 +28,7 @@
 #include "sys/xsave.h"
 #include "task/attributes.h"
 #include "task/children.h"
+#include "task/credentials.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/signals.h"
@@ -249,6 +250,9 @@ int ckpt_process_image(struct ckpt_context *context,
     }
     describe_process();
     error = ckpt_threads_check_registers(&snapshot.xsave, failure);
+    if (error == 0) {
+        error = ckpt_credentials_save(failure);
+    }
     if (error == 0) {
         error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
     }

@@ -31,6 +31,7 @@
 #include "sys/syscall.h"
 #include "task/attributes.h"
 #include "task/busy.h"
+#include "task/credentials.h"
 #include "task/deadline.h"
 #include "task/interrupted.h"
 #include "task/pending.h"
@@ -176,6 +177,10 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         ckpt_deadlines_restarted();
         ckpt_interrupted_threads_restarted();
+        ckpt_attributes_raise();
+        error = ckpt_credentials_restore(failure); /* threads have their maker's */
+    }
+    if (error == 0) {
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
