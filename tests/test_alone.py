@@ -3,10 +3,12 @@
 times, killed, and restarted; their results are those of a run without us."""
 
 import filecmp
+import os
 import random
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -170,6 +172,33 @@ def test_a_lost_agent_is_replaced(lab):
     job.succeed()
 
 
+def test_nothing_of_ours_is_its_child(lab):
+    """A program that takes in orphans gets neither a new agent nor the copies that are read
+    in its place."""
+    script = """
+import ctypes, os, time
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+while True:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        print("a child", flush=True)
+    except ChildProcessError:
+        print("step", flush=True)
+    time.sleep(0.01)
+"""
+    job = alone.start(lab, sys.executable, "-c", script, CKPT_SNAPSHOT="cow")
+    job.wait_for("^step")
+    agent = alone.status(lab)["agent_pid"]
+    processes.kill(agent)
+    alone.wait_until(
+        job, lambda: (alone.status(lab) or {"agent_pid": agent})["agent_pid"] != agent
+    )
+    alone.save(lab)
+    alone.save(lab)
+    job.wait_for("^step", count=20)
+    assert "a child" not in job.lines
+
+
 def test_no_checkpoint_while_it_has_children(lab):
     go = lab.work / "go"
     script = f"""
@@ -236,6 +265,115 @@ while True: pass
     assert job.finish() == 9
 
 
+DEAF = """
+import ctypes, mmap, sys, threading, time
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("b80e000000 4989ca 0f05 c3")) # rt_sigprocmask, not by libc
+address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+change = ctypes.CFUNCTYPE(ctypes.c_long, *[ctypes.c_long] * 4)(address)
+
+def block():
+    every = ctypes.c_uint64(2**64 - 1)
+    assert change(2, ctypes.addressof(every), 0, 8) == 0
+
+def hold(seconds):
+    before = ctypes.c_uint64(0)
+    change(0, 0, ctypes.addressof(before), 8)
+    block()
+    time.sleep(seconds)
+    change(2, ctypes.addressof(before), 0, 8)
+"""
+
+
+@pytest.mark.parametrize("where", ["first", "other"])
+def test_a_thread_that_blocks_the_signal_is_named_at_once(lab, where):
+    """It would be heard of when the time for the checkpoint is over; or the others would
+    stand still for ten seconds."""
+    script = DEAF + f"""
+def other():
+    {'block()' if where == 'other' else 'pass'}
+    while True: time.sleep(1)
+threading.Thread(target=other, daemon=True).start()
+time.sleep(0.1)
+{'block()' if where == 'first' else 'pass'}
+while True:
+    print("step", flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    for longest in (2.5, 0.8):  # it counts from its beginning
+        begin = time.monotonic()
+        refused = lab.ckpt("checkpoint", alone.name(lab))
+        assert refused.returncode != 0 and "blocks signal" in refused.stderr, refused.stderr
+        assert time.monotonic() - begin < longest
+    job.wait_for("^step")
+
+
+def test_a_thread_may_block_the_signal_for_a_moment(lab):
+    """A checkpoint waits for that, in the first thread as in others."""
+    script = DEAF + """
+def other():
+    while True:
+        hold(0.3)
+threading.Thread(target=other, daemon=True).start()
+for i in range(20):
+    print("step", i, flush=True)
+    hold(0.3)
+print("OK")
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^OK")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
+def test_rights_that_were_given_up_stay_so(lab):
+    """Whoever starts it again."""
+    script = """
+import ctypes, os, time
+open("begun", "w").close()  # the journal is root's, and begins with this
+os.setgroups([7])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+while True:
+    with open("/proc/self/status") as status:
+        capabilities = [line.split()[1] for line in status if line.startswith("CapEff")]
+    print("step", os.getresuid(), os.getresgid(), os.getgroups(), *capabilities, flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    is_nobody = r"^step \(65534, 65534, 65534\) \(65534, 65534, 65534\) \[7\] 0+$"
+    job.wait_for(is_nobody)
+    last = alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for(f"restart 1 of .* from {last}")
+    job.wait_for("^step")
+    job.wait_for(is_nobody, count=3)
+    assert not [line for line in job.lines if line.startswith("step") and "(0," in line]
+
+
+def test_a_filter_of_system_calls_is_refused(lab):
+    script = """
+import ctypes, struct, time
+libc = ctypes.CDLL(None)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000), 8)
+program = struct.pack("HxxxxxxQ", 1, ctypes.addressof(allow))
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, program, 0, 0) == 0  # PR_SET_SECCOMP
+while True:
+    print("step", flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step")
+    refused = lab.ckpt("checkpoint", alone.name(lab))
+    assert refused.returncode != 0 and "seccomp" in refused.stderr, refused.stderr
+    job.wait_for("^step")
+
+
 def test_streams_and_process_id(lab):
     """The program's own id stays; its output is that of `ckpt run`, by whose process id
     the job is known, too."""
@@ -247,6 +385,23 @@ def test_streams_and_process_id(lab):
     lab.checkpoint(job)
     alone.save_twice_and_kill(lab, job)
     job.succeed()
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_streams_may_be_closed(lab, closed):
+    """The agent gets, and tells by, numbers that are free then."""
+    script = f'exec "$0" -c "$1" {closed}'
+    loop = """
+import os, time
+while True:
+    print("step", *[os.path.exists(f"/proc/self/fd/{fd}") for fd in (0, 2)], flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, "sh", "-c", script, sys.executable, loop)
+    are_open = f"^step {'<' not in closed} {'2' not in closed}"
+    job.wait_for(are_open)
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for(are_open)
 
 
 def test_a_static_program_is_refused(lab):

@@ -69,6 +69,15 @@ def test_receiver_of_a_synchronous_send_is_cut_first(lab, protocol):
     gate.open()
 
 
+def test_a_restart_waits_for_no_thread(lab):
+    """Those that a restart has yet to make may be inside the allocator of the program; here
+    with what is shared for independent checkpoints, too."""
+    gate = Gate(lab, "held_allocator", CKPT_PROTOCOL="independent")
+    lab.checkpoint(gate.job)
+    gate.kill_and_restart()
+    gate.open()
+
+
 @pytest.mark.parametrize("name", probes.REFUSED)
 def test_refused(lab, name):
     """The message names what cannot be saved; the program goes on."""

@@ -234,6 +234,17 @@ void close_inherited()
     unsetenv("LD_PRELOAD");
 }
 
+/* What is open from here on has another number than the standard streams, which a program
+ * may have closed. */
+void open_standard_streams()
+{
+    for (int descriptor = 0; descriptor < ready_descriptor; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
+            fail_errno(errno, "cannot open /dev/null");
+        }
+    }
+}
+
 void use_null(int descriptor)
 {
     Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -373,6 +384,7 @@ int main(int argc, char *argv[])
     ckpt::declare(app, options);
     CLI11_PARSE(app, argc, argv);
     try {
+        ckpt::open_standard_streams();
         ckpt::run(options, argv);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckptd: {}\n", error.what());

@@ -31,7 +31,10 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
       sharing_(settings.share_pages),
       increments_(settings.increments), redundancy_(settings, refusals),
       protector_(settings.snapshot == SnapshotMethod::cll, settings.pool, settings.granule),
-      salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks())
+      salvage_(loop, settings.protocol == CutChoice::independent, salvage_hooks()),
+      signal_watch_(loop, [this](int rank, std::uint64_t epoch, const std::string &why) {
+          refuse_for(rank, epoch, why);
+      })
 {
     remover_.run(step_back);
 }
@@ -114,6 +117,7 @@ void LocalNode::handle(RankSession *session, const ckpt_message &message)
     spdlog::debug("rank {}: message {} ({} {} {} {})", session->rank(),
                   message.type, message.arg[0], message.arg[1], message.arg[2],
                   message.arg[3]);
+    signal_watch_.heard(session->rank());
     if (message.type == CKPT_MSG_JOIN) {
         fault_kill("agent-at-join");
         hooks_.joined(message.text);
@@ -204,6 +208,7 @@ void LocalNode::drop(RankSession *session)
         watching_.forget(rank);
         increments_.forget(rank);
         protector_.forget(rank);
+        signal_watch_.forget(rank);
         spdlog::info("rank {} has gone", rank);
         salvage_.gone(*session, finished_[rank]);
         hooks_.gone(rank, session->take_process());
@@ -653,6 +658,22 @@ void LocalNode::tell_swept(int rank, std::uint64_t messages)
     send({rank, CKPT_MSG_SWEPT, true, messages, {}}, swept_epoch_);
 }
 
+/* The rank does not hear, so it cannot say so itself. */
+void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why)
+{
+    ckpt_message message{};
+
+    spdlog::warn("rank {}: {}", rank, why);
+    message.magic = CKPT_WIRE_MAGIC;
+    message.version = CKPT_WIRE_VERSION;
+    message.type = CKPT_MSG_REFUSED;
+    message.epoch = epoch;
+    why.copy(message.text, sizeof message.text - 1);
+    if (events_ != nullptr) {
+        events_->rank_said(rank, message);
+    }
+}
+
 /* ---- One rank has died ------------------------------------------------------- */
 
 Salvage::Hooks LocalNode::salvage_hooks()
@@ -723,6 +744,11 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
             salvage_.send(order, epoch);
         }
         return;
+    }
+    if (order.type == CKPT_MSG_REQUEST) {
+        signal_watch_.ask(*session, epoch);
+    } else if (order.type == CKPT_MSG_RESUME) {
+        signal_watch_.forget(order.rank);
     }
     if (!session->send(order.type, epoch, order.argument, 0, order.text)) {
         /* The end of the connection is handled when the loop sees it. */

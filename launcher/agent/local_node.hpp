@@ -18,6 +18,7 @@
 #include "agent/salvage.hpp"
 #include "agent/settings.hpp"
 #include "agent/shared_segments.hpp"
+#include "agent/signal_watch.hpp"
 #include "agent/worker_thread.hpp"
 #include "common/event_loop.hpp"
 
@@ -133,6 +134,7 @@ class LocalNode : public Node
     std::string salvage_obstacle(int rank) const;
     void note_cut(const RankSession &session, const ckpt_message &message);
     void tell_swept(int rank, std::uint64_t messages);
+    void refuse_for(int rank, std::uint64_t epoch, const std::string &why);
 
     StoppedRank stopped(int rank, std::uint64_t snapshot) const;
     void prepare(const Freezer::Ranks &ranks, Freezer::Then then);
@@ -174,6 +176,7 @@ class LocalNode : public Node
     Protector protector_;
     Freezer freezer_;
     Salvage salvage_;
+    SignalWatch signal_watch_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
     std::map<int, RankSession *> ranks_; /* those that said HELLO */
     std::map<int, bool> finished_;

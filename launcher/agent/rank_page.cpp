@@ -91,6 +91,16 @@ std::uint64_t RankPage::received(int peer) const
     return load(ckpt_page_peers(page_)[peer].received);
 }
 
+bool RankPage::is_busy() const
+{
+    return load(page_->signal.busy) != 0;
+}
+
+std::uint64_t RankPage::signals_taken() const
+{
+    return load(page_->signal.taken);
+}
+
 PeerCounts RankPage::counts() const
 {
     PeerCounts counts;

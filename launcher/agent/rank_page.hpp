@@ -37,6 +37,10 @@ class RankPage
     std::uint64_t sent(int peer) const;
     std::uint64_t received(int peer) const;
     PeerCounts counts() const;
+    /* Whether code of ours blocks the checkpoint signal in the rank, and takes it later. */
+    bool is_busy() const;
+    /* By the thread that answers. */
+    std::uint64_t signals_taken() const;
     /* Whole when LOGGED has come. */
     RankSeen seen() const;
 

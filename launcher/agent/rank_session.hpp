@@ -52,6 +52,9 @@ class RankSession
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     pid_t pid() const { return pid_; }
+    /* Who answers, and the signal that it is to look for a message. */
+    pid_t thread() const { return tid_; }
+    int signal_number() const { return signal_; }
 
     /* A rank that does not read loses its connection: false. KICK, which tells nothing,
      * is not sent while the rank has not read what was sent before. */

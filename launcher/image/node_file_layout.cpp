@@ -81,6 +81,10 @@ constexpr const char *header_format = "ckpt node file\n"
     add<decltype(ckpt_process_layout::member)>(                                \
         #member, offsetof(ckpt_snapshot, layout) +                             \
                      offsetof(ckpt_process_layout, member))
+#define XSAVE_MEMBER(member)                                                   \
+    add<decltype(ckpt_xsave::member)>(                                         \
+        "xsave_" #member,                                                      \
+        offsetof(ckpt_snapshot, xsave) + offsetof(ckpt_xsave, member))
 
 template <> Hdf5Id make_record_type<ckpt_snapshot>()
 {
@@ -124,6 +128,10 @@ template <> Hdf5Id make_record_type<ckpt_snapshot>()
     /* So it was called when nothing could be excluded: such images can be read. */
     type.add<ckpt_string_t>("reserved", offsetof(ckpt_snapshot, excluded));
     type.MEMBER(ckpt_snapshot, cpu_features);
+    type.XSAVE_MEMBER(dynamic);
+    type.XSAVE_MEMBER(permitted);
+    type.XSAVE_MEMBER(offset);
+    type.XSAVE_MEMBER(size);
     return type.take();
 }
 

@@ -141,6 +141,7 @@ FakeRank::FakeRank(char *argv[])
     page_->version = CKPT_WIRE_VERSION;
     page_->rank = static_cast<std::uint32_t>(rank_);
     page_->rank_count = static_cast<std::uint32_t>(count_);
+    page_->signal.busy = 1; /* it blocks the signal, and looks for it */
     page_->clock_count = 1;
     page_->clock[0].id = fake_clock_id;
     peers_ = ckpt_page_peers(page_);

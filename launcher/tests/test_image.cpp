@@ -119,6 +119,10 @@ void prepare_everything(Description &description, const std::string &file)
     description.summary = R"({"communicators": 3})";
     description.snapshot.umask = 022;
     description.snapshot.cpu_features[3] = 0xabcd;
+    description.snapshot.xsave.permitted = 1u << 18;
+    description.snapshot.xsave.dynamic = 3u << 18;
+    description.snapshot.xsave.offset[9] = 2688;
+    description.snapshot.xsave.size[31] = 8;
 }
 
 class Codecs : public testing::TestWithParam<const char *>

@@ -21,6 +21,7 @@
 #include "journal/streams.h"
 #include "journal/watch.h"
 #include "sys/syscall.h"
+#include "task/busy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +44,7 @@ static uint64_t lock(void)
     uint64_t mask;
 
     ckpt_sys_sigprocmask(SIG_BLOCK, &all, &mask);
+    ckpt_busy_hold();
     if (!__atomic_compare_exchange_n(&lock_word, &expected, 1, 0,
                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         while (__atomic_exchange_n(&lock_word, 2, __ATOMIC_ACQUIRE) != 0) {
@@ -57,6 +59,7 @@ static void unlock(uint64_t mask)
     if (__atomic_exchange_n(&lock_word, 0, __ATOMIC_RELEASE) == 2) {
         ckpt_sys_futex(&lock_word, FUTEX_WAKE_PRIVATE, 1, NULL);
     }
+    ckpt_busy_release();
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 

@@ -8,6 +8,7 @@
 #include "memory/maps.h"
 #include "restore/restore_state.h"
 #include "sys/cpu.h"
+#include "sys/xsave.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +84,9 @@ static int check_cpu(const struct ckpt_snapshot *snapshot,
                      struct ckpt_failure *failure)
 {
     uint32_t here[CKPT_CPU_FEATURE_WORDS];
+    struct ckpt_xsave xsave;
     char names[256];
+    int error;
 
     ckpt_cpu_read(here);
     if (ckpt_cpu_missing(snapshot->cpu_features, here, names, sizeof names) !=
@@ -99,7 +102,10 @@ static int check_cpu(const struct ckpt_snapshot *snapshot,
                          "room for when it binds functions lazily: %s",
                          names);
     }
-    return 0;
+    ckpt_xsave_read(&xsave);
+    error = ckpt_xsave_check(&snapshot->xsave, &xsave, failure);
+    return error != 0 ? error
+                      : ckpt_xsave_permit(&snapshot->xsave, ckpt_xsave_ask_kernel, failure);
 }
 
 static void add_vdso_part(struct ckpt_vdso_group *group,

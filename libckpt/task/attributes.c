@@ -123,15 +123,30 @@ static void set_scheduling(void)
     }
 }
 
+void ckpt_attributes_raise(void)
+{
+    struct rlimit limit;
+
+    read_all(&start); /* now the new launcher's */
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        limit = start.limit[i];
+        if (limit_is_own[i] && now.limit[i].rlim_max > limit.rlim_max) {
+            limit.rlim_max = now.limit[i].rlim_max;
+            if (ckpt_syscall3(SYS_setrlimit, i, (long)&limit, 0) == 0) {
+                start.limit[i] = limit;
+            }
+        }
+    }
+    set_scheduling();
+}
+
 void ckpt_attributes_restore(void)
 {
-    read_all(&start); /* now the new launcher's */
     for (int i = 0; i < LIMIT_COUNT; i++) {
         if (limit_is_own[i]) {
             set_limit(i, now.limit[i], start.limit[i].rlim_max);
         }
     }
-    set_scheduling();
     for (size_t i = 0; i < RETURNED + WRITTEN; i++) {
         const int set = i < RETURNED ? returned[i].set
                                      : written[i - RETURNED].set;

@@ -16,9 +16,13 @@ void ckpt_attributes_open(void);
  * policy those of the calling thread count. Context: quiesced. */
 void ckpt_attributes_save(void);
 
-/* After a restart: sets what the program had set, as far as this user may here;
- * a limit that may not be raised is set as high as allowed. Context:
- * quiesced. */
+/*
+ * After a restart: sets what the program had set, as far as this user may here; a
+ * limit that may not be raised is set as high as allowed. _raise: what may need a
+ * privilege that the program has given up since, and what threads take from their
+ * maker. Limits that are lower come last: they hold for us, too. Context: quiesced.
+ */
+void ckpt_attributes_raise(void);
 void ckpt_attributes_restore(void);
 
 #endif

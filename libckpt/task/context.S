@@ -101,4 +101,46 @@ ckpt_context_restorer:
         ud2
         .size   ckpt_context_restorer, . - ckpt_context_restorer
 
+/*
+ * Where a handler of the application comes back to that has ended a system call: the
+ * checkpoint signal is blocked until here (ckpt_interrupted_defer). The stack has the
+ * address where the program goes on, and the red zone of its code above that. No register
+ * may change, nor the flags.
+ */
+        .globl  ckpt_context_open_signal
+        .hidden ckpt_context_open_signal
+        .type   ckpt_context_open_signal, @function
+ckpt_context_open_signal:
+        .cfi_startproc
+        .cfi_def_cfa rsp, 8 + 128
+        .cfi_offset rip, -8 - 128
+        pushfq
+        pushq   %rax
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r10
+        pushq   %r11
+        .cfi_adjust_cfa_offset 64
+        movl    $SYS_rt_sigprocmask, %eax
+        movl    $1, %edi                /* SIG_UNBLOCK */
+        leaq    ckpt_signals_ours(%rip), %rsi
+        xorl    %edx, %edx
+        movl    $8, %r10d
+        syscall
+        popq    %r11
+        popq    %r10
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %rax
+        popfq
+        .cfi_adjust_cfa_offset -64
+        ret     $128
+        .cfi_endproc
+        .size   ckpt_context_open_signal, . - ckpt_context_open_signal
+        .hidden ckpt_signals_ours
+
         .section .note.GNU-stack, "", @progbits

@@ -12,6 +12,7 @@
 #include "memory/advice.h"
 #include "sys/syscall.h"
 #include "task/apart.h"
+#include "task/subreaper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,8 +102,10 @@ static int run_orphan(void *unused)
 
 static long fork_orphan(void)
 {
+    const int is_subreaper = ckpt_subreaper_suspend();
     const int error = ckpt_run_apart(run_orphan, NULL, making.stack + STACK_SIZE);
 
+    ckpt_subreaper_resume(is_subreaper);
     return error != 0 ? error : making.pid;
 }
 

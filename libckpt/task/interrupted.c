@@ -24,6 +24,7 @@
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/deadline.h"
+#include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
 #include "task/signals.h"
@@ -38,6 +39,7 @@
 #define SYSCALL_SIZE 2 /* 0f 05 */
 #define MOVE_SIZE 5    /* b8 and 32 bits */
 #define MOST_LOADS 7
+#define RED_ZONE 128 /* below the stack pointer (System V ABI, x86-64) */
 #define NANOSECONDS 1000000000
 #define NANOSECONDS_IN_MS 1000000
 
@@ -275,17 +277,40 @@ static void set_timeout(long number, greg_t *registers)
     }
 }
 
-int ckpt_interrupted_restart(ucontext_t *context)
+/* The number of the call that has just failed with EINTR, if we could make it again; else
+ * -1. */
+static long interrupted_call(const greg_t *registers)
 {
-    greg_t *registers = context->uc_mcontext.gregs;
     long number;
 
     if (registers[REG_RAX] != -EINTR) {
-        return 0;
+        return -1;
     }
     number = number_before((const unsigned char *)registers[REG_RIP],
                            (const uint64_t *)registers[REG_RSP]);
-    if (!may_restart(number)) {
+    return may_restart(number) ? number : -1;
+}
+
+void ckpt_interrupted_defer(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    uint64_t *mask = (uint64_t *)&context->uc_sigmask;
+
+    if (interrupted_call(registers) < 0 || (*mask & ckpt_signals_ours) != 0) {
+        return;
+    }
+    registers[REG_RSP] -= RED_ZONE + (greg_t)sizeof(uint64_t);
+    *(uint64_t *)registers[REG_RSP] = (uint64_t)registers[REG_RIP];
+    registers[REG_RIP] = (greg_t)ckpt_context_open_signal;
+    *mask |= ckpt_signals_ours;
+}
+
+int ckpt_interrupted_restart(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const long number = interrupted_call(registers);
+
+    if (number < 0) {
         return 0;
     }
     set_timeout(number, registers);

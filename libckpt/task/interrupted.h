@@ -37,6 +37,14 @@ void ckpt_timed_call_end(const struct ckpt_timed_call *before);
 int ckpt_interrupted_restart(ucontext_t *context);
 
 /*
+ * A handler of the application is about to return to this context. If it has ended a system
+ * call, the checkpoint signal could come just when the handler returns, and would be taken
+ * for what has interrupted the call. So it is held back until the thread runs again.
+ * Context: signal handler, on the interrupted thread.
+ */
+void ckpt_interrupted_defer(ucontext_t *context);
+
+/*
  * When a thread leaves the handler for such a context, some time later: less
  * is left; and if a signal of the application has come meanwhile, the call ends
  * with EINTR, as it would have without us. Context: quiesced.

@@ -48,5 +48,6 @@ long ckpt_context_clone(unsigned long flags, void *stack_top, void *child_tid,
                         const void *argument);
 void ckpt_context_sigreturn(void *ucontext) __attribute__((noreturn));
 void ckpt_context_restorer(void);
+void ckpt_context_open_signal(void); /* for ckpt_interrupted_defer() only */
 
 #endif

@@ -16,17 +16,15 @@
  */
 #include "task/pending.h"
 
-#include "base/text.h"
 #include "sys/syscall.h"
 #include "task/parking.h"
 #include "task/process_id.h"
+#include "task/signal_sets.h"
 #include "task/signals.h"
 #include "task/threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -34,8 +32,8 @@
 #define CAPACITY 65536u
 
 struct waiting {
-    int32_t tid; /* 0: for the process */
-    int32_t reserved;
+    int32_t tid;      /* 0: for the process */
+    int32_t is_taken; /* the rest is right: others look while places are filled in */
     siginfo_t info;
 };
 
@@ -60,32 +58,28 @@ int ckpt_pending_open(void)
     return 0;
 }
 
+static uint32_t places(void)
+{
+    uint32_t taken = __atomic_load_n(&count, __ATOMIC_RELAXED);
+
+    return taken < CAPACITY ? taken : CAPACITY;
+}
+
 void ckpt_pending_reset(void)
 {
+    for (uint32_t i = 0; i < places(); i++) {
+        table[i].is_taken = 0;
+    }
     count = 0;
     saved_pid = ckpt_sys_getpid();
 }
 
 uint64_t ckpt_pending_own(void)
 {
-    char text[4096];
-    const char *line;
-    uint64_t bits = 0;
-    long size;
-    int fd = (int)ckpt_sys_open("/proc/thread-self/status",
-                                O_RDONLY | O_CLOEXEC, 0);
+    struct ckpt_signal_sets sets;
 
-    if (fd < 0) {
-        return 0;
-    }
-    size = ckpt_sys_read(fd, text, sizeof(text) - 1);
-    ckpt_sys_close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    line = strstr(text, "SigPnd:\t");
-    if (line != NULL) {
-        ckpt_text_hexadecimal(line + 8, &bits);
-    }
-    return bits;
+    (void)ckpt_signal_sets_read(0, &sets); /* empty if it cannot be read */
+    return sets.waiting;
 }
 
 /* All that wait for the calling thread, or for the process. */
@@ -107,14 +101,19 @@ static int take(uint64_t signals, int32_t tid)
     if (place >= CAPACITY) {
         return 0;
     }
-    table[place].tid = tid;
     signal = ckpt_syscall4(SYS_rt_sigtimedwait, (long)&signals,
                            (long)&table[place].info, (long)&at_once,
                            sizeof(signals));
-    if (signal <= 0) {
-        table[place].info.si_signo = 0; /* an empty place */
+    if (signal > 0) { /* else the place stays empty */
+        table[place].tid = tid;
+        __atomic_store_n(&table[place].is_taken, 1, __ATOMIC_RELEASE);
     }
     return signal > 0;
+}
+
+static int is_taken(uint32_t place)
+{
+    return __atomic_load_n(&table[place].is_taken, __ATOMIC_ACQUIRE);
 }
 
 static long send_once(int32_t tid, siginfo_t *info)
@@ -145,18 +144,11 @@ static long send(int32_t tid, siginfo_t *info)
     return status;
 }
 
-static uint32_t places(void)
-{
-    uint32_t taken = __atomic_load_n(&count, __ATOMIC_RELAXED);
-
-    return taken < CAPACITY ? taken : CAPACITY;
-}
-
 /* Sends again what was noted for a thread, or the process, from `first` on. */
 static void give_back(uint32_t first, int32_t tid)
 {
     for (uint32_t i = first; i < places(); i++) {
-        if (table[i].info.si_signo != 0 && table[i].tid == tid) {
+        if (is_taken(i) && table[i].tid == tid) {
             (void)send(tid, &table[i].info);
         }
     }
@@ -218,7 +210,7 @@ int ckpt_pending_restore(struct ckpt_failure *failure)
         int tid = 0;
         long status;
 
-        if (waiting->info.si_signo == 0) {
+        if (!is_taken(i)) {
             continue;
         }
         if (waiting->tid != 0) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/interrupted.h"
 #include "task/parking.h"
 #include "task/process_id.h"
 
@@ -53,9 +54,11 @@ static struct {
     stack_t stack;
 } saved;
 
+uint64_t ckpt_signals_ours;
+
 static uint64_t checkpoint_bit(void)
 {
-    return control.signal != 0 ? CKPT_SIGNAL_BIT(control.signal) : 0;
+    return ckpt_signals_ours;
 }
 
 static __attribute__((noinline)) void
@@ -64,8 +67,12 @@ call_handler(int signal, siginfo_t *info, void *context)
     handler_t handler = (handler_t)__atomic_load_n(
         &control.action[signal].handler, __ATOMIC_ACQUIRE);
 
+    uint64_t *mask = (uint64_t *)&((ucontext_t *)context)->uc_sigmask;
+    const uint64_t was_blocked = *mask & checkpoint_bit(); /* by a handler, if at all */
+
     ckpt_process_id_show_sender(info);
     handler(signal, info, context); /* one-argument handlers ignore the rest */
+    *mask &= ~checkpoint_bit() | was_blocked;
 }
 
 /* 1 if there is room for a checkpoint where the handler runs. */
@@ -99,6 +106,9 @@ static void trampoline(int signal, siginfo_t *info, void *context)
     open_checkpoint_signal(signal, (const ucontext_t *)context);
     if (halves == NULL) {
         call_handler(signal, info, context);
+        if (!ckpt_halves_above(interrupted)) {
+            ckpt_interrupted_defer(context);
+        }
         return;
     }
     halves->above = halves->upper;
@@ -267,6 +277,7 @@ int ckpt_signals_number(const char *text)
 void ckpt_signals_reserve(int signal)
 {
     control.signal = signal;
+    ckpt_signals_ours = CKPT_SIGNAL_BIT(signal);
 }
 
 /* Puts the trampoline before handlers that are there already. */

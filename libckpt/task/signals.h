@@ -24,6 +24,9 @@ int ckpt_signals_number(const char *text);
  * Context: normal. */
 void ckpt_signals_reserve(int signal);
 
+/* The checkpoint signal as a set, empty before that: also for context.S. */
+extern uint64_t ckpt_signals_ours __attribute__((visibility("hidden")));
+
 /* Wraps the handlers that are already installed, from now on also new ones.
  * Unblocks the signal in the calling thread.
  * signal: the checkpoint signal. Context: normal, at MPI_Init. 0 or -errno. */

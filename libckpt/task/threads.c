@@ -14,11 +14,14 @@
 #include "journal/sites.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "sys/xsave.h"
+#include "task/busy.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
+#include "task/signal_sets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +36,10 @@
 /* A thread that ends, or starts, while we wait does not wake us. */
 #define ROUND_MS 5
 
+/* A thread may block the checkpoint signal for so long: in a critical section of a
+ * run-time system, or in a handler on a small stack (signals.c). */
+#define BLOCKED_MS 900
+
 struct ckpt_parking ckpt_parking;
 
 static struct {
@@ -41,7 +48,10 @@ static struct {
     int (*is_lower_thread)(int tid);
     int32_t *asked; /* [CKPT_PARKING_CAPACITY]: threads signalled so far */
     size_t asked_count;
+    int deaf; /* the thread that the last freeze failed for, or 0 */
     uint64_t leader_mask; /* before the freeze */
+    volatile int measuring; /* the thread that sends itself the signal, or 0 */
+    volatile uint32_t frame_size;
 } control;
 
 static uint32_t generation_of(uint64_t gate)
@@ -143,7 +153,10 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
         }
     } else {
         interrupted_mask = mask_of(context);
+        ckpt_busy_set(CKPT_BUSY_ANSWERING);
+        ckpt_busy_took();
         control.notify(in_lower);
+        ckpt_busy_clear(CKPT_BUSY_ANSWERING);
     }
     if (restarts) {
         ckpt_interrupted_continue(context);
@@ -173,6 +186,10 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     int tid = ckpt_sys_gettid();
 
     (void)signal;
+    if (control.measuring == tid) {
+        control.frame_size = ckpt_xsave_size_in(context);
+        return;
+    }
     if (control.is_lower_thread != NULL && control.is_lower_thread(tid)) {
         return; /* one of its own threads, not an application's in a call */
     }
@@ -293,6 +310,8 @@ static int ask_to_park(int tid)
 struct round {
     uint32_t running; /* threads not yet parked, all of them asked */
     int last;         /* one of them */
+    int is_late;      /* who still blocks the signal will go on doing so */
+    int deaf;         /* one that does, or 0 */
 };
 
 static int look_at_thread(const struct ckpt_directory_entry *entry,
@@ -312,12 +331,15 @@ static int look_at_thread(const struct ckpt_directory_entry *entry,
     }
     round->running++;
     round->last = tid;
+    if (round->is_late && ckpt_signal_is_held_up(tid, control.signal)) {
+        round->deaf = tid;
+    }
     return ask_to_park(tid);
 }
 
-static int look_round(struct round *round)
+static int look_round(struct round *round, int is_late)
 {
-    *round = (struct round){0};
+    *round = (struct round){.is_late = is_late};
     return ckpt_directory_each("/proc/self/task", look_at_thread, round);
 }
 
@@ -339,24 +361,52 @@ static void wait_for_arrivals(uint32_t expected, int64_t milliseconds)
     }
 }
 
-static int report_running(struct ckpt_failure *failure, int tid, int timeout_ms)
+static void name_of(int tid, char name[17])
 {
     char path[64];
-    char name[17] = "";
     int fd;
 
     ckpt_text_format(path, sizeof(path), "/proc/self/task/%d/comm", tid);
     fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    name[0] = '\0';
     if (fd >= 0) {
-        long size = ckpt_sys_read(fd, name, sizeof(name) - 1);
+        long size = ckpt_sys_read(fd, name, 16);
 
         name[size > 0 ? size - 1 : 0] = '\0'; /* over its newline */
         ckpt_sys_close(fd);
     }
+}
+
+static int report_running(struct ckpt_failure *failure, int tid, int timeout_ms)
+{
+    char name[17];
+
+    name_of(tid, name);
     return ckpt_fail(failure, -ETIMEDOUT,
                      "thread %d (%s) did not stop within %d ms of signal %d: "
-                     "it blocks the signal or waits in the kernel",
+                     "it waits in the kernel",
                      tid, name, timeout_ms, control.signal);
+}
+
+static int report_deaf(struct ckpt_failure *failure, int tid)
+{
+    char name[17];
+
+    control.deaf = tid;
+    name_of(tid, name);
+    return ckpt_fail(failure, -ETIMEDOUT,
+                     "thread %d (%s) blocks signal %d, by which threads are "
+                     "stopped for a checkpoint",
+                     tid, name, control.signal);
+}
+
+/* 1 if the thread that the last freeze failed for has not taken its signal since then. */
+static int is_still_deaf(void)
+{
+    const int tid = control.deaf;
+
+    return tid != 0 && tid != ckpt_sys_gettid() &&
+           ckpt_signal_is_held_up(tid, control.signal);
 }
 
 /* A new generation with an empty table. */
@@ -366,6 +416,7 @@ static void open_gate(void)
     uint64_t gate = load_gate();
     uint32_t generation = generation_of(gate) + 1;
 
+    ckpt_busy_set(CKPT_BUSY_FREEZING);
     ckpt_sys_sigprocmask(SIG_SETMASK, &all, &control.leader_mask);
     for (uint32_t i = 0; i < places_of(gate); i++) {
         ckpt_parking.thread[i].tid = 0;
@@ -383,14 +434,15 @@ static void open_gate(void)
  * about to start another may have parked after the first had passed by. */
 static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    const int64_t begin = now_ms(), deadline = begin + timeout_ms;
+    const int blocked_ms = timeout_ms < BLOCKED_MS ? timeout_ms : BLOCKED_MS;
     struct round round;
     int quiet = 0;
 
     while (quiet < 2) {
         uint32_t parked =
             __atomic_load_n(&ckpt_parking.parked, __ATOMIC_ACQUIRE);
-        int status = look_round(&round);
+        int status = look_round(&round, now_ms() - begin >= blocked_ms);
 
         if (status != 0) {
             return ckpt_fail(failure, status,
@@ -403,6 +455,9 @@ static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
             continue;
         }
         quiet = 0;
+        if (round.deaf != 0) {
+            return report_deaf(failure, round.deaf);
+        }
         if (now_ms() >= deadline) {
             return report_running(failure, round.last, timeout_ms);
         }
@@ -415,6 +470,10 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
 {
     int status;
 
+    if (is_still_deaf()) {
+        return report_deaf(failure, control.deaf);
+    }
+    control.deaf = 0;
     open_gate();
     status = stop_threads(timeout_ms, failure);
     if (status != 0) {
@@ -446,6 +505,7 @@ void ckpt_threads_thaw(void)
     }
     __atomic_store_n(&ckpt_parking.thaw, generation, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
+    ckpt_busy_clear(CKPT_BUSY_FREEZING);
     ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
 }
 
@@ -465,6 +525,43 @@ size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
 {
     *threads_p = ckpt_parking.thread;
     return places_of(load_gate());
+}
+
+/* How long a signal frame of the leader is. Whatever else the signal tells meanwhile, a
+ * message does, too: and the leader will look for that before it goes on. */
+static uint32_t measure_frame(void)
+{
+    const uint64_t signal = CKPT_SIGNAL_BIT(control.signal);
+    const int tid = ckpt_sys_gettid();
+
+    control.frame_size = 0;
+    control.measuring = tid;
+    ckpt_sys_tgkill(ckpt_sys_getpid(), tid, control.signal);
+    ckpt_sys_sigprocmask(SIG_UNBLOCK, &signal, NULL);
+    ckpt_sys_sigprocmask(SIG_BLOCK, &signal, NULL);
+    control.measuring = 0;
+    return control.frame_size;
+}
+
+int ckpt_threads_check_registers(const struct ckpt_xsave *xsave,
+                                 struct ckpt_failure *failure)
+{
+    const struct ckpt_thread *threads;
+    const size_t count = ckpt_threads_list(&threads);
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = ckpt_xsave_check_frame(
+            xsave, ckpt_xsave_size_in((const void *)(uintptr_t)threads[i].context),
+            threads[i].name, failure);
+    }
+    if (error == 0 && xsave->permitted != 0) {
+        char name[17];
+
+        name_of(ckpt_sys_gettid(), name);
+        error = ckpt_xsave_check_frame(xsave, measure_frame(), name, failure);
+    }
+    return error;
 }
 
 void ckpt_threads_park_here(void)

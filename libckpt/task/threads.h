@@ -50,8 +50,9 @@ uint64_t ckpt_threads_interrupted_mask(void);
 /*
  * Parks all other application threads and blocks all signals of the caller,
  * the leader. Returns 0 when each one is parked; -ETIMEDOUT with the thread's
- * id and name in `failure` if one does not answer within `timeout_ms` (then
- * all are released again).
+ * id and name in `failure` if one does not answer within `timeout_ms`, or blocks
+ * the checkpoint signal for about a second (then all are released again). If it
+ * still does so at the next call, that call fails at once.
  * Context: leader; afterwards the context is "quiesced".
  */
 int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure);
@@ -70,6 +71,13 @@ void ckpt_threads_park_here(void);
  * thaw. Context: quiesced.
  */
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p);
+
+/*
+ * 0 if all threads, the leader too, can be made again with all their registers on a host
+ * with this layout; else -ENOTSUP, naming the thread. Context: quiesced.
+ */
+int ckpt_threads_check_registers(const struct ckpt_xsave *xsave,
+                                 struct ckpt_failure *failure);
 
 /*
  * After a restart, on the leader: makes a kernel thread for each parked thread

@@ -20,6 +20,7 @@
 #include "memory/layout.h"
 #include "memory/regions.h"
 #include "sys/cpu.h"
+#include "sys/xsave.h"
 #include "task/threads.h"
 
 #include <asm/prctl.h>
@@ -138,6 +139,7 @@ static void describe(struct ckpt_snapshot *snapshot)
         .executable = ckpt_arena_string(&arena, path),
     };
     ckpt_cpu_read(snapshot->cpu_features);
+    ckpt_xsave_read(&snapshot->xsave);
     if (ckpt_files_save(&arena, no_lower_half, &files, &file_count, &failure) ||
         ckpt_process_layout_read(&arena, &snapshot->layout, &failure) ||
         ckpt_regions_scan(&arena, NULL, 0, &regions, &region_count, &failure)) {

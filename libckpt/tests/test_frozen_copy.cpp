@@ -21,6 +21,7 @@ extern "C" {
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -119,6 +120,19 @@ bool ends(int pidfd)
 }
 
 } // namespace
+
+TEST_F(FrozenCopy, IsNoChildOfAProgramThatTakesInOrphans)
+{
+    int takes_in = 0;
+
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    make();
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+    EXPECT_EQ(errno, ECHILD);
+    ASSERT_EQ(prctl(PR_GET_CHILD_SUBREAPER, &takes_in, 0, 0, 0), 0);
+    EXPECT_EQ(takes_in, 1); /* still */
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+}
 
 TEST_F(FrozenCopy, KeepsWhatIsOverwrittenHere)
 {

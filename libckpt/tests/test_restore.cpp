@@ -9,6 +9,7 @@ extern "C" {
 #include "restore/space.h"
 #include "restore/vdso.h"
 #include "sys/cpu.h"
+#include "sys/xsave.h"
 }
 
 #include <algorithm>
@@ -285,6 +286,7 @@ class Refusal : public testing::Test
         snapshot.version = CKPT_SNAPSHOT_VERSION;
         snapshot.strings_size = sizeof strings;
         ckpt_cpu_read(snapshot.cpu_features);
+        ckpt_xsave_read(&snapshot.xsave);
     }
 
     int open()
@@ -315,6 +317,14 @@ TEST_F(Refusal, NamesTheMissingCpuFeature)
     snapshot.cpu_features[2] |= 1u << 26; /* Knights Landing only */
     EXPECT_EQ(open(), -ENOTSUP);
     EXPECT_TRUE(says("avx512pf")) << failure.text;
+}
+
+TEST_F(Refusal, NamesTheRegistersThatStandElsewhere)
+{
+    snapshot.xsave.size[2] = 256;
+    snapshot.xsave.offset[2] = 640;
+    EXPECT_EQ(open(), -ENOTSUP);
+    EXPECT_TRUE(says("avx-state")) << failure.text;
 }
 
 TEST_F(Refusal, OfWrongImages)

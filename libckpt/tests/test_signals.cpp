@@ -15,9 +15,13 @@ extern "C" {
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pthread.h>
+#include <string>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -205,6 +209,152 @@ TEST(Signals, a_handler_above_a_lower_call_counts_as_in_the_lower_half)
             std::this_thread::yield();
         }
         EXPECT_EQ(notified_in_lower, 0);
+    });
+}
+
+/* The checkpoint signal comes while the handler has it blocked, and so when the handler
+ * returns: as with a small alternate stack, or when it comes just then. */
+void handler_that_is_followed(int)
+{
+    const std::uint64_t ours = CKPT_SIGNAL_BIT(checkpoint_signal);
+    siginfo_t info{};
+
+    calls = calls + 1;
+    ckpt_sys_sigprocmask(SIG_BLOCK, &ours, nullptr);
+    info.si_signo = checkpoint_signal;
+    info.si_code = SI_QUEUE; /* as from elsewhere */
+    info.si_pid = ckpt_sys_getpid();
+    syscall(SYS_rt_tgsigqueueinfo, info.si_pid, gettid(), checkpoint_signal, &info);
+}
+
+/* pause() and the like in a thread that gets signals from the caller. */
+class Waiting
+{
+  public:
+    explicit Waiting(std::function<int()> wait)
+        : thread_([this, wait] {
+              tid = gettid();
+              for (int round = 0; round < 3; round++) {
+                  errno = 0;
+                  result = wait();
+                  error = errno;
+                  ended++;
+              }
+          })
+    {
+        while (tid == 0) {
+            std::this_thread::yield();
+        }
+    }
+    ~Waiting() { thread_.join(); }
+
+    /* Until it waits in the kernel once more. */
+    void sleeps() const
+    {
+        const std::string path = "/proc/self/task/" + std::to_string(tid) + "/stat";
+        std::string text;
+        do {
+            std::this_thread::yield();
+            std::ifstream file(path);
+            std::getline(file, text);
+        } while (text.find(") S ") == std::string::npos);
+    }
+    void send(int signal) const { ckpt_sys_tgkill(getpid(), tid, signal); }
+    void await_end(int count) const
+    {
+        while (ended < count) {
+            std::this_thread::yield();
+        }
+    }
+
+    std::atomic<pid_t> tid{0};
+    std::atomic<int> ended{0}, result{0}, error{0};
+
+  private:
+    std::thread thread_;
+};
+
+class EndedCalls : public testing::TestWithParam<int>
+{
+};
+
+/* The program's EINTR stays, whatever comes after its handler; and what the checkpoint
+ * signal alone interrupts goes on as ever. */
+TEST_P(EndedCalls, end_with_the_handler_that_has_ended_them)
+{
+    in_child([] {
+        ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+        ASSERT_EQ(ckpt_signals_open(checkpoint_signal), 0);
+        auto action = action_of(handler_that_is_followed, GetParam());
+        ASSERT_EQ(ckpt_signals_action(SIGUSR1, &action, nullptr), 0);
+        timespec longest{20, 0};
+        for (const std::function<int()> &wait : std::vector<std::function<int()>>{
+                 [] { return pause(); }, [&] { return nanosleep(&longest, nullptr); },
+                 [] { return poll(nullptr, 0, 20000); }}) {
+            Waiting waiting(wait);
+            calls = 0;
+            notified = 0;
+            for (int round = 1; round <= 3; round++) {
+                waiting.sleeps();
+                siginfo_t info{}; /* alone: no end of the call */
+                info.si_code = SI_QUEUE;
+                syscall(SYS_rt_tgsigqueueinfo, getpid(), waiting.tid.load(),
+                        checkpoint_signal, &info);
+                while (notified < 2 * round - 1) {
+                    std::this_thread::yield();
+                }
+                waiting.sleeps();
+                EXPECT_EQ(waiting.ended, round - 1);
+                waiting.send(SIGUSR1);
+                waiting.await_end(round);
+                EXPECT_EQ(waiting.result, -1);
+                EXPECT_EQ(waiting.error, EINTR);
+                EXPECT_EQ(calls, round);
+                EXPECT_EQ(notified, 2 * round);
+            }
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(OnItsStack, EndedCalls, testing::Values(0, SA_ONSTACK));
+
+/* What the calling code has in registers and below its stack pointer is as before. */
+TEST(Signals, nothing_else_changes_when_a_handler_has_ended_a_call)
+{
+    in_child([] {
+        ASSERT_EQ(ckpt_threads_open(checkpoint_signal, notify, nullptr), 0);
+        ASSERT_EQ(ckpt_signals_open(checkpoint_signal), 0);
+        auto action = action_of(handler_that_is_followed, 0);
+        ASSERT_EQ(ckpt_signals_action(SIGALRM, &action, nullptr), 0);
+        ualarm(100000, 0);
+        long result = SYS_pause;
+        std::uint64_t flags, zone, kept[6] = {11, 12, 13, 14, 15, 16};
+        register std::uint64_t r8 __asm__("r8") = kept[2];
+        register std::uint64_t r9 __asm__("r9") = kept[3];
+        register std::uint64_t r10 __asm__("r10") = kept[4];
+        std::uint64_t rdi = kept[0], rsi = kept[1], rdx = kept[5];
+        __asm__ volatile("movq $77, -128(%%rsp)\n\t"
+                         "stc\n\t"
+                         "movl $34, %%eax\n\t"
+                         "syscall\n\t"
+                         "movq -128(%%rsp), %[zone]\n\t"
+                         "leaq -128(%%rsp), %%rsp\n\t"
+                         "pushfq\n\t"
+                         "popq %[flags]\n\t"
+                         "leaq 128(%%rsp), %%rsp"
+                         : "=&a"(result), [flags] "=&r"(flags), [zone] "=&r"(zone),
+                           "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r8), "+r"(r9), "+r"(r10)
+                         :
+                         : "rcx", "r11", "memory", "cc");
+        const std::uint64_t after[] = {rdi, rsi, r8, r9, r10, rdx};
+        EXPECT_EQ(result, -EINTR);
+        EXPECT_EQ(flags & 1, 1u);
+        EXPECT_EQ(zone, 77u);
+        for (int i = 0; i < 6; i++) {
+            EXPECT_EQ(after[i], kept[i]) << i;
+        }
+        EXPECT_EQ(calls, 1);
+        EXPECT_EQ(notified, 1);
     });
 }
 

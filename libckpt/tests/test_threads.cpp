@@ -5,6 +5,8 @@
 extern "C" {
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/busy.h"
+#include "task/signal_sets.h"
 #include "task/threads.h"
 }
 
@@ -332,6 +334,172 @@ TEST_F(Threads, a_deaf_thread_is_named_and_all_are_released)
     freeze();
     EXPECT_EQ(parked().size(), 0u);
     ckpt_threads_thaw();
+}
+
+/* A thread that blocks all signals, by a call that nobody sees. */
+class Deaf
+{
+  public:
+    explicit Deaf(std::chrono::milliseconds time = std::chrono::hours(1))
+        : thread_([this, time] {
+              const std::uint64_t all = ~0ull;
+              std::uint64_t old;
+              ckpt_sys_sigprocmask(SIG_SETMASK, &all, &old);
+              tid_ = gettid();
+              const auto end = std::chrono::steady_clock::now() + time;
+              while (!stop_ && std::chrono::steady_clock::now() < end) {
+                  std::this_thread::yield();
+              }
+              ckpt_sys_sigprocmask(SIG_SETMASK, &old, nullptr);
+              while (!stop_) {
+                  std::this_thread::yield();
+              }
+          })
+    {
+        while (tid_ == 0) {
+            std::this_thread::yield();
+        }
+    }
+    ~Deaf()
+    {
+        stop_ = true;
+        thread_.join();
+    }
+
+    pid_t tid() const { return tid_; }
+
+  private:
+    std::atomic<bool> stop_{false};
+    std::atomic<pid_t> tid_{0};
+    std::thread thread_;
+};
+
+TEST_F(Threads, who_blocks_the_signal_is_not_waited_for_as_long_as_others)
+{
+    using std::chrono::steady_clock;
+    const std::chrono::milliseconds soon(patience_ms / 5);
+    ckpt_failure failure{};
+
+    for (int thread = 0; thread < 2; thread++) {
+        Deaf deaf;
+        for (int round = 0; round < 3; round++) {
+            const auto begin = steady_clock::now();
+            EXPECT_EQ(ckpt_threads_freeze(patience_ms, &failure), -ETIMEDOUT);
+            const auto time = steady_clock::now() - begin;
+            EXPECT_LT(time, round == 0 ? soon : soon / 10) << "round " << round;
+            EXPECT_EQ(std::string(failure.text).find(
+                          "thread " + std::to_string(deaf.tid())),
+                      0u)
+                << failure.text;
+            EXPECT_NE(std::string(failure.text).find("blocks signal 63"),
+                      std::string::npos);
+        }
+    }
+    freeze();
+    ckpt_threads_thaw();
+}
+
+TEST_F(Threads, who_blocks_the_signal_for_a_moment_is_waited_for)
+{
+    Deaf deaf(std::chrono::milliseconds(200));
+
+    freeze();
+    EXPECT_EQ(parked().size(), 1u);
+    ckpt_threads_thaw();
+}
+
+TEST_F(Threads, the_sets_of_signals_of_a_thread_are_the_kernels)
+{
+    Deaf deaf;
+    ckpt_signal_sets sets;
+
+    ASSERT_EQ(ckpt_signal_sets_read(deaf.tid(), &sets), 0);
+    EXPECT_EQ(sets.blocked & CKPT_SIGNAL_BIT(SIGUSR1), CKPT_SIGNAL_BIT(SIGUSR1));
+    EXPECT_EQ(sets.waiting, 0u);
+    EXPECT_FALSE(ckpt_signal_is_held_up(deaf.tid(), SIGUSR1));
+    ckpt_sys_tgkill(getpid(), deaf.tid(), SIGWINCH); /* which does no harm later */
+    EXPECT_TRUE(ckpt_signal_is_held_up(deaf.tid(), SIGWINCH));
+    EXPECT_FALSE(ckpt_signal_is_held_up(deaf.tid(), SIGUSR1));
+    ASSERT_EQ(ckpt_signal_sets_read(0, &sets), 0);
+    EXPECT_EQ(sets.blocked & CKPT_SIGNAL_BIT(SIGWINCH), 0u);
+    EXPECT_LT(ckpt_signal_sets_read(INT32_MAX, &sets), 0);
+}
+
+TEST_F(Threads, it_is_told_when_code_of_ours_blocks_the_signal)
+{
+    ckpt_signal_state state{};
+
+    ckpt_busy_tell(&state);
+    freeze();
+    EXPECT_NE(state.busy, 0u);
+    ckpt_threads_thaw();
+    EXPECT_EQ(state.busy, 0u);
+
+    static ckpt_signal_state *shown;
+    static std::uint64_t while_answering;
+    shown = &state;
+    ASSERT_EQ(ckpt_threads_open(
+                  checkpoint_signal, [](int) { while_answering = shown->busy; }, nullptr),
+              0);
+    union sigval value = {};
+    ASSERT_EQ(sigqueue(getpid(), checkpoint_signal, value), 0); /* as from elsewhere */
+    EXPECT_NE(while_answering, 0u);
+    EXPECT_EQ(state.busy, 0u);
+    EXPECT_EQ(state.taken, 1u);
+
+    ckpt_busy_hold();
+    ckpt_busy_hold();
+    ckpt_busy_release();
+    EXPECT_NE(state.busy, 0u);
+    ckpt_busy_release();
+    EXPECT_EQ(state.busy, 0u);
+    ckpt_busy_tell(nullptr);
+    ckpt_busy_hold();
+    EXPECT_EQ(state.busy, 0u);
+    ckpt_busy_release();
+}
+
+/* Signals that wait are taken and sent again in each freeze, by all threads at once. */
+TEST_F(Threads, signals_that_wait_do_not_become_more)
+{
+    constexpr int thread_count = 6;
+    std::atomic<int> ready{0};
+    std::atomic<bool> stop{false};
+    std::atomic<int> found[thread_count] = {};
+    std::vector<std::thread> threads;
+
+    for (int i = 0; i < thread_count; i++) {
+        threads.emplace_back([&, i] {
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, SIGRTMIN);
+            sigaddset(&set, SIGRTMIN + 1);
+            pthread_sigmask(SIG_BLOCK, &set, nullptr);
+            for (int k = 0; k <= i; k++) {
+                pthread_kill(pthread_self(), SIGRTMIN + k % 2);
+            }
+            ready++;
+            while (!stop) {
+                std::this_thread::yield();
+            }
+            const timespec at_once{};
+            while (sigtimedwait(&set, nullptr, &at_once) > 0) {
+                found[i]++;
+            }
+        });
+    }
+    while (ready < thread_count) {
+        std::this_thread::yield();
+    }
+    for (int round = 0; round < 300; round++) {
+        freeze();
+        ckpt_threads_thaw();
+    }
+    stop = true;
+    for (int i = 0; i < thread_count; i++) {
+        threads[i].join();
+        EXPECT_EQ(found[i], i + 1) << "thread " << i;
+    }
 }
 
 TEST_F(Threads, describes_what_it_parked)

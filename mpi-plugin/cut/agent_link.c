@@ -14,6 +14,7 @@
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 #include "sys/unix_socket.h"
+#include "task/subreaper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+#define READY 3 /* of the agent: where it tells that it listens */
 
 static int link_fd = -1;
 
@@ -102,7 +105,11 @@ static struct spawn spawn;
 static int run_program(void *unused)
 {
     (void)unused;
-    (void)ckpt_syscall3(SYS_dup2, spawn.ready, 3, 0);
+    if (spawn.ready == READY) { /* dup2 would leave it to be closed */
+        (void)ckpt_sys_fcntl(READY, F_SETFD, 0);
+    } else {
+        (void)ckpt_syscall3(SYS_dup2, spawn.ready, READY, 0);
+    }
     (void)ckpt_syscall4(SYS_rt_sigprocmask, SIG_SETMASK,
                         (long)&spawn.signal_mask, 0, 8);
     (void)ckpt_syscall3(SYS_execve, (long)spawn.path, (long)spawn.argument,
@@ -140,7 +147,7 @@ static void prepare_spawn(const char *namespace)
 static int start_agent(const char *namespace, struct ckpt_failure *failure)
 {
     const long all = -1;
-    int pipe[2], child;
+    int pipe[2], child, is_subreaper;
     char byte;
     long got;
 
@@ -152,11 +159,13 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
     spawn.ready = pipe[1];
     (void)ckpt_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all,
                         (long)&spawn.signal_mask, 8);
+    is_subreaper = ckpt_subreaper_suspend();
     child = clone(run_orphan, spawn.outer_stack + sizeof(spawn.outer_stack),
                   CLONE_VM | CLONE_VFORK, NULL);
     if (child > 0) { /* nothing can interrupt that: it leaves no child behind */
         (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
     }
+    ckpt_subreaper_resume(is_subreaper);
     (void)ckpt_syscall4(SYS_rt_sigprocmask, SIG_SETMASK,
                         (long)&spawn.signal_mask, 0, 8);
     ckpt_sys_close(pipe[1]);

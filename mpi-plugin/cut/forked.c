@@ -12,11 +12,13 @@
 
 #include "cut/agent_link.h"
 #include "cut/service.h"
+#include "task/busy.h"
 
 #include <pthread.h>
 
 static void in_child(void)
 {
+    ckpt_busy_tell(NULL); /* what it told was the rank's */
     ckpt_agent_disconnect();
     ckpt_service_forget();
 }

@@ -32,9 +32,10 @@ struct outgoing {
     struct header header; /* the data follow */
 };
 
-/* How many requests were made for one sender, tag and communicator. */
-struct made {
-    struct made *next;
+/* How many requests were made on a communicator for one sender and tag. Both ends count
+ * alike as long as there is the communicator, whose id no other one has. */
+struct ckpt_made {
+    struct ckpt_made *next;
     struct ckpt_transfer transfer; /* nth: of the next one */
     int peer;
     int sends;
@@ -42,7 +43,6 @@ struct made {
 
 static MPI_Comm channel;
 static struct outgoing *outgoing;
-static struct made *made;
 
 /* ---- The channel --------------------------------------------------------- */
 
@@ -79,19 +79,18 @@ void ckpt_partition_close(void)
 
 /* ---- Requests ------------------------------------------------------------ */
 
-static int same_pair(const struct made *entry, const struct ckpt_transfer *key,
+static int same_pair(const struct ckpt_made *entry, const struct ckpt_transfer *key,
                      int peer, int sends)
 {
-    return entry->transfer.communicator == key->communicator &&
-           entry->transfer.sender == key->sender &&
+    return entry->transfer.sender == key->sender &&
            entry->transfer.tag == key->tag && entry->peer == peer &&
            entry->sends == sends;
 }
 
 /* Numbers a transfer among those that it could be taken for. */
-static int number(struct ckpt_transfer *transfer, int peer, int sends)
+static int number(MPI_Comm comm, struct ckpt_transfer *transfer, int peer, int sends)
 {
-    struct made *entry = made;
+    struct ckpt_made *entry = comm->made;
 
     while (entry != NULL && !same_pair(entry, transfer, peer, sends)) {
         entry = entry->next;
@@ -101,8 +100,8 @@ static int number(struct ckpt_transfer *transfer, int peer, int sends)
         if (entry == NULL) {
             return MPI_ERR_NO_MEM;
         }
-        *entry = (struct made){made, *transfer, peer, sends};
-        made = entry;
+        *entry = (struct ckpt_made){comm->made, *transfer, peer, sends};
+        comm->made = entry;
     }
     transfer->nth = entry->transfer.nth++;
     return MPI_SUCCESS;
@@ -145,7 +144,7 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
         .tag = request->tag,
     };
     if (code == MPI_SUCCESS) {
-        code = number(&whole.transfer, request->peer, sends);
+        code = number(comm, &whole.transfer, request->peer, sends);
     }
     if (code != MPI_SUCCESS) {
         return code;
@@ -166,6 +165,16 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
 void ckpt_partition_forget(MPI_Request request)
 {
     ckpt_memory_free(request->partitioned, request->partitioned->allocated);
+}
+
+void ckpt_partition_discard(MPI_Comm comm)
+{
+    while (comm->made != NULL) {
+        struct ckpt_made *entry = comm->made;
+
+        comm->made = entry->next;
+        ckpt_memory_free(entry, sizeof(*entry));
+    }
 }
 
 void ckpt_partition_start(MPI_Request request)

@@ -60,6 +60,9 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
                             MPI_Count count);
 void ckpt_partition_forget(MPI_Request request);
 
+/* The communicator, which no request has any more, is about to go. Context: as above. */
+void ckpt_partition_discard(MPI_Comm comm);
+
 /* MPI_Start. Context: as above. */
 void ckpt_partition_start(MPI_Request request);
 

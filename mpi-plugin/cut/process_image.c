@@ -25,8 +25,10 @@
 #include "sys/cpu.h"
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "sys/xsave.h"
 #include "task/attributes.h"
 #include "task/children.h"
+#include "task/credentials.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/signals.h"
@@ -218,6 +220,7 @@ static void describe_process(void)
     snapshot.executable = ckpt_arena_string(&arena, executable);
     snapshot.excluded = ckpt_arena_string(&arena, ckpt_excluded_text());
     ckpt_cpu_read(snapshot.cpu_features);
+    ckpt_xsave_read(&snapshot.xsave);
     list_threads();
     summarise();
 }
@@ -246,7 +249,13 @@ int ckpt_process_image(struct ckpt_context *context,
         return count;
     }
     describe_process();
-    error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    error = ckpt_threads_check_registers(&snapshot.xsave, failure);
+    if (error == 0) {
+        error = ckpt_credentials_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);
+    }
     if (error == 0) {
         error = ckpt_system_v_save(&arena, failure);
     }

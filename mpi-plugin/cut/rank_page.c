@@ -6,6 +6,7 @@
 
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
+#include "task/busy.h"
 
 #include <linux/memfd.h>
 #include <stddef.h>
@@ -77,12 +78,14 @@ int ckpt_rank_page_open(int rank, int rank_count)
         page->clock[i].id = slot_ids[i];
     }
     page_descriptor = (int)fd;
+    ckpt_busy_tell(&page->signal);
     return 0;
 }
 
 void ckpt_rank_page_close(void)
 {
     if (page != NULL) {
+        ckpt_busy_tell(NULL);
         ckpt_sys_munmap(page, page_size);
         ckpt_sys_close(page_descriptor);
         page = NULL;

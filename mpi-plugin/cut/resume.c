@@ -10,6 +10,7 @@
 
 #include "alone/alone.h"
 #include "base/text.h"
+#include "cut/attach.h"
 #include "cut/collective.h"
 #include "cut/epoch.h"
 #include "cut/file_journal.h"
@@ -29,6 +30,8 @@
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/attributes.h"
+#include "task/busy.h"
+#include "task/credentials.h"
 #include "task/deadline.h"
 #include "task/interrupted.h"
 #include "task/pending.h"
@@ -142,6 +145,7 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error != 0) {
         return ckpt_fail(failure, error, "no memory for the rank page");
     }
+    ckpt_busy_set(CKPT_BUSY_FREEZING); /* until the thaw */
     ckpt_signals_restore(); /* before the agent may send one */
     ckpt_process_image_settle();
     ckpt_epoch_restarted((const void *)(uintptr_t)info->message_log,
@@ -173,6 +177,10 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         ckpt_deadlines_restarted();
         ckpt_interrupted_threads_restarted();
+        ckpt_attributes_raise();
+        error = ckpt_credentials_restore(failure); /* threads have their maker's */
+    }
+    if (error == 0) {
         error = ckpt_threads_recreate(failure);
     }
     if (error == 0) {
@@ -188,12 +196,22 @@ static int rebuild(const struct ckpt_resume_info *info,
     return error;
 }
 
+/* 1 if the thread goes on in the handler of the checkpoint signal. */
+static int blocks_signal(void)
+{
+    uint64_t mask = 0;
+
+    (void)ckpt_sys_sigprocmask(SIG_SETMASK, NULL, &mask);
+    return (mask & CKPT_SIGNAL_BIT(ckpt_checkpoint_signal())) != 0;
+}
+
 void ckpt_resume(struct ckpt_resume_info *info)
 {
     struct ckpt_failure failure = {""};
     const int again = goal == &ckpt_collective.again;
 
     resumed = 1;
+    ckpt_busy_tell(NULL); /* the page is not there */
     ckpt_journal_suspend(); /* its descriptor and its clock are not there */
     ckpt_threads_repair_leader(); /* before the lower half's libc registers */
     ckpt_process_id_restore();
@@ -207,6 +225,9 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_threads_thaw();
     if (ckpt_nonblocking_begin_again(&failure) != 0) {
         give_up(&failure);
+    }
+    if (!again && blocks_signal()) {
+        ckpt_busy_set(CKPT_BUSY_ANSWERING);
     }
     if (again) { /* the collective is entered anew, outside of any handler */
         ckpt_state = CKPT_STATE_IDLE;

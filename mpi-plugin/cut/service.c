@@ -178,8 +178,8 @@ void ckpt_service(void)
         ckpt_checkpoint.kicked = 1;
         return;
     }
-    begin_service();
     do {
+        begin_service();
         do {
             ckpt_checkpoint.kicked = 0;
             ckpt_pending = 0;

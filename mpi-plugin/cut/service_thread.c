@@ -14,6 +14,7 @@
 #include "cut/attach.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
+#include "task/busy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -129,6 +130,7 @@ void ckpt_service_thread_start(int able, const struct ckpt_failure *reason)
 {
     int error;
 
+    ckpt_busy_set(CKPT_BUSY_APART);
     thread.able = able;
     thread.reason = *reason;
     error = make();
@@ -146,6 +148,9 @@ void ckpt_service_thread_start(int able, const struct ckpt_failure *reason)
 void ckpt_service_thread_restarted(void)
 {
     thread.tid = ckpt_sys_gettid();
+    if (thread.started) {
+        ckpt_busy_set(CKPT_BUSY_APART);
+    }
 }
 
 void ckpt_service_thread_end(void)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "cut/message_log.h"
+#include "cut/partition.h"
 #include "cut/rank_page.h"
 #include "handles/attribute.h"
 #include "handles/channels.h"
@@ -325,6 +326,7 @@ void ckpt_communicator_destroy(MPI_Comm comm)
 {
     retire_counters(comm);
     ckpt_log_discard(comm);
+    ckpt_partition_discard(comm);
     if (comm->slot != UINT32_MAX) {
         ckpt_rank_page_give(comm->slot);
     }

@@ -38,6 +38,7 @@ struct ompi_communicator_t {
     int hinted;           /* on all members alike: handles/hints.h */
     char *hints;          /* pairs as in handles/info.h, or NULL */
     size_t hints_size;
+    struct ckpt_made *made; /* partitioned transfers on it: cut/partition.c */
 };
 
 /* Cartesian or graph structure, as given to the call that made it. */

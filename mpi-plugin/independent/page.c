@@ -4,6 +4,8 @@
  */
 #include "independent/page.h"
 
+#include "base/arena.h"
+#include "base/text.h"
 #include "handles/window_shared.h"
 #include "independent/fault.h"
 #include "independent/interval.h"
@@ -16,7 +18,6 @@
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -46,7 +47,7 @@ static long open_offered(const struct offer *offer)
 {
     char path[64];
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", offer->pid, offer->descriptor);
+    ckpt_text_format(path, sizeof(path), "/proc/%d/fd/%d", offer->pid, offer->descriptor);
     return ckpt_sys_open(path, O_RDWR | O_CLOEXEC, 0);
 }
 
@@ -187,7 +188,7 @@ int ckpt_independent_restarted(void)
     if (page == NULL) {
         return MPI_SUCCESS;
     }
-    content = malloc(size);
+    content = ckpt_memory_alloc(size); /* threads that are yet to be made may be in malloc */
     if (content == NULL) {
         return MPI_ERR_NO_MEM;
     }
@@ -196,7 +197,7 @@ int ckpt_independent_restarted(void)
     if (code == MPI_SUCCESS && ckpt_time_rank == 0) {
         memcpy(page, content, size);
     }
-    free(content);
+    ckpt_memory_free(content, size);
     if (code == MPI_SUCCESS) {
         CKPT_CALL(code, Barrier, CKPT_LOWER(MPI_COMM_WORLD));
     }

@@ -13,6 +13,7 @@
 #include "interpose/next.h"
 #include "memory/advice.h"
 #include "task/attributes.h"
+#include "task/credentials.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 static __attribute__((constructor)) void remember_start(void)
 {
     ckpt_attributes_open();
+    ckpt_credentials_open();
 }
 
 static int gives_back(int advice)

@@ -4,7 +4,8 @@
  *
  * Every call that takes a set of signals to block or to wait for gets it
  * without the checkpoint signal, then goes to libc. sigfillset and the like
- * only handle sets and are left alone.
+ * only handle sets and are left alone. Limit: the mask of a context that is
+ * begun because another one ends (uc_link) is set inside libc.
  *
  * Context of all functions: normal; those that only change the mask also in
  * signal handlers.
@@ -17,11 +18,13 @@
 #include "task/signals.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <ucontext.h>
 
 /* Already threads that start before MPI_Init must leave the signal open. */
 static __attribute__((constructor)) void reserve_signal(void)
@@ -135,4 +138,44 @@ CKPT_INTERPOSE int signalfd(int fd, const sigset_t *set, int flags)
     sigset_t copy;
 
     return CKPT_NEXT(signalfd)(fd, ckpt_set_without_signal(set, &copy), flags);
+}
+
+/* libc's function, for signal_context.S; `to` has a mask that it may set. */
+typedef int swap_context(ucontext_t *from, const ucontext_t *to);
+typedef int set_context(const ucontext_t *to);
+__attribute__((visibility("hidden"))) swap_context *ckpt_context_to_swap(ucontext_t *to);
+__attribute__((visibility("hidden"))) set_context *ckpt_context_to_set(ucontext_t *to);
+
+/* Written to only if need be: a context may be constant. */
+static void open_signal(ucontext_t *to)
+{
+    const uint64_t mask = to->uc_sigmask.__val[0];
+
+    if (ckpt_signals_without_ours(mask) != mask) {
+        ckpt_signals_strip(&to->uc_sigmask);
+    }
+}
+
+swap_context *ckpt_context_to_swap(ucontext_t *to)
+{
+    open_signal(to);
+    return CKPT_NEXT(swapcontext);
+}
+
+set_context *ckpt_context_to_set(ucontext_t *to)
+{
+    open_signal(to);
+    return CKPT_NEXT(setcontext);
+}
+
+/* Newer than some headers. */
+int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set);
+
+CKPT_INTERPOSE int pthread_attr_setsigmask_np(pthread_attr_t *attributes,
+                                              const sigset_t *set)
+{
+    sigset_t copy;
+
+    return CKPT_NEXT(pthread_attr_setsigmask_np)(attributes,
+                                                 ckpt_set_without_signal(set, &copy));
 }

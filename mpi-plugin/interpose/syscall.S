@@ -2,7 +2,8 @@
 /*
  * syscall.S - syscall() as libc has it, but with the number on the stack, where
  * the handler of the checkpoint signal finds it (libckpt/task/interrupted.c).
- * After a restart the calls with times are clock_call.c's first.
+ * Calls with sets of signals are signal_call.c's first; after a restart those with times
+ * are clock_call.c's.
  *
  * long syscall(long number rdi, a1 rsi, a2 rdx, a3 rcx, a4 r8, a5 r9, a6 stack)
  */
@@ -11,7 +12,12 @@
         .type   syscall, @function
 syscall:
         .cfi_startproc
-        cmpl    $0, ckpt_clock_restart_count(%rip)
+        cmpq    $447, %rdi
+        ja      1f
+        leaq    ckpt_signal_calls(%rip), %r11
+        btl     %edi, (%r11)
+        jc      ckpt_signal_call
+1:      cmpl    $0, ckpt_clock_restart_count(%rip)
         jne     ckpt_clock_call
         .globl  ckpt_syscall_plain
         .hidden ckpt_syscall_plain
@@ -49,5 +55,7 @@ ckpt_syscall_return:
         .size   ckpt_syscall_plain, . - ckpt_syscall_plain
         .hidden ckpt_clock_restart_count
         .hidden ckpt_clock_call
+        .hidden ckpt_signal_calls
+        .hidden ckpt_signal_call
 
         .section .note.GNU-stack, "", @progbits

@@ -19,6 +19,7 @@
 #include "sys/syscall.h"
 
 #include <link.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -206,18 +207,53 @@ CKPT_EXPORT int munmap(void *address, size_t size)
     return (int)ckpt_libc_result(result);
 }
 
-/* Inside the reservation memory can shrink; to grow it the caller has to copy,
- * as any caller must be ready to. */
+/* Memory that is not in the reservation. It may be moved there, as by map_at(). */
+static long move_outside(struct ckpt_range old, size_t old_size, size_t new_size, int flags,
+                         void *place)
+{
+    const long result =
+        ckpt_sys_mremap((void *)old.start, old_size, new_size, flags, place);
+    struct ckpt_range range;
+
+    if (ckpt_sys_failed(result)) {
+        return result;
+    }
+    if ((uint64_t)result != old.start && (flags & MREMAP_DONTUNMAP) == 0) {
+        forget_appeared(old);
+    }
+    range.start = (uint64_t)result;
+    range.end = range.start + round_up(new_size, PAGE);
+    if (ckpt_reservation_part(range).start < range.end) {
+        ckpt_reservation_claim(range);
+    }
+    return result;
+}
+
+/* Inside the reservation memory can shrink; to grow or move it the caller has to
+ * copy, as any caller must be ready to. */
 CKPT_EXPORT void *mremap(void *address, size_t old_size, size_t new_size,
                          int flags, ...)
 {
     uint64_t start = (uint64_t)address;
     struct ckpt_range old = {start, start + round_up(old_size, PAGE)};
     struct ckpt_range part = ckpt_reservation_part(old);
+    void *place = NULL;
 
+    if ((flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0) {
+        va_list arguments;
+
+        va_start(arguments, flags);
+        place = va_arg(arguments, void *);
+        va_end(arguments);
+    }
     if (part.start == part.end) {
-        return (void *)ckpt_libc_result(
-            ckpt_sys_mremap(address, old_size, new_size, flags, NULL));
+        uint64_t mask;
+        long result;
+
+        ckpt_change_begin(&mask);
+        result = move_outside(old, old_size, new_size, flags, place);
+        ckpt_change_end(&mask);
+        return (void *)ckpt_libc_result(result);
     }
     new_size = round_up(new_size, PAGE);
     if (new_size == 0 || new_size > old.end - start ||

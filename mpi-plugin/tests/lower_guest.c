@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +92,15 @@ GUEST const char *guest_memory(int (*is_lower)(const void *, size_t))
     /* Shrinks in place; does not grow. */
     TRY(mremap(a + 3 * MIB, 2 * MIB, MIB, 0) == a + 3 * MIB);
     TRY(mremap(a + 3 * MIB, MIB, 64 * MIB, MREMAP_MAYMOVE) == MAP_FAILED);
+    /* What is outside moves where it is told to, inside too. */
+    file = (char *)syscall(SYS_mmap, NULL, 2 * MIB, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+    TRY(file != MAP_FAILED && !is_lower(file, MIB));
+    file[5] = 'y';
+    TRY(mremap(file, MIB, MIB, MREMAP_MAYMOVE | MREMAP_FIXED, file + MIB) == file + MIB);
+    TRY(file[MIB + 5] == 'y' && !is_occupied(file, MIB) && !is_lower(file + MIB, MIB));
+    TRY(mremap(file + MIB, MIB, MIB, MREMAP_MAYMOVE | MREMAP_FIXED, a + MIB) == a + MIB);
+    TRY(a[MIB + 5] == 'y' && is_lower(a + MIB, MIB));
     TRY(munmap(a, 8 * MIB) == 0 && munmap(b, MIB) == 0);
     TRY(is_occupied(a, 8 * MIB) && is_occupied(b, MIB));
     TRY(munmap(a + 1, MIB) == -1);

@@ -17,14 +17,19 @@ extern "C" {
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace
@@ -90,6 +95,188 @@ TEST(Interpose, masks_leave_the_checkpoint_signal_open)
             }
             sighold(signal);
             EXPECT_FALSE(blocks(signal));
+        },
+        [] {});
+}
+
+sigset_t every_signal()
+{
+    sigset_t all;
+    sigfillset(&all);
+    return all;
+}
+
+TEST(Interpose, raw_masks_leave_the_checkpoint_signal_open)
+{
+    in_child(
+        [] {
+            const int signal = ckpt_signals_number(nullptr);
+            const std::uint64_t all = ~0ull;
+            const std::uint64_t none = 0;
+            std::uint64_t old = 0;
+            ASSERT_EQ(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, 8), 0);
+            EXPECT_FALSE(blocks(signal));
+            EXPECT_TRUE(blocks(SIGUSR1));
+            ASSERT_EQ(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, &old, 8), 0);
+            EXPECT_NE(old & 1ull << (SIGUSR1 - 1), 0u);
+            EXPECT_FALSE(blocks(SIGUSR1));
+            /* Programs ask so whether memory can be read. */
+            EXPECT_EQ(syscall(SYS_rt_sigprocmask, -1, &all, nullptr, 8), -1);
+            EXPECT_EQ(errno, EINVAL);
+            EXPECT_EQ(syscall(SYS_rt_sigprocmask, -1, 8, nullptr, 8), -1);
+            EXPECT_EQ(errno, EFAULT);
+            EXPECT_EQ(syscall(SYS_rt_sigprocmask, SIG_SETMASK, 8, nullptr, 8), -1);
+            EXPECT_EQ(errno, EFAULT);
+            EXPECT_EQ(syscall(SYS_getpid), getpid()); /* others are as ever */
+        },
+        [] {});
+}
+
+TEST(Interpose, raw_waits_do_not_take_the_checkpoint_signal)
+{
+    in_child(
+        [] {
+            open_all();
+            const int signal = ckpt_signals_number(nullptr);
+            const std::uint64_t ours = 1ull << (signal - 1);
+            const timespec at_once{};
+            EXPECT_EQ(syscall(SYS_rt_sigtimedwait, &ours, nullptr, &at_once, 8), -1);
+            EXPECT_EQ(errno, EAGAIN);
+            int fd = static_cast<int>(syscall(SYS_signalfd4, -1, &ours, 8, SFD_NONBLOCK));
+            ASSERT_GE(fd, 0);
+            char path[64], text[512] = "";
+            snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+            FILE *info = fopen(path, "r");
+            ASSERT_NE(info, nullptr);
+            (void)!fread(text, 1, sizeof text - 1, info);
+            fclose(info);
+            EXPECT_NE(strstr(text, "sigmask:\t0000000000000000"), nullptr) << text;
+        },
+        [] {});
+}
+
+/* The kernel's struct sigaction, as programs make it for syscall(). */
+struct RawAction {
+    void *handler;
+    unsigned long flags;
+    void *restorer;
+    std::uint64_t mask;
+};
+
+TEST(Interpose, a_raw_action_does_not_take_the_checkpoint_signal)
+{
+    in_child(
+        [] {
+            open_all();
+            const int signal = ckpt_signals_number(nullptr);
+            RawAction action{reinterpret_cast<void *>(handler), 0, nullptr, 0};
+            RawAction old{};
+            struct sigaction seen;
+            for (int number : {signal, SIGUSR1}) {
+                ASSERT_EQ(syscall(SYS_rt_sigaction, number, &action, nullptr, 8), 0);
+                ASSERT_EQ(syscall(SYS_rt_sigaction, number, nullptr, &old, 8), 0);
+                EXPECT_EQ(old.handler, action.handler);
+                sigaction(number, nullptr, &seen);
+                EXPECT_EQ(seen.sa_handler, handler);
+            }
+            handled_by = 0;
+            raise(SIGUSR1);
+            EXPECT_EQ(handled_by, gettid());
+            handled_by = 0;
+            raise(signal);
+            EXPECT_EQ(handled_by, 0);
+            EXPECT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, 8, nullptr, 8), -1);
+            EXPECT_EQ(errno, EFAULT);
+            EXPECT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, nullptr, 8, 8), -1);
+            EXPECT_EQ(errno, EFAULT);
+            EXPECT_EQ(syscall(SYS_rt_sigaction, SIGUSR1, &action, nullptr, 4), -1);
+            EXPECT_EQ(errno, EINVAL);
+        },
+        [] {});
+}
+
+ucontext_t main_context, other_context;
+int visits;
+
+void other_side()
+{
+    for (;;) {
+        EXPECT_FALSE(blocks(ckpt_signals_number(nullptr)));
+        EXPECT_TRUE(blocks(SIGUSR1));
+        visits++;
+        swapcontext(&other_context, &main_context);
+    }
+}
+
+TEST(Interpose, contexts_leave_the_checkpoint_signal_open)
+{
+    in_child(
+        [] {
+            static char stack[64 * 1024];
+            getcontext(&other_context);
+            other_context.uc_stack.ss_sp = stack;
+            other_context.uc_stack.ss_size = sizeof stack;
+            other_context.uc_link = nullptr;
+            other_context.uc_sigmask = every_signal();
+            makecontext(&other_context, other_side, 0);
+            for (int i = 1; i <= 3; i++) {
+                ASSERT_EQ(swapcontext(&main_context, &other_context), 0);
+                EXPECT_EQ(visits, i);
+                EXPECT_FALSE(blocks(SIGUSR1));
+            }
+            /* What was saved last can be gone to more than once. */
+            static std::atomic<int> comes;
+            static ucontext_t here;
+            getcontext(&here);
+            here.uc_sigmask = every_signal();
+            if (comes++ < 3) {
+                setcontext(&here);
+            }
+            EXPECT_EQ(comes, 4);
+            EXPECT_FALSE(blocks(ckpt_signals_number(nullptr)));
+            EXPECT_TRUE(blocks(SIGUSR1));
+        },
+        [] {});
+}
+
+TEST(Interpose, a_thread_cannot_begin_with_the_checkpoint_signal_blocked)
+{
+    in_child(
+        [] {
+            pthread_attr_t attributes;
+            const sigset_t all = every_signal();
+            pthread_attr_init(&attributes);
+            ASSERT_EQ(pthread_attr_setsigmask_np(&attributes, &all), 0);
+            pthread_t thread;
+            auto body = [](void *) -> void * {
+                EXPECT_FALSE(blocks(ckpt_signals_number(nullptr)));
+                EXPECT_TRUE(blocks(SIGUSR1));
+                return nullptr;
+            };
+            ASSERT_EQ(pthread_create(&thread, &attributes, body, nullptr), 0);
+            pthread_join(thread, nullptr);
+            pthread_attr_destroy(&attributes);
+        },
+        [] {});
+}
+
+void change_mask(int, siginfo_t *, void *context)
+{
+    static_cast<ucontext_t *>(context)->uc_sigmask = every_signal();
+}
+
+TEST(Interpose, a_handler_cannot_leave_the_checkpoint_signal_blocked)
+{
+    in_child(
+        [] {
+            open_all();
+            struct sigaction action = {};
+            action.sa_sigaction = change_mask;
+            action.sa_flags = SA_SIGINFO;
+            ASSERT_EQ(sigaction(SIGUSR2, &action, nullptr), 0);
+            raise(SIGUSR2);
+            EXPECT_TRUE(blocks(SIGUSR1));
+            EXPECT_FALSE(blocks(ckpt_signals_number(nullptr)));
         },
         [] {});
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define CKPT_SNAPSHOT_MAGIC 0x31504b43u /* "CKP1", little endian */
-#define CKPT_SNAPSHOT_VERSION 2u
+#define CKPT_SNAPSHOT_VERSION 3u
 
 /* Index into the snapshot's string table; 0 is the empty string. */
 typedef uint32_t ckpt_string_t;
@@ -215,6 +215,16 @@ struct ckpt_process_layout {
 
 #define CKPT_CPU_FEATURE_WORDS 8
 
+/* Register state in memory, by component of XCR0 from 2 on (CPUID leaf 0xD); size 0: not
+ * enabled. Bit i stands for component i. */
+#define CKPT_XSAVE_COMPONENTS 32
+struct ckpt_xsave {
+    uint32_t dynamic;   /* those that a process may only use with a permission */
+    uint32_t permitted; /* for which it has one */
+    uint32_t offset[CKPT_XSAVE_COMPONENTS]; /* bytes, from the start of the area */
+    uint32_t size[CKPT_XSAVE_COMPONENTS];   /* bytes */
+};
+
 struct ckpt_snapshot {
     uint32_t magic;
     uint32_t version;
@@ -246,6 +256,7 @@ struct ckpt_snapshot {
                                address, with a space between two */
     /* CPUID words 1.ecx 1.edx 7.ebx 7.ecx 7.edx 7.1.eax d.1.eax xcr0 */
     uint32_t cpu_features[CKPT_CPU_FEATURE_WORDS];
+    struct ckpt_xsave xsave;
 };
 
 /* What the restorer hands to resume(). Lives in memory that is never saved. */
@@ -271,7 +282,8 @@ static_assert(sizeof(struct ckpt_epoll_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_inotify_watch) == 16, "layout of the watch");
 static_assert(sizeof(struct ckpt_timerfd) == 40, "layout of the timer");
 static_assert(sizeof(struct ckpt_file) == 88, "layout of ckpt_file");
+static_assert(sizeof(struct ckpt_xsave) == 264, "layout of ckpt_xsave");
 static_assert(sizeof(struct ckpt_process_layout) == 120, "layout");
-static_assert(sizeof(struct ckpt_snapshot) == 280, "layout of ckpt_snapshot");
+static_assert(sizeof(struct ckpt_snapshot) == 544, "layout of ckpt_snapshot");
 
 #endif

@@ -71,11 +71,13 @@
 #ifndef CKPT_WIRE_H
 #define CKPT_WIRE_H
 
+#include "ckpt/signal_state.h"
+
 #include <assert.h>
 #include <stdint.h>
 
 #define CKPT_WIRE_MAGIC 0x574b4343u
-#define CKPT_WIRE_VERSION 11u
+#define CKPT_WIRE_VERSION 12u
 
 /* The name of a launch begins so if its only rank was started without a launcher,
  * and is not of MPI from the start. */
@@ -329,6 +331,7 @@ struct ckpt_rank_page {
     uint32_t clock_count;  /* slots in use or once used: [0, clock_count) */
     uint32_t is_protected; /* agent writes: 1 while pages are write-protected (cll) */
     uint64_t committed; /* number of the newest checkpoint of the job; agent writes */
+    struct ckpt_signal_state signal;
     struct ckpt_clock clock[CKPT_CLOCK_SLOTS];
     struct ckpt_history history; /* rank writes before LOGGED */
     /* struct ckpt_peer peer[rank_count]; */
@@ -350,7 +353,7 @@ static_assert(sizeof(struct ckpt_seen) == 24, "layout of ckpt_seen");
 static_assert(sizeof(struct ckpt_history) == 56 + 24 * CKPT_HISTORY_EVENTS,
               "layout of ckpt_history");
 static_assert(sizeof(struct ckpt_rank_page) ==
-                  32 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
+                  48 + 40 * CKPT_CLOCK_SLOTS + sizeof(struct ckpt_history),
               "layout of ckpt_rank_page");
 
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * partitioned_freed.c - partitioned transfers on communicators that come and go: nothing of
+ * them stays.
+ */
+#include "probes/probe.h"
+
+#define ROUNDS 2000
+
+/* On a communicator of this rank alone. */
+static void make_and_free(int tags)
+{
+    MPI_Request requests[2];
+    MPI_Comm comm;
+    int value = 0;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    for (int tag = 0; tag < tags; tag++) {
+        MPI_Psend_init(&value, 1, 1, MPI_INT, 0, tag, comm, MPI_INFO_NULL, &requests[0]);
+        MPI_Precv_init(&value, 1, 1, MPI_INT, 0, tag, comm, MPI_INFO_NULL, &requests[1]);
+        MPI_Request_free(&requests[0]);
+        MPI_Request_free(&requests[1]);
+    }
+    MPI_Comm_free(&comm);
+}
+
+static long mapped_pages(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    CHECK(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return pages;
+}
+
+/* Pages that the rounds have cost. */
+static long cost_of(int tags)
+{
+    const long before = mapped_pages();
+
+    for (int i = 0; i < ROUNDS; i++) {
+        make_and_free(tags);
+    }
+    return mapped_pages() - before;
+}
+
+int main(int argc, char **argv)
+{
+    long first, without, with;
+
+    probe_begin(argc, argv, 2);
+    first = cost_of(10); /* what is kept for reuse, whatever it is */
+    probe_gate();
+    without = cost_of(0); /* of the communicators */
+    with = cost_of(10);
+    if (with > without + 100) {
+        fprintf(stderr, "%ld pages, then %ld without and %ld with transfers\n", first,
+                without, with);
+    }
+    CHECK(with <= without + 100); /* of the more than 600 that the transfers take */
+    return probe_end();
+}

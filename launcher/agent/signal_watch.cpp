@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signal_watch.cpp - ranks that do not hear the request for a checkpoint.
+ */
+#include "agent/signal_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace ckpt
+{
+
+namespace
+{
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/* So long a thread may block the signal: run-time systems do in critical sections, and we do
+ * around handlers on small stacks. */
+constexpr milliseconds patience(900);
+constexpr milliseconds later(100);
+
+SignalOfThread signal_of(const RankSession &session)
+{
+    std::ifstream file(
+        fmt::format("/proc/{}/task/{}/status", session.pid(), session.thread()));
+    const std::string status{std::istreambuf_iterator<char>(file), {}};
+
+    return read_signal_of_thread(status, session.signal_number());
+}
+
+/* It has been sent to the thread, which blocks it, and not for a while. */
+bool is_held_up(const RankSession &session)
+{
+    const SignalOfThread signal = signal_of(session);
+
+    return signal.is_blocked && signal.is_waiting && !session.page().is_busy();
+}
+
+/* Why the rank does not hear, or empty if it may. `taken`: signals that its handler had seen
+ * before the one in question was sent. */
+std::string obstacle(const RankSession &session, std::uint64_t taken)
+{
+    const SignalOfThread signal = signal_of(session); /* read first: it may come just now */
+
+    if (session.page().is_busy() || session.page().signals_taken() != taken) {
+        return {};
+    }
+    if (signal.is_blocked && signal.is_waiting) {
+        return fmt::format("thread {} blocks signal {}, by which it is asked for a checkpoint",
+                           session.thread(), session.signal_number());
+    }
+    if (!signal.is_blocked && !signal.is_waiting) {
+        return fmt::format("signal {}, by which thread {} is asked for a checkpoint, is taken "
+                           "by a handler of the program (CKPT_SIGNAL names another one)",
+                           session.signal_number(), session.thread());
+    }
+    return {};
+}
+
+} // namespace
+
+SignalOfThread read_signal_of_thread(const std::string &status, int signal)
+{
+    std::istringstream lines(status);
+    std::string name;
+    SignalOfThread result;
+
+    while (lines >> name) {
+        if (name == "SigPnd:" || name == "SigBlk:") {
+            std::uint64_t set = 0;
+            lines >> std::hex >> set;
+            const bool is_there = (set >> (signal - 1) & 1) != 0;
+            (name == "SigPnd:" ? result.is_waiting : result.is_blocked) = is_there;
+        }
+        std::string rest;
+        std::getline(lines, rest);
+    }
+    return result;
+}
+
+SignalWatch::SignalWatch(EventLoop &loop, Deaf deaf)
+    : deaf_(std::move(deaf)), timer_(loop, [this] { look(); })
+{
+}
+
+void SignalWatch::ask(const RankSession &session, std::uint64_t epoch)
+{
+    const bool is_known = known_.erase(session.rank()) > 0 && is_held_up(session);
+
+    asked_[session.rank()] = {&session, epoch, session.page().signals_taken(),
+                              steady_clock::now() + (is_known ? milliseconds(0) : patience)};
+    start_timer();
+}
+
+void SignalWatch::heard(int rank)
+{
+    asked_.erase(rank);
+    known_.erase(rank);
+}
+
+void SignalWatch::look()
+{
+    const Time now = steady_clock::now();
+    std::vector<std::pair<int, std::string>> deaf;
+
+    for (auto &[rank, asked] : asked_) {
+        if (asked.due > now) {
+            continue;
+        }
+        std::string why = obstacle(*asked.session, asked.taken);
+        if (why.empty()) {
+            asked.due = now + later;
+        } else {
+            deaf.emplace_back(rank, std::move(why));
+        }
+    }
+    for (const auto &[rank, why] : deaf) {
+        auto found = asked_.find(rank);
+        if (found != asked_.end()) { /* the last one has not ended it for all */
+            const std::uint64_t epoch = found->second.epoch;
+            asked_.erase(found);
+            known_.insert(rank);
+            deaf_(rank, epoch, why);
+        }
+    }
+    start_timer();
+}
+
+void SignalWatch::start_timer()
+{
+    auto first = std::ranges::min_element(
+        asked_, {}, [](const auto &entry) { return entry.second.due; });
+
+    if (first == asked_.end()) {
+        timer_.stop();
+        return;
+    }
+    timer_.start(std::chrono::ceil<milliseconds>(first->second.due - steady_clock::now()));
+}
+
+} // namespace ckpt
