@@ -70,8 +70,8 @@ static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
     return NULL;
 }
 
-/* A descriptor to read the file by: the program's, or, if that only writes, one
- * of our own. -errno with the reason. */
+/* A descriptor to read the file by: the program's, as closing another one would release its
+ * record locks; or, if that only writes, one of our own. -errno with the reason. */
 static int open_to_read(const struct ckpt_file_probe *probe,
                         struct ckpt_failure *failure)
 {
@@ -94,20 +94,93 @@ static int open_to_read(const struct ckpt_file_probe *probe,
     return (int)fd;
 }
 
-/* 0 or -errno. */
-static int read_all(int fd, char *bytes, uint64_t size)
+/* The next part of the file, from `from` on, that is no hole; empty at the end. If the file
+ * system does not know holes, all is one part. Moves the position. */
+static struct ckpt_range next_data(int fd, uint64_t from, uint64_t size)
 {
-    uint64_t done = 0;
+    const int64_t start = ckpt_sys_lseek(fd, (int64_t)from, SEEK_DATA);
+    int64_t end;
+
+    if (start == -ENXIO || from >= size) {
+        return (struct ckpt_range){size, size};
+    }
+    end = start < 0 ? start : ckpt_sys_lseek(fd, start, SEEK_HOLE);
+    if (end < 0) {
+        return (struct ckpt_range){from, size};
+    }
+    return (struct ckpt_range){(uint64_t)start < size ? (uint64_t)start : size,
+                               (uint64_t)end < size ? (uint64_t)end : size};
+}
+
+/* How much of the file is no hole. */
+static uint64_t data_size(int fd, uint64_t size)
+{
+    struct ckpt_range part = {0, 0};
+    uint64_t sum = 0;
+
+    do {
+        part = next_data(fd, part.end, size);
+        sum += part.end - part.start;
+    } while (part.end < size);
+    return sum;
+}
+
+/* 0 or -errno. */
+static int read_part(int fd, char *bytes, const struct ckpt_range *part)
+{
+    uint64_t done = part->start;
     long result = 1;
 
-    while (done < size && (result > 0 || result == -EINTR)) {
-        result = ckpt_sys_pread(fd, bytes + done, size - done, (int64_t)done);
+    while (done < part->end && (result > 0 || result == -EINTR)) {
+        result = ckpt_sys_pread(fd, bytes + done, part->end - done, (int64_t)done);
         done += result > 0 ? (uint64_t)result : 0;
     }
-    if (done < size) {
+    if (done < part->end) {
         return result < 0 ? (int)result : -EIO;
     }
     return 0;
+}
+
+/* Leaves out holes, for which fresh memory has zeros. 0 or -errno. */
+static int read_all(int fd, char *bytes, uint64_t size)
+{
+    struct ckpt_range part = {0, 0};
+    int error = 0;
+
+    while (error == 0 && part.end < size) {
+        part = next_data(fd, part.end, size);
+        error = read_part(fd, bytes, &part);
+    }
+    return error;
+}
+
+/* Puts what the file holds into the payload. fd: to read it by; its position is moved. 0 or
+ * -errno with the reason. */
+static int save_from(int fd, const struct ckpt_file_probe *probe, struct ckpt_file *file,
+                     const char *what, struct ckpt_failure *failure)
+{
+    const uint64_t size = data_size(fd, file->size);
+    char *bytes;
+    int error;
+
+    if (size > content_limit) {
+        return ckpt_fail(failure, -ENOTSUP,
+                         "descriptor %d (%s) cannot be saved: it is %s, and "
+                         "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
+                         "job with CKPT_FILE_LIMIT=%lM or more",
+                         probe->fd, probe->path, what, (long)size,
+                         (long)content_limit,
+                         (long)((size + MEBIBYTE - 1) / MEBIBYTE));
+    }
+    bytes = (char *)ckpt_file_payload(file, file->size);
+    if (bytes == NULL) {
+        return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
+                         probe->path);
+    }
+    error = read_all(fd, bytes, file->size);
+    return error == 0 ? 0
+                      : ckpt_fail(failure, error, "cannot read %s: error %d",
+                                  probe->path, -error);
 }
 
 int ckpt_file_save_content(const struct ckpt_file_save *save,
@@ -116,7 +189,6 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
                            struct ckpt_failure *failure)
 {
     const struct ckpt_file *other = find_content(save, file);
-    char *bytes;
     int error;
     int fd;
 
@@ -125,31 +197,17 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
         file->payload_size = other == NULL ? 0 : other->payload_size;
         return 0;
     }
-    if (file->size > content_limit) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: it is %s, and "
-                         "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
-                         "job with CKPT_FILE_LIMIT=%lM or more",
-                         probe->fd, probe->path, what, (long)file->size,
-                         (long)content_limit,
-                         (long)((file->size + MEBIBYTE - 1) / MEBIBYTE));
-    }
-    bytes = (char *)ckpt_file_payload(file, file->size);
-    if (bytes == NULL) {
-        return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
-                         probe->path);
-    }
     fd = open_to_read(probe, failure);
     if (fd < 0) {
         return fd;
     }
-    error = read_all(fd, bytes, file->size);
+    error = save_from(fd, probe, file, what, failure);
     if (fd != probe->fd) {
         ckpt_sys_close(fd);
+    } else if (ckpt_sys_lseek(fd, (int64_t)file->offset, SEEK_SET) < 0 && error == 0) {
+        error = ckpt_fail(failure, -EIO, "the position in %s is lost", probe->path);
     }
-    return error == 0 ? 0
-                      : ckpt_fail(failure, error, "cannot read %s: error %d",
-                                  probe->path, -error);
+    return error;
 }
 
 /* Whether [start, start + size) of the file has these bytes already. */
@@ -252,13 +310,14 @@ static struct ckpt_file_made *make_file(struct ckpt_file_restore *restore,
         *error_p = -EMFILE;
         return NULL;
     }
+    /* First as long as it was: what is zero then already stays a hole. */
+    if (!is_given && ftruncate(made->fds[0], (off_t)file->size) != 0) {
+        *error_p = -errno;
+        return NULL;
+    }
     *error_p = ckpt_file_write_content(restore, file, made->fds[0]);
     if (*error_p == -EPERM && is_given && is_sealed(made->fds[0])) {
         *error_p = 0;
-    }
-    if (*error_p == 0 && !is_given &&
-        ftruncate(made->fds[0], (off_t)file->size) != 0) {
-        *error_p = -errno;
     }
     return *error_p == 0 ? made : NULL;
 }

@@ -177,6 +177,41 @@ TEST_F(Files, ReadWriteFileBeyondTheLimitIsRefused)
     EXPECT_EQ(save(), 0) << failure.text;
 }
 
+/* Only what they hold counts, and they are sparse again. */
+TEST_F(Files, SparseFilesAreNotLongOnes)
+{
+    constexpr off_t length = 256 << 20;
+    int fd = hold(memfd_create("sparse", 0));
+    int named = hold(open(path.c_str(), O_RDWR));
+
+    for (int sparse : {fd, named}) {
+        ASSERT_EQ(ftruncate(sparse, length), 0);
+        ASSERT_EQ(pwrite(sparse, "in the middle", 13, length / 2), 13);
+        ASSERT_EQ(lseek(sparse, 7, SEEK_SET), 7);
+    }
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).size, std::uint64_t(length));
+    EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 7);
+    in_child([&] {
+        struct stat status;
+        char text[16] = "";
+
+        REQUIRE(fstat(fd, &status) == 0 && status.st_size == length);
+        REQUIRE(status.st_blocks < 1000);
+        REQUIRE(pread(fd, text, 13, length / 2) == 13);
+        REQUIRE(strcmp(text, "in the middle") == 0);
+        REQUIRE(lseek(fd, 0, SEEK_CUR) == 7);
+        REQUIRE(fstat(named, &status) == 0 && status.st_size == length);
+        REQUIRE(status.st_blocks < 1000);
+    });
+    setenv("CKPT_FILE_LIMIT", "8K", 1); /* the named one has its first page, too */
+    ckpt_files_open();
+    ASSERT_EQ(save(), 0) << failure.text;
+    ASSERT_EQ(pwrite(fd, std::string(8192, 'm').data(), 8192, 0), 8192);
+    expect_refused(fd, "its 12288 bytes exceed CKPT_FILE_LIMIT (8192)");
+    EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 7);
+}
+
 TEST_F(Files, TheLimitMayHaveAUnit)
 {
     setenv("CKPT_FILE_LIMIT", "9", 1);
