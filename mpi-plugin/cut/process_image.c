@@ -29,6 +29,7 @@
 #include "task/attributes.h"
 #include "task/children.h"
 #include "task/credentials.h"
+#include "task/interrupted.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/signals.h"
@@ -253,6 +254,9 @@ int ckpt_process_image(struct ckpt_context *context,
     error = ckpt_threads_check_registers(&snapshot.xsave, failure);
     if (error == 0) {
         error = ckpt_credentials_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_interrupted_check(failure);
     }
     if (error == 0) {
         error = ckpt_thread_attributes_save(failure);
