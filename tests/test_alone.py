@@ -328,6 +328,90 @@ print("OK")
     job.wait_for("^OK")
 
 
+def test_threads_keep_their_ids(lab):
+    """To the program, which finds all of them by these ids."""
+    script = """
+import ctypes, os, signal, threading, time
+libc = ctypes.CDLL(None)
+here, came = [], []
+signal.signal(signal.SIGUSR1, lambda *_: came.append(1))
+
+def ids():
+    return libc.gettid(), libc.syscall(186)
+
+def work():
+    first = ids()
+    here.append(first[0])
+    while True:
+        assert ids() == first
+        time.sleep(0.02)
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+while len(here) < 2:
+    time.sleep(0.01)
+here.append(libc.gettid())
+while True:
+    assert ids() == (os.getpid(), os.getpid())
+    for tid in here:
+        os.sched_setaffinity(tid, os.sched_getaffinity(tid))
+        for send in (libc.tgkill, lambda *words: libc.syscall(234, *words)):
+            count = len(came)
+            assert send(os.getpid(), tid, signal.SIGUSR1) == 0
+            while len(came) == count:
+                time.sleep(0.001)
+    later = []
+    thread = threading.Thread(target=lambda: later.extend(ids()))
+    thread.start()
+    thread.join()
+    assert later[0] == later[1] and later[0] not in here
+    print("step", *here, flush=True)
+    time.sleep(0.05)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    shown = job.wait_for(r"^step (\d+ \d+ \d+)$").group(1)
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for(f"^step {shown}$", count=2)
+
+
+def test_threads_keep_processors_and_priority(lab):
+    """Which they have set themselves, and only those."""
+    script = """
+import os, threading, time
+all = os.sched_getaffinity(0)
+states = {}
+
+def work(number):
+    tid = threading.get_native_id()
+    if number > 0:
+        os.sched_setaffinity(tid, {min(all) if number == 1 else max(all)})
+        os.setpriority(os.PRIO_PROCESS, tid, number)
+    while True:
+        states[number] = min(os.sched_getaffinity(0)), len(os.sched_getaffinity(0)), (
+            os.getpriority(os.PRIO_PROCESS, 0))
+        time.sleep(0.01)
+
+for number in range(3):
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+time.sleep(0.2)
+while True:
+    states.clear()
+    while len(states) < 3:
+        time.sleep(0.01)
+    print("step", len(os.sched_getaffinity(0)), sorted(states.items()), flush=True)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    state = job.wait_for("^step .*$").group(0)
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        assert job.wait_for("^step .*$").group(0) == state
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody else")
 def test_rights_that_were_given_up_stay_so(lab):
     """Whoever starts it again."""

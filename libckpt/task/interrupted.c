@@ -44,6 +44,9 @@
 #define NANOSECONDS_IN_MS 1000000
 
 /* Newer than some headers. */
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13
+#endif
 #define NUMBER_IO_URING_ENTER 426
 #define NUMBER_EPOLL_PWAIT2 441
 
@@ -412,4 +415,40 @@ void ckpt_interrupted_threads_restarted(void)
         ckpt_interrupted_restarted((ucontext_t *)threads[i].context,
                                    threads[i].thread_pointer);
     }
+}
+
+/* A call of futex() for a mutex with priority inheritance, which is made again. */
+static int waits_for_owner(const greg_t *registers)
+{
+    const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+
+    if (registers[REG_RAX] != SYS_futex || code[0] != 0x0f || code[1] != 0x05) {
+        return 0;
+    }
+    switch (registers[REG_RSI] & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+    case FUTEX_WAIT_REQUEUE_PI:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int ckpt_interrupted_check(struct ckpt_failure *failure)
+{
+    const struct ckpt_thread *threads;
+    const size_t count = ckpt_threads_list(&threads);
+
+    for (size_t i = 0; i < count; i++) {
+        const ucontext_t *context = (const ucontext_t *)threads[i].context;
+
+        if (waits_for_owner(context->uc_mcontext.gregs)) {
+            return ckpt_fail(failure, -ENOTSUP,
+                             "thread %d (%s) waits for a mutex with priority inheritance, "
+                             "whose owner could not be told to the kernel after a restart",
+                             threads[i].tid, threads[i].name);
+        }
+    }
+    return 0;
 }

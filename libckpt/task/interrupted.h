@@ -5,6 +5,8 @@
 #ifndef CKPT_INTERRUPTED_H
 #define CKPT_INTERRUPTED_H
 
+#include "ckpt/failure.h"
+
 #include <stdint.h>
 #include <time.h>
 #include <ucontext.h>
@@ -62,5 +64,12 @@ void ckpt_interrupted_restarted(ucontext_t *context, uintptr_t thread_pointer);
 /* The same for all parked threads, which go on without their handler. Context:
  * quiesced, on the leader. */
 void ckpt_interrupted_threads_restarted(void);
+
+/*
+ * 0 if each parked thread can go on with the call that it is in; else -ENOTSUP, naming the
+ * thread: it waits for a mutex with priority inheritance, whose owner the kernel knows by a
+ * number that it has not after a restart. Context: quiesced, on the leader.
+ */
+int ckpt_interrupted_check(struct ckpt_failure *failure);
 
 #endif

@@ -55,14 +55,21 @@ static int first_thread(void)
 
 int ckpt_thread_id_shown(int kernel_id)
 {
-    return id.kernel != id.shown && kernel_id == first_thread() ? id.shown
-                                                                : kernel_id;
+    if (id.kernel != id.shown && kernel_id == first_thread()) {
+        return id.shown;
+    }
+    return ckpt_threads_remembered_of(kernel_id);
 }
 
 int ckpt_thread_id_of_kernel(int shown_id)
 {
-    return id.kernel != id.shown && shown_id == id.shown ? first_thread()
-                                                         : shown_id;
+    int tid;
+
+    if (id.kernel != id.shown && shown_id == id.shown) {
+        return first_thread();
+    }
+    tid = ckpt_threads_remembered(shown_id);
+    return tid > 0 ? tid : shown_id;
 }
 
 void ckpt_process_id_show_sender(siginfo_t *info)

@@ -30,8 +30,8 @@ int ckpt_process_id_shown(int kernel_id);
 /* The kernel's id of the process that the application means. */
 int ckpt_process_id_of_kernel(int shown_id);
 
-/* The same for the id of a thread: the shown process id is that of the thread
- * that was the first one. */
+/* The same for the id of a thread: each keeps the one it had, and the shown process id is
+ * that of the thread that was the first one. */
 int ckpt_thread_id_shown(int kernel_id);
 int ckpt_thread_id_of_kernel(int shown_id);
 

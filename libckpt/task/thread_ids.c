@@ -18,8 +18,9 @@
  * Limits, after a restart, for threads that are older than it: a robust or
  * priority-inheriting mutex that was locked at the cut is not given free by
  * the kernel when its owner dies, and a priority-inheriting one cannot be
- * handed over; glibc's set*id() does not reach the thread; gettid() tells the
- * new number, but to the first thread (process_id.h).
+ * handed over; glibc's set*id() does not reach the thread. gettid() tells the
+ * remembered number, too, and calls of libc that take one are translated
+ * (interpose/process_id.c), as is syscall(); system calls made in another way are not.
  */
 #include "task/threads.h"
 
@@ -135,10 +136,34 @@ int ckpt_threads_remembered(int id)
 
     for (uint32_t i = 0; i < entries; i++) {
         if (identities[i].remembered == id) {
-            return identities[i].kernel_tid;
+            const int tid = __atomic_load_n(&identities[i].kernel_tid, __ATOMIC_RELAXED);
+
+            return tid != 0 ? tid : -ESRCH;
         }
     }
     return -ESRCH;
+}
+
+int ckpt_threads_remembered_of(int kernel_tid)
+{
+    const uint32_t entries = __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+
+    for (uint32_t i = 0; i < entries; i++) {
+        if (__atomic_load_n(&identities[i].kernel_tid, __ATOMIC_RELAXED) == kernel_tid) {
+            return identities[i].remembered;
+        }
+    }
+    return kernel_tid;
+}
+
+/* The kernel gives the id of a thread that has ended to a new one. */
+static void forget_ended(int kernel_tid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (identities[i].kernel_tid == kernel_tid) {
+            __atomic_store_n(&identities[i].kernel_tid, 0, __ATOMIC_RELAXED);
+        }
+    }
 }
 
 static int is_remembered(int tid)
@@ -162,6 +187,7 @@ void ckpt_threads_register_self(void)
     }
     mask = take_lock();
     tid = ckpt_sys_gettid();
+    forget_ended(tid);
     ckpt_sys_prctl(PR_GET_TID_ADDRESS, (unsigned long)&tid_word, 0, 0, 0);
     if (tid_word != NULL && is_remembered(tid)) {
         *tid_word = next_invented++;

@@ -111,6 +111,8 @@ void ckpt_threads_repair_leader(void);
  *     thread has not ended.
  * ckpt_threads_remembered: the kernel's id of the thread that glibc remembers by
  *     `id`, or -ESRCH. Context: any.
+ * ckpt_threads_remembered_of: the other way round; a thread that is not older than the
+ *     restart has the kernel's id. Context: any.
  * ckpt_threads_register_self: called by each new thread before it runs code
  *     of the application; sees to it that no two threads go by the same
  *     remembered id.
@@ -119,6 +121,7 @@ void ckpt_threads_repair_leader(void);
 int ckpt_threads_kernel_tid(uintptr_t thread, int32_t **tid_word_p);
 int ckpt_threads_renumbered(int former_tid);
 int ckpt_threads_remembered(int id);
+int ckpt_threads_remembered_of(int kernel_tid);
 void ckpt_threads_register_self(void);
 
 /* The leader's registers, as setjmp keeps them, and no more. */

@@ -6,6 +6,7 @@ extern "C" {
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
 #include "task/busy.h"
+#include "task/interrupted.h"
 #include "task/signal_sets.h"
 #include "task/threads.h"
 }
@@ -19,6 +20,7 @@ extern "C" {
 #include <condition_variable>
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
@@ -501,6 +503,49 @@ TEST_F(Threads, signals_that_wait_do_not_become_more)
         EXPECT_EQ(found[i], i + 1) << "thread " << i;
     }
 }
+
+class Mutexes : public Threads, public testing::WithParamInterface<int>
+{
+};
+
+/* The kernel would look for the owner by a number of before the restart. */
+TEST_P(Mutexes, who_waits_for_one_with_priority_inheritance_is_named)
+{
+    const bool inherits = GetParam() == PTHREAD_PRIO_INHERIT;
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t mutex;
+    std::atomic<pid_t> tid{0};
+    ckpt_failure failure{};
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, GetParam());
+    pthread_mutex_init(&mutex, &attributes);
+    pthread_mutex_lock(&mutex);
+    std::thread thread([&] {
+        tid = gettid();
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    });
+    std::string state;
+    while (tid == 0 || state.find(") S ") == std::string::npos) {
+        std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+        std::getline(file, state);
+    }
+    freeze();
+    EXPECT_EQ(ckpt_interrupted_check(&failure), inherits ? -ENOTSUP : 0);
+    ckpt_threads_thaw();
+    EXPECT_EQ(std::string(failure.text).find("thread " + std::to_string(tid)) == 0, inherits)
+        << failure.text;
+    pthread_mutex_unlock(&mutex);
+    thread.join();
+    freeze();
+    EXPECT_EQ(ckpt_interrupted_check(&failure), 0);
+    ckpt_threads_thaw();
+    pthread_mutex_destroy(&mutex);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Mutexes,
+                         testing::Values(PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT));
 
 TEST_F(Threads, describes_what_it_parked)
 {

@@ -29,9 +29,11 @@
 #include "task/attributes.h"
 #include "task/children.h"
 #include "task/credentials.h"
+#include "task/interrupted.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/signals.h"
+#include "task/thread_attributes.h"
 #include "task/timers.h"
 #include "user/excluded.h"
 
@@ -252,6 +254,12 @@ int ckpt_process_image(struct ckpt_context *context,
     error = ckpt_threads_check_registers(&snapshot.xsave, failure);
     if (error == 0) {
         error = ckpt_credentials_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_interrupted_check(failure);
+    }
+    if (error == 0) {
+        error = ckpt_thread_attributes_save(failure);
     }
     if (error == 0) {
         error = ckpt_process_layout_read(&arena, &snapshot.layout, failure);

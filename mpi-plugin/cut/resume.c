@@ -38,6 +38,7 @@
 #include "task/process_id.h"
 #include "task/program_clock.h"
 #include "task/signals.h"
+#include "task/thread_attributes.h"
 #include "task/threads.h"
 #include "task/timers.h"
 
@@ -177,6 +178,7 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         ckpt_deadlines_restarted();
         ckpt_interrupted_threads_restarted();
+        ckpt_thread_attributes_restore();
         ckpt_attributes_raise();
         error = ckpt_credentials_restore(failure); /* threads have their maker's */
     }

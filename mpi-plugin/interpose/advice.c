@@ -14,6 +14,7 @@
 #include "memory/advice.h"
 #include "task/attributes.h"
 #include "task/credentials.h"
+#include "task/thread_attributes.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ static __attribute__((constructor)) void remember_start(void)
 {
     ckpt_attributes_open();
     ckpt_credentials_open();
+    ckpt_thread_attributes_open();
 }
 
 static int gives_back(int advice)

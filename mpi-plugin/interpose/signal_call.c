@@ -2,12 +2,15 @@
 /*
  * signal_call.c - syscall() with calls that take a set of signals, or a handler: as by the
  * functions of libc, the checkpoint signal is neither blocked, nor waited for, nor taken.
+ * And with calls that tell or take the id of a thread, or of this process: the program's
+ * own ones, as in process_id.c.
  *
  * Context of all functions: normal, or a signal handler.
  */
 #include "config.h"
 
 #include "sys/syscall.h"
+#include "task/process_id.h"
 #include "task/signals.h"
 
 #include <errno.h>
@@ -34,7 +37,11 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
      IN_WORD(SYS_rt_sigtimedwait, word) | IN_WORD(SYS_rt_sigsuspend, word) |   \
      IN_WORD(SYS_pselect6, word) | IN_WORD(SYS_ppoll, word) |                  \
      IN_WORD(SYS_epoll_pwait, word) | IN_WORD(NUMBER_EPOLL_PWAIT2, word) |     \
-     IN_WORD(SYS_signalfd, word) | IN_WORD(SYS_signalfd4, word))
+     IN_WORD(SYS_signalfd, word) | IN_WORD(SYS_signalfd4, word) |              \
+     IN_WORD(SYS_getpid, word) | IN_WORD(SYS_gettid, word) |                   \
+     IN_WORD(SYS_kill, word) | IN_WORD(SYS_tkill, word) |                      \
+     IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |        \
+     IN_WORD(SYS_sched_getaffinity, word))
 
 __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = {
     CALLS_OF_WORD(0), CALLS_OF_WORD(1), CALLS_OF_WORD(2), CALLS_OF_WORD(3),
@@ -130,6 +137,27 @@ static long select_without_signal(long a1, long a2, long a3, long a4, long a5, l
     return ckpt_syscall_plain(SYS_pselect6, a1, a2, a3, a4, a5, a6);
 }
 
+static long call_with_id(long number, long a1, long a2, long a3, long a4, long a5, long a6)
+{
+    switch (number) {
+    case SYS_getpid:
+        return ckpt_process_id_shown(ckpt_sys_getpid());
+    case SYS_gettid:
+        return ckpt_thread_id_shown(ckpt_sys_gettid());
+    case SYS_kill:
+        a1 = ckpt_process_id_of_kernel((int)a1);
+        break;
+    case SYS_tgkill:
+        a1 = ckpt_process_id_of_kernel((int)a1);
+        a2 = ckpt_thread_id_of_kernel((int)a2);
+        break;
+    default: /* the first argument is a thread */
+        a1 = ckpt_thread_id_of_kernel((int)a1);
+        break;
+    }
+    return ckpt_syscall_plain(number, a1, a2, a3, a4, a5, a6);
+}
+
 long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, long a6)
 {
     uint64_t set;
@@ -163,7 +191,7 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
     case SYS_pselect6:
         return select_without_signal(a1, a2, a3, a4, a5, a6);
     default:
-        break;
+        return call_with_id(number, a1, a2, a3, a4, a5, a6);
     }
     return ckpt_syscall_plain(number, a1, a2, a3, a4, a5, a6);
 }

@@ -16,6 +16,7 @@
 
 #include "interpose/next.h"
 #include "sys/syscall.h"
+#include "task/process_id.h"
 #include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/threads.h"
@@ -242,6 +243,9 @@ CKPT_INTERPOSE int timer_create(clockid_t clock, struct sigevent *wanted,
     } else {
         if (wanted != NULL) {
             event = *wanted;
+        }
+        if (wanted != NULL && wanted->sigev_notify == SIGEV_THREAD_ID) {
+            event._sigev_un._tid = ckpt_thread_id_of_kernel(wanted->_sigev_un._tid);
         }
         error = (int)-create(clock, wanted != NULL ? &event : NULL, &id);
     }

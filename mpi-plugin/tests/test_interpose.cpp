@@ -365,11 +365,13 @@ void reap_one(Pipes &pipes)
 }
 
 std::atomic<int> kernel_tid;
+std::atomic<int> shown_tid; /* by syscall(); gettid() is libc's here */
 std::atomic<int> stop_reading;
 
 void *publish_tid_until_stopped(void *)
 {
     while (!stop_reading) {
+        shown_tid = static_cast<int>(syscall(SYS_gettid));
         kernel_tid = gettid();
         sched_yield();
     }
@@ -452,6 +454,15 @@ void come_back_and_work(Pipes &pipes)
     EXPECT_EQ(ckpt_threads_kernel_tid(thread, nullptr), kernel_tid);
     expect_signals_arrive(thread);
     expect_properties_work(thread);
+    EXPECT_EQ(shown_tid, first);
+    handled_by = 0;
+    EXPECT_EQ(syscall(SYS_tgkill, getpid(), first, SIGUSR1), 0);
+    while (handled_by == 0) {
+        sched_yield();
+    }
+    EXPECT_EQ(handled_by, kernel_tid);
+    cpu_set_t allowed;
+    EXPECT_GT(syscall(SYS_sched_getaffinity, first, sizeof allowed, &allowed), 0);
     stop_reading = 1;
     EXPECT_EQ(pthread_join(thread, &result), 0);
     EXPECT_EQ(result, &stop_reading);
