@@ -150,19 +150,12 @@ static int do_sem_clockwait(const struct until *until)
 
 /* Locks that another thread holds for ever. */
 static pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t held_inheriting;
 static pthread_rwlock_t held_lock = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t are_held;
 
 static void *hold(void *unused)
 {
-    pthread_mutexattr_t attributes;
-
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    pthread_mutex_init(&held_inheriting, &attributes);
     pthread_mutex_lock(&held_mutex);
-    pthread_mutex_lock(&held_inheriting);
     pthread_rwlock_wrlock(&held_lock);
     sem_post(&are_held);
     while (!is_over) {
@@ -175,12 +168,6 @@ static int do_mutex_clocklock(const struct until *until)
 {
     return pthread_mutex_clocklock(&held_mutex, until->clock, &until->time) ==
            ETIMEDOUT;
-}
-
-static int do_mutex_inheriting(const struct until *until)
-{
-    return pthread_mutex_clocklock(&held_inheriting, until->clock,
-                                   &until->time) == ETIMEDOUT;
 }
 
 static int do_rwlock_clockrdlock(const struct until *until)
@@ -303,7 +290,6 @@ static struct wait {
     {"cond_clockwait", CLOCK_MONOTONIC, do_cond_clockwait, 0, 0, 0},
     {"sem_clockwait", CLOCK_MONOTONIC, do_sem_clockwait, 0, 0, 0},
     {"mutex_clocklock", CLOCK_MONOTONIC, do_mutex_clocklock, 0, 0, 0},
-    {"mutex_inheriting", CLOCK_MONOTONIC, do_mutex_inheriting, 0, 0, 0},
     {"rwlock_clockrdlock", CLOCK_MONOTONIC, do_rwlock_clockrdlock, 0, 0, 0},
     {"rwlock_clockwrlock", CLOCK_MONOTONIC, do_rwlock_clockwrlock, 0, 0, 0},
     {"clockjoin", CLOCK_MONOTONIC, do_clockjoin, 0, 0, 0},

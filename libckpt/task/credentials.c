@@ -237,11 +237,6 @@ int ckpt_credentials_restore(struct ckpt_failure *failure)
     static struct ckpt_credentials here, wanted;
     int error = ckpt_credentials_read(0, &here);
 
-    if (error == 0 && (here.seccomp < now.seccomp || here.filters < now.filters)) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "the program's launcher had filters of system calls (seccomp), which "
-                         "this one has not");
-    }
     if (error == 0) {
         wanted = ckpt_credentials_wanted(&now, &here, is_own);
         wanted.seccomp = here.seccomp;

@@ -5,7 +5,7 @@
  *
  * A program that has given up rights never gets them back by a restart, whoever starts that:
  * its rights are set again, or the restart is refused. What cannot be set again (filters)
- * refuses the checkpoint, unless the launcher had set it.
+ * refuses the checkpoint, unless the launcher had set it: then it is the new launcher's.
  */
 #ifndef CKPT_CREDENTIALS_H
 #define CKPT_CREDENTIALS_H

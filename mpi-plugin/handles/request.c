@@ -332,6 +332,7 @@ static int give_logged(MPI_Request request)
         }
         ckpt_log_take(comm, entry);
     }
+    request->handle.lower = NULL; /* of the lower half that is gone */
     ckpt_intake_claim(request, entry);
     return 1;
 }

@@ -256,15 +256,14 @@ static struct progress progress_all(int count, MPI_Request requests[])
     for (int i = 0; i < count; i++) {
         MPI_Request request = requests[i];
 
-        if (request == MPI_REQUEST_NULL) {
+        if (!is_active(request)) {
             continue;
         }
-        if (request->handle.lower == NULL || one_by_one) {
-            progress.active += request->active;
-            progress.complete += request->active && ckpt_request_progress(request);
+        progress.active++;
+        if (request->handle.lower == NULL || request->complete || one_by_one) {
+            progress.complete += ckpt_request_progress(request);
             continue;
         }
-        progress.active++; /* it is in the lower half: begun, and not complete */
         batch.owner[batch.count] = request;
         batch.lower[batch.count++] = request->handle.lower;
         if (batch.count == BATCH) {
