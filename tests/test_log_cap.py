@@ -117,7 +117,7 @@ def test_what_others_have_saved_becomes_known_late(lab, expected):
     """Nine of ten checkpoints are not told: logs are longer, and a rank is replayed all the
     same. (The program computes more than it logs: else much is logged while ranks rest between
     two checkpoints, which depends on what else the machine does.)"""
-    size = (7000, 512)
+    size = (12000, 512)
     program = windows.program("stencil", *size, ranks=RANKS, way=["--mode=lock"])
     job = replays.start(lab, f"{JOB}-told", program)
     _, told = largest_log(lab, job, f"{JOB}-told")

@@ -5,9 +5,9 @@
  *
  * A mapping there is a line as in maps, and lines "Name: value"; the last is
  * "VmFlags: rd wr mr mw me dd hg ", two letters for each flag. Of many mappings the
- * list is too long to be held: it is read in parts. No interposed function could
- * tell that nothing is to be found there, as programs and libraries make system
- * calls of their own.
+ * list is too long to be held: it is read in parts. The kernel looks at each page for
+ * it, so it is read only if the program has called a function that may have left a
+ * flag, syscall() among them.
  */
 #include "memory/advice.h"
 
@@ -48,12 +48,19 @@ struct advised {
     uint64_t which; /* bits: indices of known[] */
 };
 
+static int is_given;
 static int lock_all; /* MCL_* */
 static struct advised *list;
+
+void ckpt_advice_given(void)
+{
+    is_given = 1;
+}
 
 void ckpt_advice_lock_all(int flags)
 {
     lock_all = flags;
+    is_given = 1;
 }
 
 /* 1 if the flags have that advice. */
@@ -189,11 +196,14 @@ int ckpt_advice_save(struct ckpt_arena *arena,
         .arena = arena,
         .excluded = excluded,
         .excluded_count = excluded_count,
-        .part = ckpt_arena_alloc(arena, PART_SIZE),
     };
     int error;
 
     list = NULL;
+    if (!is_given) {
+        return 0;
+    }
+    scan.part = ckpt_arena_alloc(arena, PART_SIZE);
     if (scan.part == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the flags of the memory");
     }

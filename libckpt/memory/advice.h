@@ -12,6 +12,10 @@
 
 #include <stddef.h>
 
+/* The program may have locked memory, or given advice that lasts. Until then
+ * ckpt_advice_save() does not look. Context: any. */
+void ckpt_advice_given(void);
+
 /* mlockall() with these flags, munlockall() with 0. Context: any. */
 void ckpt_advice_lock_all(int flags);
 

@@ -231,6 +231,7 @@ TEST_F(FrozenCopy, AdviceIsFoundAmongVeryManyMappings)
         ASSERT_EQ(mprotect(static_cast<char *>(many) + i * page, page, PROT_NONE), 0);
     }
     ASSERT_EQ(ckpt_arena_open(&arena), 0);
+    ckpt_advice_given();
     ASSERT_EQ(ckpt_advice_save(&arena, nullptr, 0, &failure), 0) << failure.text;
     EXPECT_EQ(ckpt_advice_against_copies(), 0);
     ASSERT_EQ(madvise(static_cast<char *>(many) + pages / 2 * page, page, MADV_WIPEONFORK), 0);
@@ -245,6 +246,7 @@ TEST_F(FrozenCopy, IsRefusedForMemoryThatIsNotInherited)
     ckpt_arena arena;
     ckpt_failure failure = {""};
 
+    ckpt_advice_given();
     ASSERT_EQ(madvise(memory, page, MADV_DONTFORK), 0);
     ASSERT_EQ(ckpt_arena_open(&arena), 0);
     ASSERT_EQ(ckpt_advice_save(&arena, nullptr, 0, &failure), 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * advice.c - memory that a program gives back by way of advice, and that it wants all
- * future memory to be locked.
+ * advice.c - memory that a program gives back by way of advice; and notes that it has
+ * locked memory or given advice that lasts.
  *
- * What else holds for which memory the kernel tells at a checkpoint.
+ * What holds for which memory the kernel tells at a checkpoint, but only if there is
+ * anything to be found: that takes a while.
  *
  * Context of all functions: normal.
  */
@@ -32,12 +33,50 @@ static int gives_back(int advice)
     return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE;
 }
 
+static int lasts(int advice)
+{
+    switch (advice) {
+    case MADV_DONTFORK:
+    case MADV_DONTDUMP:
+    case MADV_WIPEONFORK:
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+    case MADV_MERGEABLE:
+    case MADV_SEQUENTIAL:
+    case MADV_RANDOM:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 CKPT_INTERPOSE int madvise(void *start, size_t size, int advice)
 {
+    if (lasts(advice)) {
+        ckpt_advice_given();
+    }
     if (gives_back(advice)) {
         ckpt_before_giving_back(start, size);
     }
     return CKPT_NEXT(madvise)(start, size, advice);
+}
+
+CKPT_INTERPOSE int posix_madvise(void *start, size_t size, int advice)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(posix_madvise)(start, size, advice);
+}
+
+CKPT_INTERPOSE int mlock(const void *start, size_t size)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(mlock)(start, size);
+}
+
+CKPT_INTERPOSE int mlock2(const void *start, size_t size, unsigned int flags)
+{
+    ckpt_advice_given();
+    return CKPT_NEXT(mlock2)(start, size, flags);
 }
 
 CKPT_INTERPOSE int mlockall(int flags)

@@ -2,6 +2,7 @@
 /*
  * signal_call.c - syscall() with calls that take a set of signals, or a handler: as by the
  * functions of libc, the checkpoint signal is neither blocked, nor waited for, nor taken.
+ * With calls that leave a flag at memory: that is noted, as in advice.c.
  * And with calls that tell or take the id of a thread, or of this process: the program's
  * own ones, as in process_id.c.
  *
@@ -9,6 +10,7 @@
  */
 #include "config.h"
 
+#include "memory/advice.h"
 #include "sys/syscall.h"
 #include "task/process_id.h"
 #include "task/signals.h"
@@ -41,7 +43,8 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
      IN_WORD(SYS_getpid, word) | IN_WORD(SYS_gettid, word) |                   \
      IN_WORD(SYS_kill, word) | IN_WORD(SYS_tkill, word) |                      \
      IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |        \
-     IN_WORD(SYS_sched_getaffinity, word))
+     IN_WORD(SYS_sched_getaffinity, word) | IN_WORD(SYS_madvise, word) |       \
+     IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word))
 
 __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = {
     CALLS_OF_WORD(0), CALLS_OF_WORD(1), CALLS_OF_WORD(2), CALLS_OF_WORD(3),
@@ -187,6 +190,11 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
     case SYS_signalfd:
     case SYS_signalfd4:
         a2 = without_signal(a2, a3, &set);
+        break;
+    case SYS_madvise:
+    case SYS_mlock:
+    case SYS_mlock2:
+        ckpt_advice_given();
         break;
     case SYS_pselect6:
         return select_without_signal(a1, a2, a3, a4, a5, a6);
