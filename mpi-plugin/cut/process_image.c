@@ -32,6 +32,7 @@
 #include "task/interrupted.h"
 #include "task/pending.h"
 #include "task/process_id.h"
+#include "task/program_clock.h"
 #include "task/signals.h"
 #include "task/thread_attributes.h"
 #include "task/timers.h"
@@ -276,6 +277,7 @@ int ckpt_process_image(struct ckpt_context *context,
     if (error == 0) {
         error = list_files(failure);
     }
+    ckpt_clock_stop(); /* again, behind the times that timers have left: none ends early */
     if (error == 0) {
         error = ckpt_file_content_save(failure);
     }
