@@ -29,7 +29,7 @@ struct subject {
 /* 0 or -errno. */
 static int hash_range(struct subject *subject, int fd, uint64_t start, uint64_t end)
 {
-    static char buffer[1u << 16];
+    static char buffer[1u << 13];
 
     while (start < end) {
         const size_t wanted =

@@ -193,6 +193,7 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 }
 CKPT_ALIAS(Waitall);
 
+#define FEW   4   /* requests that are asked after one by one */
 #define BATCH 128 /* requests that the lower half is asked after at once */
 
 /* Requests below, and whose they are. */
@@ -207,7 +208,7 @@ struct progress {
     int active, complete;
 };
 
-/* Each by itself tells what is wrong with it. Returns how many are complete. */
+/* Asks after each by itself. Returns how many are complete. */
 static int test_each(const struct batch *batch)
 {
     int complete = 0;
@@ -230,7 +231,7 @@ static int test_batch(struct batch *batch)
     }
     CKPT_CALL(code, Testsome, batch->count, batch->lower, &found, place, status);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
-        return test_each(batch);
+        return test_each(batch); /* each tells what is wrong with it */
     }
     for (int i = 0; i < found; i++) {
         MPI_Request request = batch->owner[place[i]];
@@ -244,11 +245,23 @@ static int test_batch(struct batch *batch)
     return complete;
 }
 
-/* One pass over the requests: one progress of the library for each batch, then what
- * is complete is marked. */
-static struct progress progress_all(int count, MPI_Request requests[])
+/* One pass over the requests: a progress of the library for each. */
+static struct progress progress_few(int count, MPI_Request requests[])
 {
-    const int one_by_one = ckpt_multiple; /* others may wait for the same ones */
+    struct progress progress = {0, 0};
+
+    for (int i = 0; i < count; i++) {
+        if (is_active(requests[i])) {
+            progress.active++;
+            progress.complete += ckpt_request_progress(requests[i]);
+        }
+    }
+    return progress;
+}
+
+/* The same, with one progress of the library for each batch. */
+static struct progress progress_many(int count, MPI_Request requests[])
+{
     struct progress progress = {0, 0};
     struct batch batch;
 
@@ -260,7 +273,7 @@ static struct progress progress_all(int count, MPI_Request requests[])
             continue;
         }
         progress.active++;
-        if (request->handle.lower == NULL || request->complete || one_by_one) {
+        if (request->handle.lower == NULL || request->complete) {
             progress.complete += ckpt_request_progress(request);
             continue;
         }
@@ -273,6 +286,13 @@ static struct progress progress_all(int count, MPI_Request requests[])
     }
     progress.complete += test_batch(&batch);
     return progress;
+}
+
+/* Several threads may wait for the same ones: then they are asked after one by one. */
+static struct progress progress_all(int count, MPI_Request requests[])
+{
+    return count <= FEW || ckpt_multiple ? progress_few(count, requests)
+                                         : progress_many(count, requests);
 }
 
 static int first_complete(int count, MPI_Request requests[])
