@@ -7,13 +7,15 @@
 #include "base/arena.h"
 #include "cut/collective.h"
 #include "cut/contribution.h"
+#include "cut/copy_budget.h"
 #include "cut/withhold.h"
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
 #include <errno.h>
 
-/* Copies of inputs that were kept in place; more would cost too much memory. */
+/* Copies of inputs that were kept in place; more would cost too much memory. What
+ * they and the others may cost in time is in the budget. */
 #define IN_PLACE_LIMIT (UINT64_C(64) << 20)
 
 /* Copies of inputs of collectives that the application knows to be complete:
@@ -22,6 +24,8 @@
 #define TOLD_BYTES (UINT64_C(4) << 20)
 
 static uint64_t in_place_bytes;
+
+static struct ckpt_copy_budget budget;
 
 /* The completed ones that stay, oldest first. */
 static struct {
@@ -88,7 +92,8 @@ static int keep_input(struct ckpt_nonblocking *call)
     const size_t size = ckpt_contribution_size(call);
     int kept;
 
-    if (size > IN_PLACE_LIMIT - in_place_bytes) {
+    if (size > IN_PLACE_LIMIT - in_place_bytes ||
+        !ckpt_copy_budget_take(&budget, size)) {
         return 0;
     }
     kept = ckpt_contribution_keep(call);
@@ -208,9 +213,12 @@ static int all_have_begun(const struct ckpt_nonblocking *call)
 
 static int keep_for_others(struct ckpt_nonblocking *call)
 {
+    const size_t size = ckpt_contribution_size(call);
+
     return !call->communicator->foreign && /* it cannot be saved, anyway */
-           ckpt_contribution_size(call) <= TOLD_BYTES &&
-           ckpt_contribution_fits(call) && ckpt_contribution_keep(call);
+           size <= TOLD_BYTES && ckpt_contribution_fits(call) &&
+           (call->has_input || ckpt_copy_budget_take(&budget, size)) &&
+           ckpt_contribution_keep(call);
 }
 
 /* Whether a completed one could be begun again for others, as it is kept. */
