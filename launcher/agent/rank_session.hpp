@@ -61,6 +61,8 @@ class RankSession
     bool send(ckpt_message_type type, std::uint64_t epoch,
               std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
               std::string_view text = {});
+    /* Whether the rank has yet to read something. */
+    bool has_unread() const;
     /* The checkpoint signal to the thread that calls MPI. */
     void signal() const;
     void kill() const;
@@ -74,8 +76,6 @@ class RankSession
     std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:
-    bool has_unread() const;
-
     Fd socket_;
     Fd process_;
     Fd passed_;

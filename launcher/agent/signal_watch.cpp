@@ -65,6 +65,15 @@ std::string obstacle(const RankSession &session, std::uint64_t taken)
     return {};
 }
 
+/* Its handler has seen the signal, but nobody has read the request: the handler may have left
+ * it to a thread that has gone to wait. `taken`: as above. */
+void remind(const RankSession &session, std::uint64_t taken)
+{
+    if (session.page().signals_taken() != taken && session.has_unread()) {
+        session.signal();
+    }
+}
+
 } // namespace
 
 SignalOfThread read_signal_of_thread(const std::string &status, int signal)
@@ -117,6 +126,7 @@ void SignalWatch::look()
         }
         std::string why = obstacle(*asked.session, asked.taken);
         if (why.empty()) {
+            remind(*asked.session, asked.taken);
             asked.due = now + later;
         } else {
             deaf.emplace_back(rank, std::move(why));

@@ -4,7 +4,8 @@
  * is to answer blocks the checkpoint signal, or its program takes it.
  *
  * A rank learns of the request by the signal. If its thread does not take that, nothing
- * would be heard of it until the time for the whole checkpoint is over.
+ * would be heard of it until the time for the whole checkpoint is over. If it has taken it
+ * and does not read the request, it is signalled again.
  */
 #pragma once
 

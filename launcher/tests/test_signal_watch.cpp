@@ -17,7 +17,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -56,6 +58,14 @@ ckpt_message hello_of(pid_t tid)
     hello.arg[3] = static_cast<std::uint64_t>(tid);
     hello.arg[4] = checkpoint_signal;
     return hello;
+}
+
+SignalOfThread signal_of_thread(pid_t thread)
+{
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
+    const std::string status{std::istreambuf_iterator<char>(file), {}};
+
+    return read_signal_of_thread(status, checkpoint_signal);
 }
 
 /* A rank that is a thread of this process. */
@@ -189,6 +199,25 @@ TEST_F(SignalWatches, ARankThatHasTakenTheSignalMayTakeItsTime)
     while (steady_clock::now() < end) {
         loop.turn(end);
     }
+    EXPECT_EQ(why, "");
+}
+
+TEST_F(SignalWatches, WhoHasTakenTheSignalAndNotReadTheRequestIsSignalledAgain)
+{
+    Rank rank(true);
+    const auto waits = [&rank] {
+        return signal_of_thread(rank.session().thread()).is_waiting;
+    };
+
+    watch.ask(rank.session(), ++epoch);
+    EXPECT_TRUE(rank.session().send(CKPT_MSG_REQUEST, epoch, 0, 0, ""));
+    rank.state().taken++; /* and no signal is on its way */
+    ASSERT_FALSE(waits());
+    const auto end = steady_clock::now() + 10s;
+    while (!waits() && steady_clock::now() < end) {
+        loop.turn(end);
+    }
+    EXPECT_TRUE(waits());
     EXPECT_EQ(why, "");
 }
 
