@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
 
@@ -469,7 +470,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
 void LocalNode::make_directory(const std::filesystem::path &directory)
 {
     try {
-        make_private_directory(directory);
+        make_checkpoint_directory(directory);
     } catch (const Error &error) {
         image_->cancel();
         tell(image_, [reason = std::string(error.what())](NodeEvents &events) {
@@ -599,8 +600,7 @@ void LocalNode::discard(const std::filesystem::path &job, std::uint64_t end,
     remover_.run([job, end, stay] {
         try {
             Store(job.parent_path()).discard(job.filename(), end, stay);
-            std::error_code error; /* it is not empty, most often */
-            std::filesystem::remove(job, error);
+            remove_job_directory_if_empty(job);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }

@@ -7,6 +7,7 @@
 #include "agent/last_words.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
@@ -64,7 +65,7 @@ void open_log(const std::filesystem::path &directory, const std::string &host)
     if (!early_lines) {
         return;
     }
-    make_private_directory(directory);
+    make_job_directory(directory);
     Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600,
                         "log");
     for (const std::string &line : early_lines->last_formatted()) {

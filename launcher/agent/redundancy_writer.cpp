@@ -8,6 +8,7 @@
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/protect.hpp"
 
 #include <spdlog/spdlog.h>
@@ -92,7 +93,7 @@ void RedundancyWriter::keep_room(const RedundancyOrder &order)
 {
     const std::filesystem::path before = std::exchange(
         last_, order.directory /
-                   redundancy::parity_file_name(order.group.members.at(order.self).host));
+                   parity_file_name(order.group.members.at(order.self).host));
 
     if (!before.empty() && before != last_) {
         (void)::link(before.c_str(), room_beside(last_).c_str());

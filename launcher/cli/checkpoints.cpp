@@ -180,7 +180,7 @@ bool has_damaged(const TierDirectories &directories, const std::string &job,
         return checkpoint.number > prospects.above &&
                checkpoint.state != Checkpoint::State::incomplete &&
                !prospects.not_replayed.contains(checkpoint.number) &&
-               (checkpoint.state == Checkpoint::State::damaged || !checkpoint.is_on_nodes ||
+               (checkpoint.is_useless() || !checkpoint.is_on_nodes ||
                 (!prospects.not_on_nodes.contains(checkpoint.number) &&
                  may_survive(*tiers, checkpoint, prospects)));
     });
@@ -204,7 +204,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             continue;
         }
         try {
-            if (checkpoint.state == Checkpoint::State::damaged) {
+            if (checkpoint.is_useless()) {
                 fail("{}", checkpoint.reason);
             }
             if (prospects.not_replayed.contains(checkpoint.number)) {
@@ -237,9 +237,11 @@ const char *state_name(Checkpoint::State state)
     case Checkpoint::State::incomplete:
         return "incomplete";
     case Checkpoint::State::damaged:
+        return "damaged";
+    case Checkpoint::State::unreadable:
         break;
     }
-    return "damaged";
+    return "unreadable";
 }
 
 } // namespace ckpt::cli

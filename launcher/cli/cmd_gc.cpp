@@ -73,14 +73,20 @@ class GcCommand : public Command
     void collect(const Store &store, bool says_where,
                  const std::set<std::filesystem::path> &done) const
     {
+        for (const std::string &job : job_.empty() ? store.jobs() : Words{job_}) {
+            say_unreadable(store.checkpoints(job));
+        }
         for (const Checkpoint &checkpoint : store.garbage(keep_, job_)) {
             if (is_in(done, checkpoint.directory)) {
                 continue;
             }
-            if (!dry_run_) {
-                store.remove(checkpoint);
-            }
+            const Words stays = dry_run_ ? Words() : store.remove(checkpoint);
             say(checkpoint, says_where ? " in " + store.directory().string() : "");
+            say_what_stays(checkpoint, stays);
+        }
+        for (const std::string &name : job_.empty() ? store.foreign_directories() : Words()) {
+            fmt::print("left {} alone, which ckpt has not made\n",
+                       (store.directory() / name).string());
         }
     }
 
@@ -92,18 +98,37 @@ class GcCommand : public Command
 
         for (const Checkpoint &checkpoint : garbage.noted) {
             if (!dry_run_) {
-                remove_noted(tiers, checkpoint);
+                say_what_stays(checkpoint, remove_noted(tiers, checkpoint));
             }
             say(checkpoint, " on nodes" + elsewhere(checkpoint));
             garbage.needed.insert(checkpoint.directory);
         }
         for (const Checkpoint &checkpoint : garbage.left) {
             if (!dry_run_) {
-                remove_left(checkpoint);
+                say_what_stays(checkpoint, remove_left(checkpoint));
             }
             say(checkpoint, ", left in " + checkpoint.directory.string());
         }
         return std::move(garbage.needed);
+    }
+
+    /* And what is older, as it may be needed. */
+    static void say_unreadable(const std::vector<Checkpoint> &checkpoints)
+    {
+        for (const Checkpoint &checkpoint : checkpoints) {
+            if (checkpoint.state == Checkpoint::State::unreadable) {
+                fmt::print(stderr, "ckpt: {} and what is older stays: {}\n", checkpoint.name(),
+                           checkpoint.reason);
+            }
+        }
+    }
+
+    static void say_what_stays(const Checkpoint &checkpoint, const Words &names)
+    {
+        if (!names.empty()) {
+            fmt::print("left in {} what is not of ckpt: {}\n", checkpoint.directory.string(),
+                       fmt::join(names, ", "));
+        }
     }
 
     void say(const Checkpoint &checkpoint, const std::string &where) const

@@ -10,6 +10,8 @@
 #include "cli/program_file.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
+#include "image/job_directory.hpp"
+#include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
 
 #include <fmt/core.h>
@@ -75,6 +77,7 @@ class RunCommand : public Command
             own = default_job_name(command, batch_.scheduler(), settings_.directories());
             settings_.set_name(own.text);
         }
+        require_directory();
         JobRun job(options(command), batch_);
         require_name_is_free();
         if (launcher_of(command[0]) == Launcher::other) {
@@ -154,6 +157,17 @@ class RunCommand : public Command
                        "mpirun is saved; for another program put ckpt run "
                        "before that\n",
                        file.filename().string());
+        }
+    }
+
+    /* The user wants checkpoints: without a place for them nothing begins. */
+    void require_directory() const
+    {
+        try {
+            require_job_name(settings_.name());
+            make_job_directory(settings_.directories().lasting() / settings_.name());
+        } catch (const Error &problem) {
+            stop_with(exit_refused, "{}", problem.what());
         }
     }
 

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 
 #include "ckpt/input.h"
 
@@ -100,7 +101,7 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
         link_file();
     } else if (has_input && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ||
                              (is_terminal && !wants_terminal))) {
-        make_private_directory(directory);
+        make_job_directory(directory);
         open_stream(is_terminal);
     }
 }
@@ -150,7 +151,7 @@ void JobInput::link_file() const
     if (!error && start_ == 0 && fstat(STDIN_FILENO, &own) == 0 &&
         stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
         own.st_dev == named.st_dev) {
-        make_private_directory(kept_.whole.parent_path());
+        make_job_directory(kept_.whole.parent_path());
         fs::create_symlink(path, kept_.whole, error); /* or it is given by hand */
     }
 }

@@ -8,6 +8,7 @@
 #include "cli/launch_line.hpp"
 #include "cli/run_line.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 
 #include <fmt/core.h>
 
@@ -62,7 +63,7 @@ std::optional<std::string> identity_of(const Tiers &tiers, const std::string &jo
 std::optional<Fd> lock_name(const Store &store, const std::string &name)
 {
     const std::filesystem::path directory = store.directory() / name;
-    make_private_directory(directory);
+    make_job_directory(directory);
     Fd file(open((directory / "run.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!file) {
         fail_errno(errno, "cannot make a file in {}", directory.string());

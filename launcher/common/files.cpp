@@ -179,8 +179,9 @@ void require_own(const fs::path &path, std::string_view what)
         fail_errno(errno, "cannot use {} {}", what, path.string());
     }
     if (status.st_uid != ::geteuid()) {
-        fail("{} {} belongs to uid {}, not to you (uid {})", what,
-             path.string(), status.st_uid, ::geteuid());
+        throw Error(fmt::format("{} {} belongs to uid {}, not to you (uid {})", what,
+                                path.string(), status.st_uid, ::geteuid()),
+                    EPERM);
     }
 }
 

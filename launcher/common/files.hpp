@@ -56,7 +56,7 @@ bool path_exists(const std::filesystem::path &path);
 /* False also if it cannot be told. */
 bool directory_exists(const std::filesystem::path &path);
 
-/* Refuses a path whose owner is not the effective user. */
+/* Refuses a path whose owner is not the effective user: Error of code EPERM. */
 void require_own(const std::filesystem::path &path, std::string_view what);
 
 /* Reads or writes exactly `size` bytes at `offset`, through EINTR and short

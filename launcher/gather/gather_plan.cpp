@@ -5,6 +5,7 @@
 #include "gather/gather_plan.hpp"
 
 #include "common/error.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/protection.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ const Holder *find_member(const Nodes &nodes, const Member &member)
 {
     return find_holder(nodes, member.host, [&](const Holder &node) {
         return has_piece(node, member.file, member.bytes) &&
-               node.files.contains(redundancy::parity_file_name(member.host));
+               node.files.contains(parity_file_name(member.host));
     });
 }
 

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "gather/gather_identity.hpp"
+#include "image/job_directory.hpp"
 #include "image/manifest.hpp"
 #include "redundancy/rebuild.hpp"
 
@@ -104,7 +105,7 @@ void NodeGatherer::said(const json &frame)
 void NodeGatherer::lead()
 {
     try {
-        make_private_directory(directory_);
+        make_checkpoint_directory(directory_);
         server_ = std::make_unique<redundancy::BlockServer>(
             gathers_as(host_), key_, directory_.parent_path().parent_path(), refusals_,
             fabric_.choice());

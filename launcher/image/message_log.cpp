@@ -7,6 +7,7 @@
 
 #include "common/bytes.hpp"
 #include "common/error.hpp"
+#include "image/checkpoint_files.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +26,7 @@ constexpr std::uint64_t alignment = 8;
 std::filesystem::path message_log_path(const std::filesystem::path &directory,
                                        int rank)
 {
-    return directory / fmt::format("rank-{}.log", rank);
+    return directory / message_log_name(rank);
 }
 
 MessageLogCheck::MessageLogCheck(std::uint64_t bytes, std::string whose)

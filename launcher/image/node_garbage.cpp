@@ -116,13 +116,14 @@ Checkpoint noted(const NodeRecord &record, const std::string &job, std::uint64_t
 }
 
 /* Ours: its name says that it is a checkpoint's, its place that we may. */
-void remove_directory(const Checkpoint &checkpoint)
+std::vector<std::string> remove_directory(const Checkpoint &checkpoint)
 {
-    if (is_place_of(checkpoint.directory, checkpoint.job, checkpoint.number) &&
-        fs::exists(checkpoint.directory)) {
-        Store(checkpoint.directory.parent_path().parent_path())
-            .remove(checkpoint.job, checkpoint.number);
+    if (!is_place_of(checkpoint.directory, checkpoint.job, checkpoint.number) ||
+        !fs::exists(checkpoint.directory)) {
+        return {};
     }
+    return Store(checkpoint.directory.parent_path().parent_path())
+        .remove(checkpoint.job, checkpoint.number);
 }
 
 } // namespace
@@ -148,15 +149,15 @@ NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t
     return garbage;
 }
 
-void remove_noted(const Tiers &tiers, const Checkpoint &checkpoint)
+std::vector<std::string> remove_noted(const Tiers &tiers, const Checkpoint &checkpoint)
 {
     NodeRecord::remove(tiers.records(checkpoint.job), checkpoint.number);
-    remove_directory(checkpoint);
+    return remove_directory(checkpoint);
 }
 
-void remove_left(const Checkpoint &checkpoint)
+std::vector<std::string> remove_left(const Checkpoint &checkpoint)
 {
-    remove_directory(checkpoint);
+    return remove_directory(checkpoint);
 }
 
 } // namespace ckpt

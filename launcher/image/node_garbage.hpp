@@ -31,9 +31,9 @@ struct NodeGarbage {
 NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep);
 
 /* Its record first, so that what is half removed never looks whole; then what is here. What is
- * on other nodes stays. Throws Error. */
-void remove_noted(const Tiers &tiers, const Checkpoint &checkpoint);
-/* What is here. Throws Error. */
-void remove_left(const Checkpoint &checkpoint);
+ * on other nodes stays. Returns what Store::remove() does. Throws Error. */
+std::vector<std::string> remove_noted(const Tiers &tiers, const Checkpoint &checkpoint);
+/* What is here. Returns the same. Throws Error. */
+std::vector<std::string> remove_left(const Checkpoint &checkpoint);
 
 } // namespace ckpt

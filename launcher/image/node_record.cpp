@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 #include "image/json_fields.hpp"
 
 #include <fmt/core.h>
@@ -56,7 +57,7 @@ void NodeRecord::write(const fs::path &job) const
                        {"directory", directory.string()},
                        {"protection", protection}};
 
-    make_private_directory(job);
+    make_job_directory(job);
     make_private_directory(job / directory_name);
     write_text_file_atomically(record_path(job, manifest.number), json.dump(1) + "\n",
                                "record of a checkpoint");

@@ -10,6 +10,7 @@
 #include "common/files.hpp"
 #include "common/new_file.hpp"
 #include "image/encoded_chunk.hpp"
+#include "image/job_directory.hpp"
 #include "image/node_file_reader.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +106,7 @@ class OrderedReader
 void PieceCopy::run()
 {
     OrderedReader source(from_ / piece_.file, piece_);
-    make_private_directory(to_);
+    make_checkpoint_directory(to_);
     NewFile copy(to_ / piece_.file, "piece");
     source.run([&](std::span<const std::byte> part, std::uint64_t offset) {
         limit_.wait(part.size(), cancelled_);

@@ -10,6 +10,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
+#include "image/job_directory.hpp"
 #include "image/json_fields.hpp"
 #include "image/piece_chain.hpp"
 
@@ -56,22 +57,40 @@ std::optional<std::uint64_t> parse_number(std::string_view text)
     return number;
 }
 
-/* Of the first of the pieces that is not whole; empty if all are. */
-std::string damage_of_pieces(const Manifest &manifest,
-                             const fs::path &directory)
+/* Whether an error says that something is not as it must be; else that nobody could look. */
+bool proves_damage(int code)
 {
-    for (const Piece &piece : manifest.pieces) {
-        std::string damage = damage_of(piece, directory);
-        if (!damage.empty()) {
-            return damage;
-        }
-    }
-    return {};
+    return code == 0 || code == ENOENT || code == ENOTDIR;
 }
 
-void make_damaged(Checkpoint &checkpoint, const std::string &reason)
+/* Nothing, if the piece has the length that it must have. */
+std::optional<Error> problem_of(const Piece &piece, const fs::path &directory)
 {
-    checkpoint.state = Checkpoint::State::damaged;
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(directory / piece.file, error);
+
+    if (error) {
+        return Error(fmt::format("piece {}: {}", piece.file, error.message()), error.value());
+    }
+    if (bytes != piece.bytes) {
+        return Error(fmt::format("piece {} has {} bytes, not {}", piece.file, bytes,
+                                 piece.bytes));
+    }
+    return std::nullopt;
+}
+
+void require_pieces(const Manifest &manifest, const fs::path &directory)
+{
+    for (const Piece &piece : manifest.pieces) {
+        if (const auto problem = problem_of(piece, directory)) {
+            throw Error(*problem);
+        }
+    }
+}
+
+void make_useless(Checkpoint &checkpoint, Checkpoint::State state, const std::string &reason)
+{
+    checkpoint.state = state;
     checkpoint.reason = reason;
     checkpoint.manifest.reset();
 }
@@ -88,60 +107,66 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
     }
     try {
         checkpoint.manifest = Manifest::load(directory);
-        checkpoint.reason =
-            damage_of_pieces(*checkpoint.manifest, directory);
-    } catch (const Error &error) {
-        checkpoint.reason = error.what();
-    }
-    if (checkpoint.reason.empty()) {
+        require_pieces(*checkpoint.manifest, directory);
         checkpoint.state = Checkpoint::State::committed;
-    } else {
-        make_damaged(checkpoint, checkpoint.reason);
+    } catch (const Error &error) {
+        make_useless(checkpoint,
+                     proves_damage(error.code()) ? Checkpoint::State::damaged
+                                                 : Checkpoint::State::unreadable,
+                     error.what());
     }
     return checkpoint;
 }
 
-/* Those of a job, by rising number: what was made on top of a checkpoint that is not
- * whole is not whole either. */
-void require_bases(std::vector<Checkpoint> &checkpoints)
+/* What is made on top of a checkpoint that is not whole is not whole either; `bases` gives
+ * that of a number, or NULL. */
+template <typename Bases> void require_bases_of(Checkpoint &checkpoint, const Bases &bases)
 {
-    std::map<std::uint64_t, const Manifest *> whole;
-    auto manifest_of = [&](std::uint64_t number) {
-        auto found = whole.find(number);
-        return found == whole.end() ? nullptr : found->second;
-    };
-    for (Checkpoint &checkpoint : checkpoints) {
-        if (checkpoint.state != Checkpoint::State::committed) {
-            continue;
-        }
-        std::string reason = missing_base(*checkpoint.manifest, manifest_of);
-        if (reason.empty()) {
-            whole[checkpoint.number] = &*checkpoint.manifest;
-        } else {
-            make_damaged(checkpoint, reason);
-        }
+    auto state = Checkpoint::State::damaged;
+    const std::string reason =
+        missing_base(*checkpoint.manifest, [&](std::uint64_t number) -> const Manifest * {
+            const Checkpoint *base = bases(number);
+            if (base != nullptr && base->state == Checkpoint::State::unreadable) {
+                state = Checkpoint::State::unreadable;
+            }
+            return base != nullptr && base->manifest ? &*base->manifest : nullptr;
+        });
+    if (!reason.empty()) {
+        make_useless(checkpoint, state, reason);
     }
 }
 
-/* The same of one checkpoint, with those that lie beside it. */
+/* Those of a job, by rising number. */
+void require_bases(std::vector<Checkpoint> &checkpoints)
+{
+    std::map<std::uint64_t, const Checkpoint *> older;
+
+    for (Checkpoint &checkpoint : checkpoints) {
+        if (checkpoint.state == Checkpoint::State::committed) {
+            require_bases_of(checkpoint, [&](std::uint64_t number) {
+                auto found = older.find(number);
+                return found == older.end() ? nullptr : found->second;
+            });
+        }
+        older[checkpoint.number] = &checkpoint;
+    }
+}
+
+/* One checkpoint, with those that lie beside it. */
 Checkpoint inspect_with_bases(const std::string &job, std::uint64_t number,
                               const fs::path &directory)
 {
     Checkpoint checkpoint = inspect(job, number, directory);
-    std::map<std::uint64_t, Checkpoint> bases;
-    auto manifest_of = [&](std::uint64_t base) {
-        if (!bases.contains(base)) {
-            bases[base] = inspect_with_bases(
-                job, base, directory.parent_path() / checkpoint_directory_name(base));
-        }
-        const auto &manifest = bases[base].manifest;
-        return manifest ? &*manifest : nullptr;
-    };
-    if (checkpoint.manifest) {
-        std::string reason = missing_base(*checkpoint.manifest, manifest_of);
-        if (!reason.empty()) {
-            make_damaged(checkpoint, reason);
-        }
+    std::map<std::uint64_t, Checkpoint> older;
+
+    if (checkpoint.state == Checkpoint::State::committed) {
+        require_bases_of(checkpoint, [&](std::uint64_t base) {
+            if (!older.contains(base)) {
+                older[base] = inspect_with_bases(
+                    job, base, directory.parent_path() / checkpoint_directory_name(base));
+            }
+            return &older[base];
+        });
     }
     return checkpoint;
 }
@@ -155,6 +180,9 @@ const Checkpoint &require_committed(const Checkpoint &checkpoint)
     if (checkpoint.state == Checkpoint::State::damaged) {
         fail("checkpoint {} is damaged: {}", checkpoint.name(),
              checkpoint.reason);
+    }
+    if (checkpoint.state == Checkpoint::State::unreadable) {
+        fail("checkpoint {} cannot be read: {}", checkpoint.name(), checkpoint.reason);
     }
     return checkpoint;
 }
@@ -213,6 +241,7 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
     std::vector<Checkpoint> garbage;
     std::set<std::uint64_t> needed;
     std::size_t committed = 0;
+    bool may_be_needed = false;
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
         bool is_garbage = true;
         if (it->state == Checkpoint::State::committed) {
@@ -223,10 +252,12 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
         } else if (it->state == Checkpoint::State::incomplete) {
             /* An agent works on one above all that are committed. */
             is_garbage = !live || committed > 0;
+        } else if (it->state == Checkpoint::State::unreadable) {
+            may_be_needed = true;
         } else { /* who restarts from an older one is to be told why */
             is_garbage = committed > 0;
         }
-        if (is_garbage) {
+        if (is_garbage && !may_be_needed) {
             garbage.push_back(*it);
         }
     }
@@ -242,41 +273,9 @@ std::string Checkpoint::name() const
 
 std::string damage_of(const Piece &piece, const fs::path &directory)
 {
-    std::error_code error;
-    std::uint64_t bytes = fs::file_size(directory / piece.file, error);
-    if (error) {
-        return fmt::format("piece {}: {}", piece.file, error.message());
-    }
-    if (bytes != piece.bytes) {
-        return fmt::format("piece {} has {} bytes, not {}", piece.file, bytes, piece.bytes);
-    }
-    return {};
-}
+    const auto problem = problem_of(piece, directory);
 
-std::string checkpoint_directory_name(std::uint64_t number)
-{
-    return fmt::format("{:06}", number);
-}
-
-std::string file_name_part(std::string name)
-{
-    for (char &letter : name) {
-        if (std::string_view(name_characters).find(letter) ==
-            std::string_view::npos) {
-            letter = '_';
-        }
-    }
-    return name;
-}
-
-std::string node_file_name(const std::string &host)
-{
-    return "node-" + file_name_part(host) + ".h5";
-}
-
-std::string whole_file_name(const std::string &host)
-{
-    return "whole-" + file_name_part(host) + ".h5";
+    return problem ? problem->what() : "";
 }
 
 void require_job_name(const std::string &name)
@@ -339,7 +338,7 @@ std::optional<JobState> Store::job_state(const std::string &job) const
 void Store::write_job_state(const JobState &state) const
 {
     require_job_name(state.name);
-    make_private_directory(directory_ / state.name);
+    make_job_directory(directory_ / state.name);
     Json json = {{"name", state.name},
                  {"state", state.state},
                  {"host", state.host},
@@ -380,7 +379,7 @@ fs::path Store::begin_checkpoint(const std::string &job,
                                  std::uint64_t number) const
 {
     require_job_name(job);
-    make_private_directory(directory_ / job);
+    make_job_directory(directory_ / job);
     fs::path directory = directory_of(job, number);
     if (::mkdir(directory.c_str(), 0700) < 0) {
         fail_errno(errno, "cannot make directory {}", directory.string());
@@ -403,8 +402,7 @@ std::vector<std::uint64_t> Store::numbers(const std::string &job) const
         return found;
     }
     for (const std::string &name : list_directories(directory_ / job)) {
-        std::optional<std::uint64_t> number = parse_number(name);
-        if (number && name == checkpoint_directory_name(*number)) {
+        if (const auto number = checkpoint_number(name)) {
             found.push_back(*number);
         }
     }
@@ -417,6 +415,11 @@ std::vector<Checkpoint> Store::checkpoints(const std::string &job) const
     std::vector<Checkpoint> found;
     for (std::uint64_t number : numbers(job)) {
         found.push_back(inspect(job, number, directory_of(job, number)));
+    }
+    if (!is_job_directory(directory_ / job)) { /* a user's, or a copy's */
+        std::erase_if(found, [](const Checkpoint &checkpoint) {
+            return checkpoint.state == Checkpoint::State::incomplete;
+        });
     }
     require_bases(found);
     return found;
@@ -486,27 +489,33 @@ Checkpoint Store::resolve_in_job(const std::string &job,
     return require_committed(inspect_with_bases(job, *number, directory));
 }
 
-void Store::remove(const Checkpoint &checkpoint) const
+std::vector<std::string> Store::remove(const Checkpoint &checkpoint) const
 {
-    std::error_code error;
-    fs::remove(checkpoint.directory / manifest_name, error);
-    if (!error) {
-        sync_directory(checkpoint.directory);
-        fs::remove_all(checkpoint.directory, error);
+    const fs::path job = checkpoint.directory.parent_path();
+
+    if (!is_job_directory(job)) {
+        fail("{} is left alone: ckpt has not made {}, which has no {}", checkpoint.name(),
+             job.string(), job_mark_name);
     }
-    if (error) {
-        fail("cannot remove checkpoint {}: {}", checkpoint.name(),
-             error.message());
-    }
+    return remove_checkpoint_files(checkpoint.directory);
 }
 
-void Store::remove(const std::string &job, std::uint64_t number) const
+std::vector<std::string> Store::remove(const std::string &job, std::uint64_t number) const
 {
     Checkpoint checkpoint;
     checkpoint.job = job;
     checkpoint.number = number;
     checkpoint.directory = directory_of(job, number);
-    remove(checkpoint);
+    return remove(checkpoint);
+}
+
+std::vector<std::string> Store::foreign_directories() const
+{
+    std::vector<std::string> names = jobs();
+    std::erase_if(names, [this](const std::string &name) {
+        return numbers(name).empty() || is_job_directory(directory_ / name);
+    });
+    return names;
 }
 
 std::vector<Checkpoint> Store::garbage(std::size_t keep,
@@ -519,8 +528,10 @@ std::vector<Checkpoint> Store::garbage(std::size_t keep,
     std::vector<std::string> names =
         job.empty() ? jobs() : std::vector<std::string>{job};
     for (const std::string &name : names) {
-        std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name)),
-                          std::back_inserter(found));
+        if (is_job_directory(directory_ / name)) {
+            std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name)),
+                              std::back_inserter(found));
+        }
     }
     return found;
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "image/checkpoint_files.hpp"
 #include "image/manifest.hpp"
 
 #include <cstdint>
@@ -38,20 +39,23 @@ struct Checkpoint {
     enum class State {
         committed,
         incomplete, /* no manifest: in progress, or given up */
-        damaged,    /* has a manifest, but `reason` */
+        damaged,    /* has a manifest, but `reason`, which its content proves */
+        unreadable, /* has a manifest; whether it is whole cannot be told: `reason` */
     };
 
     std::string job;
     std::uint64_t number = 0;
     std::filesystem::path directory;
     State state = State::incomplete;
-    std::string reason;               /* damaged: what is wrong */
+    std::string reason;               /* damaged, unreadable: what is wrong */
     std::optional<Manifest> manifest; /* committed only */
     /* The pieces are on the nodes that have written them, in the directory of this name
      * there: whole as far as is known here (image/node_record.hpp). */
     bool is_on_nodes = false;
 
     std::string name() const; /* "JOB/NUMBER" */
+    /* It has a manifest, and cannot be used. */
+    bool is_useless() const { return state == State::damaged || state == State::unreadable; }
 };
 
 class Store
@@ -91,13 +95,20 @@ class Store
      * code ENOENT if there is nothing of that name. */
     Checkpoint resolve(const std::string &word) const;
 
-    /* Deletes a checkpoint: its manifest first, so that it never looks whole. */
-    void remove(const Checkpoint &checkpoint) const;
-    void remove(const std::string &job, std::uint64_t number) const;
+    /* Deletes a checkpoint (image/checkpoint_files.hpp), and returns the names of what is
+     * not ours in its directory and stays. Only of a directory that ckpt has made
+     * (image/job_directory.hpp). */
+    std::vector<std::string> remove(const Checkpoint &checkpoint) const;
+    std::vector<std::string> remove(const std::string &job, std::uint64_t number) const;
+
+    /* Those that look like a job's, and that ckpt has not made. */
+    std::vector<std::string> foreign_directories() const;
 
     /* What can go if the `keep` (at least 1) newest committed checkpoints of
      * each job (of one job, if named) stay: older ones, damaged ones that are older
-     * than a committed one, and incomplete ones nobody works on. */
+     * than a committed one, and incomplete ones nobody works on. Nothing that is older than
+     * one that cannot be read, which may be made on top of it; nothing of a directory
+     * that ckpt has not made. */
     std::vector<Checkpoint> garbage(std::size_t keep,
                                     const std::string &job = "") const;
     /* Removes it. Returns what was removed. */
@@ -116,19 +127,9 @@ class Store
     std::filesystem::path directory_;
 };
 
-/* Why a piece is not whole in the directory of its checkpoint, by its size; empty if it
- * is. */
+/* Why a piece is not whole in the directory of its checkpoint, by its size, or why that cannot
+ * be told; empty if it is. */
 std::string damage_of(const Piece &piece, const std::filesystem::path &directory);
-
-std::string checkpoint_directory_name(std::uint64_t number);
-
-/* With characters that are no good in names replaced. */
-std::string file_name_part(std::string name);
-
-/* "node-HOST.h5", of such a part. */
-std::string node_file_name(const std::string &host);
-/* "whole-HOST.h5": of a piece that was folded. */
-std::string whole_file_name(const std::string &host);
 
 /* Throws Error unless `name` can be a job's name: 1 to 200 characters of
  * letters, digits and "._-", not starting with a dot. */

@@ -8,7 +8,9 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "image/checkpoint_files.hpp"
 #include "image/checkpoint_trace.hpp"
+#include "image/job_directory.hpp"
 #include "image/store.hpp"
 
 #include <algorithm>
@@ -51,22 +53,6 @@ std::vector<Piece> missing_pieces(const Manifest &manifest, const fs::path &to)
     return missing;
 }
 
-/* Files of a crash, and pieces that have been folded. */
-void remove_unnamed(const fs::path &directory, const Manifest &manifest)
-{
-    std::vector<fs::path> useless;
-    for (const auto &entry : fs::directory_iterator(directory)) {
-        const std::string name = entry.path().filename();
-        if (name != manifest_name && name != trace_name && !names(manifest, name)) {
-            useless.push_back(entry.path());
-        }
-    }
-    for (const fs::path &path : useless) {
-        std::error_code error;
-        fs::remove(path, error);
-    }
-}
-
 } // namespace
 
 void TierCopy::publish() const
@@ -81,14 +67,17 @@ void TierCopy::publish() const
     }
     fault_kill("agent-before-slow-manifest");
     manifest.write(to);
-    remove_unnamed(to, manifest);
+    remove_files_without_use(to, manifest);
 }
 
 void remove_unpublished(const fs::path &directory) noexcept
 {
-    std::error_code error;
-    if (!path_exists(directory / manifest_name)) {
-        fs::remove_all(directory, error);
+    try {
+        if (!path_exists(directory / manifest_name) &&
+            is_job_directory(directory.parent_path())) {
+            (void)remove_checkpoint_files(directory);
+        }
+    } catch (const Error &) { /* it is removed as incomplete later */
     }
 }
 

@@ -5,6 +5,7 @@
 #include "journal/place.hpp"
 
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 
 namespace ckpt::journal
 {
@@ -20,6 +21,7 @@ fs::path provide_in(const fs::path &job_directory)
 {
     const fs::path journal = directory_in(job_directory);
 
+    make_job_directory(job_directory);
     make_private_directory(journal / "kept");
     return journal;
 }

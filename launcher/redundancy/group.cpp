@@ -6,7 +6,7 @@
 #include "redundancy/group.hpp"
 
 #include "common/error.hpp"
-#include "image/store.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/scheme.hpp"
 
 #include <nlohmann/json.hpp>
@@ -131,11 +131,6 @@ void from_json(const json &json, Group &group)
              made.chunk);
     }
     group = std::move(made);
-}
-
-std::string parity_file_name(const std::string &host)
-{
-    return "parity-" + file_name_part(host) + ".bin";
 }
 
 } // namespace ckpt::redundancy

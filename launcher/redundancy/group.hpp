@@ -47,7 +47,4 @@ void to_json(nlohmann::json &json, const Group &group);
 /* Of text that may come from anybody: throws Error unless make() would have made it. */
 void from_json(const nlohmann::json &json, Group &group);
 
-/* "parity-HOST.bin", with characters that are no good in names replaced. */
-std::string parity_file_name(const std::string &host);
-
 } // namespace ckpt::redundancy

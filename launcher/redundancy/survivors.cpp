@@ -11,6 +11,7 @@
 
 #include "common/checksum.hpp"
 #include "common/error.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/piece_range.hpp"
 
 #include <fmt/ranges.h>

@@ -62,7 +62,7 @@ class PieceGroup
     }
     std::filesystem::path parity(std::size_t i) const
     {
-        return directory(i) / redundancy::parity_file_name(group.members[i].host);
+        return directory(i) / parity_file_name(group.members[i].host);
     }
 
     void protect(std::size_t i) { protect(i, sources()); }

@@ -7,6 +7,7 @@
 #include "gather/gather_plan.hpp"
 
 #include "common/error.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/protection.hpp"
 #include "tests/mutations.hpp"
 
@@ -39,7 +40,7 @@ class GatherPlan : public testing::Test
                 {file_of(host), host, 100 + static_cast<std::uint64_t>(rank), 0, {rank}});
             nodes[host] = {{rank},
                            {{file_of(host), manifest.pieces.back().bytes},
-                            {redundancy::parity_file_name(host), 1}},
+                            {parity_file_name(host), 1}},
                            "place of " + host};
         }
         const auto how = redundancy::Scheme::parse(scheme);
@@ -121,7 +122,7 @@ TEST_F(GatherPlan, TwoOfFourWithTwoLosses)
 TEST_F(GatherPlan, ANodeWithoutItsParityReplacesNothing)
 {
     make(2, "partner");
-    nodes["a"].files.erase(redundancy::parity_file_name("a"));
+    nodes["a"].files.erase(parity_file_name("a"));
     lose("b", "x");
     EXPECT_EQ(failure(), "node-b.h5 is lost with 1 of the 1 nodes that could replace it");
 }

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "common/error.hpp"
+#include "image/checkpoint_files.hpp"
 #include "redundancy/coder.hpp"
 #include "redundancy/domains.hpp"
 #include "redundancy/group.hpp"

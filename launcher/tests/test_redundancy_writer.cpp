@@ -96,7 +96,7 @@ class Writers : public testing::Test
     }
     fs::path parity(std::size_t i, std::uint64_t number) const
     {
-        return directory(i, number) / redundancy::parity_file_name(host(i));
+        return directory(i, number) / parity_file_name(host(i));
     }
     struct stat status(const fs::path &path) const
     {

@@ -7,6 +7,7 @@
 
 #include "common/durations.hpp"
 #include "common/files.hpp"
+#include "image/job_directory.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
@@ -241,6 +242,115 @@ TEST_F(StoreTest, GarbageIsWhatNobodyNeeds)
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/4", "a/5"}));
     EXPECT_NE(error_of([&] { store_.collect_garbage(0); }), "");
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/4", "a/5"}));
+}
+
+/* As a file server is that has a bad moment: what is there cannot be read. */
+void make_unreadable(const fs::path &file)
+{
+    fs::remove(file);
+    fs::create_symlink(file.filename(), file); /* ELOOP */
+}
+
+TEST_F(StoreTest, WhatCannotBeReadIsNotDamaged)
+{
+    for (std::uint64_t number = 1; number <= 4; number++) {
+        commit("a", number);
+    }
+    make_unreadable(store_.directory_of("a", 2) / "manifest.json");
+    make_unreadable(store_.directory_of("a", 4) / "node-a.h5");
+    const auto found = store_.checkpoints("a");
+    ASSERT_EQ(found.size(), 4u);
+    EXPECT_EQ(found[1].state, Checkpoint::State::unreadable);
+    EXPECT_EQ(found[2].state, Checkpoint::State::committed);
+    EXPECT_EQ(found[3].state, Checkpoint::State::unreadable);
+    EXPECT_TRUE(contains(found[3].reason, "piece node-a.h5: Too many levels"));
+    EXPECT_TRUE(contains(error_resolving("a/4"), "a/4 cannot be read"));
+    EXPECT_EQ(store_.newest_committed("a")->number, 3u);
+}
+
+TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
+{
+    for (std::uint64_t number = 1; number <= 5; number++) {
+        commit("a", number);
+    }
+    make_unreadable(store_.directory_of("a", 2) / "manifest.json");
+    EXPECT_EQ(store_.collect_garbage(1).size(), 2u); /* 3 and 4 */
+    EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
+}
+
+/* A user's results have the names of jobs and checkpoints. */
+TEST_F(StoreTest, WhatCkptHasNotMadeStays)
+{
+    const fs::path results = scratch_ / "ckpt/results";
+    fs::create_directories(results / "000100");
+    std::ofstream(results / "000100/pressure.dat") << "three weeks";
+    EXPECT_TRUE(store_.checkpoints("results").empty());
+    EXPECT_TRUE(store_.collect_garbage(1).empty());
+    EXPECT_EQ(store_.foreign_directories(), std::vector<std::string>{"results"});
+    EXPECT_TRUE(contains(error_of([&] { store_.remove("results", 100); }), "is left alone"));
+    EXPECT_TRUE(contains(error_of([&] { store_.begin_checkpoint("results", 1); }),
+                         "holds files that are not of ckpt"));
+    EXPECT_TRUE(contains(error_of([&] {
+                             store_.write_job_state(job_of("results", ::getpid()));
+                         }),
+                         "holds files that are not of ckpt"));
+    EXPECT_TRUE(fs::exists(results / "000100/pressure.dat"));
+    EXPECT_FALSE(fs::exists(results / "job.json"));
+}
+
+TEST_F(StoreTest, LinksAreNotFollowed)
+{
+    const fs::path elsewhere = scratch_ / "elsewhere";
+    fs::create_directories(elsewhere / "000007");
+    std::ofstream(elsewhere / "000007/node-a.h5") << "data";
+    std::ofstream(elsewhere / job_mark_name) << "mark";
+    fs::create_symlink(elsewhere, scratch_ / "ckpt/link");
+    EXPECT_TRUE(store_.collect_garbage(1).empty());
+
+    commit("a", 2);
+    fs::create_symlink(elsewhere / "000007", store_.directory_of("a", 1));
+    EXPECT_TRUE(contains(error_of([&] { store_.collect_garbage(1); }), "Not a directory"));
+    EXPECT_TRUE(fs::exists(elsewhere / "000007/node-a.h5"));
+}
+
+TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
+{
+    const fs::path directory = commit("a", 1);
+    commit("a", 2);
+    for (const char *name : {"whole-b.h5", "parity-b.bin", "trace.json", "rank-17.log",
+                             "node-a.h5.tmp", "node-a.h5.4711.tmp"}) {
+        std::ofstream(directory / name) << "ours";
+    }
+    for (const char *name : {"notes", "node-.h5", "rank-x.log", "node-a.h5.bak", ".tmp"}) {
+        std::ofstream(directory / name) << "a user's";
+    }
+    fs::create_symlink("notes", directory / "node-link.h5");
+    fs::create_directory(directory / "node-directory.h5");
+    const std::vector<std::string> stay = {".tmp",          "node-.h5",     "node-a.h5.bak",
+                                           "node-directory.h5", "node-link.h5", "notes",
+                                           "rank-x.log"};
+    EXPECT_EQ(store_.remove("a", 1), stay);
+    std::set<std::string> left;
+    for (const auto &entry : fs::directory_iterator(directory)) {
+        left.insert(entry.path().filename());
+    }
+    EXPECT_EQ(left, std::set<std::string>(stay.begin(), stay.end()));
+    EXPECT_TRUE(store_.remove("a", 2).empty());
+    EXPECT_FALSE(fs::exists(store_.directory_of("a", 2)));
+    EXPECT_TRUE(store_.remove("a", 2).empty()); /* somebody else was first */
+}
+
+TEST_F(StoreTest, AnEmptyDirectoryBecomesAJobs)
+{
+    fs::create_directory(scratch_ / "ckpt/a");
+    EXPECT_FALSE(is_job_directory(scratch_ / "ckpt/a"));
+    commit("a", 1);
+    EXPECT_TRUE(is_job_directory(scratch_ / "ckpt/a"));
+    remove_job_directory_if_empty(scratch_ / "ckpt/a");
+    EXPECT_TRUE(is_job_directory(scratch_ / "ckpt/a"));
+    store_.remove("a", 1);
+    remove_job_directory_if_empty(scratch_ / "ckpt/a");
+    EXPECT_FALSE(fs::exists(scratch_ / "ckpt/a"));
 }
 
 TEST_F(StoreTest, NodeFilesHaveSafeNames)

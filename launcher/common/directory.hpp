@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * directory.hpp - an open directory of ours: what is done in it is done in that one,
+ * whatever its name comes to mean.
+ */
+#pragma once
+
+#include "common/fd.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ckpt
+{
+
+class Directory
+{
+  public:
+    /* It must belong to us, and be no link. Throws Error, as all functions do; of code ENOENT
+     * if there is nothing of this name. */
+    explicit Directory(const std::filesystem::path &path);
+
+    /* Of all that is in it, in order. */
+    std::vector<std::string> names() const;
+    /* Whether that is a regular file of ours, and no link to one. */
+    bool has_file(const std::string &name) const;
+    /* It may have gone already. */
+    void remove_file(const std::string &name) const;
+    void sync() const;
+
+  private:
+    std::filesystem::path path_; /* for messages */
+    Fd fd_;
+};
+
+} // namespace ckpt

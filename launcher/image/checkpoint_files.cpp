@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checkpoint_files.cpp - the names of what is in a checkpoint's directory.
+ */
+#include "config.h"
+#include "image/checkpoint_files.hpp"
+
+#include "common/directory.hpp"
+#include "common/error.hpp"
+#include "image/checkpoint_trace.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+namespace ckpt
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::string_view name_characters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+constexpr std::string_view digits = "0123456789";
+constexpr std::string_view temporary_suffix = ".tmp";
+
+/* Of names that have a part of their own. */
+struct Form {
+    std::string_view before, after, characters;
+};
+constexpr std::array forms = {Form{"node-", ".h5", name_characters},
+                              Form{"whole-", ".h5", name_characters},
+                              Form{"parity-", ".bin", name_characters},
+                              Form{"rank-", ".log", digits}};
+
+bool has(std::string_view name, const Form &form)
+{
+    if (name.size() <= form.before.size() + form.after.size() ||
+        !name.starts_with(form.before) || !name.ends_with(form.after)) {
+        return false;
+    }
+    name.remove_prefix(form.before.size());
+    name.remove_suffix(form.after.size());
+    return name.find_first_not_of(form.characters) == std::string_view::npos;
+}
+
+bool is_final_name(std::string_view name)
+{
+    return name == manifest_name || name == trace_name ||
+           std::ranges::any_of(forms, [&](const Form &form) { return has(name, form); });
+}
+
+/* "NAME.tmp" and "NAME.PID.tmp" give NAME; other names give themselves. */
+std::string_view without_suffix_of_writer(std::string_view name)
+{
+    if (!name.ends_with(temporary_suffix)) {
+        return name;
+    }
+    name.remove_suffix(temporary_suffix.size());
+    const std::size_t dot = name.rfind('.');
+    if (dot != std::string_view::npos && dot + 1 < name.size() &&
+        name.find_first_not_of(digits, dot + 1) == std::string_view::npos) {
+        name.remove_suffix(name.size() - dot);
+    }
+    return name;
+}
+
+std::string with_host(const Form &form, const std::string &host)
+{
+    return fmt::format("{}{}{}", form.before, file_name_part(host), form.after);
+}
+
+} // namespace
+
+std::string checkpoint_directory_name(std::uint64_t number)
+{
+    return fmt::format("{:06}", number);
+}
+
+std::optional<std::uint64_t> checkpoint_number(std::string_view name)
+{
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+
+    if (error != std::errc() || end != name.data() + name.size() ||
+        name != checkpoint_directory_name(number)) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+std::string file_name_part(std::string name)
+{
+    for (char &letter : name) {
+        if (name_characters.find(letter) == std::string_view::npos) {
+            letter = '_';
+        }
+    }
+    return name;
+}
+
+std::string node_file_name(const std::string &host)
+{
+    return with_host(forms[0], host);
+}
+
+std::string whole_file_name(const std::string &host)
+{
+    return with_host(forms[1], host);
+}
+
+std::string parity_file_name(const std::string &host)
+{
+    return with_host(forms[2], host);
+}
+
+std::string message_log_name(int rank)
+{
+    return fmt::format("rank-{}.log", rank);
+}
+
+bool is_checkpoint_file(std::string_view name)
+{
+    return is_final_name(name) || is_final_name(without_suffix_of_writer(name));
+}
+
+std::vector<std::string> remove_checkpoint_files(const fs::path &path)
+{
+    std::vector<std::string> stays;
+
+    try {
+        const Directory directory(path);
+        if (directory.has_file(manifest_name)) {
+            directory.remove_file(manifest_name);
+            directory.sync();
+        }
+        for (const std::string &name : directory.names()) {
+            if (is_checkpoint_file(name) && directory.has_file(name)) {
+                directory.remove_file(name);
+            } else {
+                stays.push_back(name);
+            }
+        }
+    } catch (const Error &error) {
+        if (error.code() != ENOENT) {
+            throw;
+        }
+    }
+    if (stays.empty() && ::rmdir(path.c_str()) < 0 && errno != ENOENT) {
+        fail_errno(errno, "cannot remove directory {}", path.string());
+    }
+    return stays;
+}
+
+void remove_files_without_use(const fs::path &path, const Manifest &manifest)
+{
+    const Directory directory(path);
+
+    for (const std::string &name : directory.names()) {
+        const bool is_used =
+            name == manifest_name || name == trace_name ||
+            std::ranges::any_of(manifest.pieces,
+                                [&](const Piece &piece) { return piece.file == name; });
+        if (!is_used && is_checkpoint_file(name) && directory.has_file(name)) {
+            directory.remove_file(name);
+        }
+    }
+}
+
+} // namespace ckpt
