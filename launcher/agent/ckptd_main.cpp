@@ -13,6 +13,7 @@
 #include "common/host.hpp"
 #include "common/memory.hpp"
 #include "fabric/endpoint.hpp"
+#include "image/job_owner.hpp"
 #include "image/tiers.hpp"
 
 #include <CLI/CLI.hpp>
@@ -64,6 +65,7 @@ struct Options {
     std::uint64_t restart_number = 0;
     std::uint64_t incarnation = 0;
     std::string supervisor;
+    std::string owner_token;
     unsigned increments = 0;
     unsigned keep = 2;
     int nodes = 0;
@@ -158,6 +160,9 @@ void declare(CLI::App &app, Options &options)
     app.add_option("--supervisor", options.supervisor,
                    "File that says where `ckpt run` is to be found")
         ->envname("CKPT_SUPERVISOR");
+    app.add_option("--owner", options.owner_token,
+                   "Token of the launch, by which its agent takes the job over from its command")
+        ->envname(owner_variable);
     app.add_option("--incarnation", options.incarnation,
                    "Which launch of the job this is: agents of different ones do not "
                    "talk to each other")
@@ -195,6 +200,8 @@ Settings settings_from(const Options &options)
     settings.restart_number = options.restart_number;
     settings.incarnation = options.incarnation;
     settings.supervisor = options.supervisor;
+    settings.owner_token =
+        options.owner_token.empty() ? make_owner_token() : options.owner_token;
     settings.interval = CheckpointInterval::parse(options.interval);
     if (!options.mtbf.empty()) {
         settings.interval.give_mtbf(

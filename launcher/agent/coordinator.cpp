@@ -10,6 +10,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/processes.hpp"
+#include "image/job_directory.hpp"
 #include "image/message_log.hpp"
 #include "image/node_record.hpp"
 #include "journal/journal.hpp"
@@ -123,13 +124,7 @@ bool Coordinator::open_store()
     }
     try {
         Store store = Store::create(settings_.directory);
-        auto state = store.job_state(job_);
-        /* The same socket: of an agent of this launch that has died. */
-        bool taken = settings_.restart_job.empty() && store.is_live(job_) &&
-                     state && state->agent_socket != rank_socket();
-        if (taken) { /* another running job has this name */
-            job_ += "-" + std::to_string(getpid());
-        }
+        take_job();
         for (const Checkpoint &checkpoint : store.checkpoints(job_)) {
             if (is_leftover(checkpoint)) {
                 store.remove(checkpoint); /* of an agent that died */
@@ -146,10 +141,40 @@ bool Coordinator::open_store()
         flush_.reset();
         node_level_.reset();
         store_.reset();
+        ownership_.reset();
         store_error_ = error.what();
         spdlog::error("{}", store_error_);
     }
     return store_.has_value();
+}
+
+/* In the directory that all launches see. If another running job has this name, a new one gets
+ * another name. */
+void Coordinator::take_job()
+{
+    const auto take = [this] {
+        const std::filesystem::path directory = lasting_directory() / job_;
+        make_job_directory(directory);
+        ownership_ = std::make_shared<JobOwnership>(
+            directory,
+            JobOwnership::As{.token = settings_.owner_token, .keeps_lock = true},
+            JobOwnership::Take::ask);
+    };
+
+    try {
+        take();
+    } catch (const Error &error) {
+        if (error.code() != EBUSY || !settings_.restart_job.empty()) {
+            throw;
+        }
+        job_ += "-" + std::to_string(getpid());
+        take();
+    }
+}
+
+const std::filesystem::path &Coordinator::lasting_directory() const
+{
+    return settings_.slow_directory.empty() ? settings_.directory : settings_.slow_directory;
 }
 
 /* A directory that is no checkpoint, nor this node's part of one. */
@@ -191,6 +216,7 @@ void Coordinator::write_job_state(const char *text)
 {
     JobState state;
 
+    ownership_->require_ours(); /* a later launch has its own state */
     state.name = job_;
     state.state = text;
     state.host = settings_.host;
@@ -214,6 +240,7 @@ void Coordinator::end()
     }
     try {
         write_job_state(ended_as_.c_str());
+        ownership_->release();
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
@@ -352,10 +379,7 @@ std::uint64_t Coordinator::next_files_mark()
 {
     try {
         if (file_journal_.empty()) {
-            const std::filesystem::path &lasting = settings_.slow_directory.empty()
-                                                       ? settings_.directory
-                                                       : settings_.slow_directory;
-            const std::filesystem::path found = journal::provide_in(lasting / job_);
+            const std::filesystem::path found = journal::provide_in(lasting_directory() / job_);
             files_mark_ = journal::Journal::read(found, journal::Depth::headers).greatest_mark();
             file_journal_ = found;
         }

@@ -16,6 +16,7 @@
 #include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
 #include "agent/worker_thread.hpp"
+#include "image/job_owner.hpp"
 #include "image/node_record.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
@@ -154,6 +155,8 @@ class Coordinator : public NodeEvents, private RankPages
     void remember_launches();
     JobHistory history() const;
     void write_job_state(const char *state);
+    void take_job();
+    const std::filesystem::path &lasting_directory() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
@@ -228,6 +231,7 @@ class Coordinator : public NodeEvents, private RankPages
     std::uint64_t files_mark_ = 0; /* the greatest mark in it */
     std::string store_error_;
     std::optional<Store> store_;
+    std::shared_ptr<JobOwnership> ownership_; /* as long as store_; the workers ask it, too */
     std::uint64_t least_number_ = 1; /* that no checkpoint has had */
     std::vector<Node *> where_; /* by rank; null: not here */
     std::vector<std::string> hosts_; /* by rank: where it was last; empty: nowhere yet */

@@ -344,7 +344,7 @@ void Coordinator::perform(const action::Commit &)
     auto trace = std::make_shared<CheckpointTrace>(
         trace_.finish(job_, attempt_.number));
     worker_.run([this, manifest = manifest(), trace, directory = attempt_.directory,
-                 records = records(), may_be_apart = flush_ != nullptr,
+                 records = records(), ownership = ownership_, may_be_apart = flush_ != nullptr,
                  is_on_nodes = settings_.redundancy.kind != redundancy::Scheme::Kind::none] {
         write_trace(*trace, directory);
         try {
@@ -354,6 +354,7 @@ void Coordinator::perform(const action::Commit &)
                      *apart.begin());
             }
             fault_kill("agent-before-manifest");
+            ownership->require_ours();
             manifest.write(directory);
             const bool is_noted =
                 may_be_apart && (is_on_nodes || !apart.empty()) && note(manifest, directory, records);

@@ -213,8 +213,10 @@ void Coordinator::drop_old_records(const Store &store) const
  * the ranks may stand still for the next checkpoint. That one stays: it is the newest. */
 void Coordinator::collect_garbage()
 {
-    remover_.run([this, store = *store_, job = job_, keep = settings_.keep] {
+    remover_.run([this, store = *store_, job = job_, keep = settings_.keep,
+                  ownership = ownership_] {
         try {
+            ownership->require_ours();
             if (flush_) {
                 discard_flushed(store, job);
             } else {

@@ -61,7 +61,7 @@ std::string link_of(pid_t pid, std::string_view file)
 bool is_of_one_launch(std::string_view entry)
 {
     return entry.starts_with("CKPT_RESTART_") ||
-           entry.starts_with("CKPT_INCARNATION=");
+           entry.starts_with("CKPT_INCARNATION=") || entry.starts_with("CKPT_OWNER=");
 }
 
 /* By what it was called as or by what it is: mpirun is often a link. */

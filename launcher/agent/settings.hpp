@@ -36,6 +36,7 @@ struct Settings {
     std::string restart_job; /* set by `ckpt restart`: the name to keep */
     std::uint64_t restart_number = 0;
     std::filesystem::path supervisor; /* SupervisorFile of `ckpt run`; empty: there is none */
+    std::string owner_token; /* of the command that has started the job (image/job_owner.hpp) */
     std::uint64_t incarnation = 0; /* of the job: launches that `ckpt run` has made */
     CheckpointInterval interval = CheckpointInterval::parse("0");
     std::chrono::nanoseconds timeout = std::chrono::minutes(30);

@@ -12,6 +12,8 @@
 #include "cli/progress_line.hpp"
 #include "cli/restart_input.hpp"
 #include "cli/restart_line.hpp"
+#include "image/job_directory.hpp"
+#include "image/job_owner.hpp"
 
 #include "ckpt/input.h"
 
@@ -68,6 +70,7 @@ class RestartCommand : public Command
         options.current = ckpt_variables(environ);
         const RestartInput input = restart_input(found.directories, checkpoint);
         options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
+        options.supervision[owner_variable] = token_;
         Invocation invocation =
             restart_invocation(found.directories, checkpoint, options);
         continue_output_files(invocation, options.libraries);
@@ -75,9 +78,7 @@ class RestartCommand : public Command
             print(invocation, input.path);
             return exit_done;
         }
-        if (!force_) {
-            require_ended(found.directories, checkpoint.job);
-        }
+        const JobOwnership ownership = take_job(found.directories, checkpoint.job);
         bring_files_back(found.directories, checkpoint.job, &checkpoint, files);
         end_concealing(found.directories, checkpoint.job);
         if (checkpoint.is_on_nodes) {
@@ -115,20 +116,31 @@ class RestartCommand : public Command
     }
 
     /* Two copies of a job would write the same files. */
-    static void require_ended(const TierDirectories &directories,
-                              const std::string &job)
+    JobOwnership take_job(const TierDirectories &directories, const std::string &job) const
     {
-        auto tiers = Tiers::open(directories);
-        if (!tiers) {
-            return;
+        const std::filesystem::path directory = directories.lasting() / job;
+
+        if (auto tiers = Tiers::open(directories); tiers && !force_) {
+            wait_for_last_agent(*tiers, job, last_agent_ms);
         }
-        wait_for_last_agent(*tiers, job, last_agent_ms);
-        if (tiers->is_live(job)) {
-            stop_with(exit_refused,
-                      "job {} is still running; end it first, or use --force "
-                      "if you know that it is not",
-                      job);
+        make_job_directory(directory);
+        try {
+            return JobOwnership(directory, {.token = token_},
+                                force_ ? JobOwnership::Take::insist : JobOwnership::Take::ask);
+        } catch (const Error &error) {
+            if (error.code() != EBUSY) {
+                throw;
+            }
+            refuse(job, error.what());
         }
+    }
+
+    [[noreturn]] static void refuse(const std::string &job, const std::string &why)
+    {
+        stop_with(exit_refused,
+                  "job {} is still running ({}); end it first, or use --force if you know that "
+                  "it is not",
+                  job, why);
     }
 
     static void print(const Invocation &invocation, const std::filesystem::path &input)
@@ -149,6 +161,7 @@ class RestartCommand : public Command
     std::string mpirun_;
     std::string files_ = "rollback";
     std::string verify_ = "quick";
+    std::string token_ = make_owner_token();
     bool force_ = false;
     bool print_ = false;
 };

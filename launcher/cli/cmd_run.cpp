@@ -80,6 +80,7 @@ class RunCommand : public Command
         require_directory();
         JobRun job(options(command), batch_);
         require_name_is_free();
+        job.take(way_to_take());
         if (launcher_of(command[0]) == Launcher::other) {
             look_at_program(command[0]);
         }
@@ -183,6 +184,16 @@ class RunCommand : public Command
             stop_with(exit_refused, "job {} is running already in {}",
                       settings_.name(), settings_.directories().text());
         }
+    }
+
+    /* The scheduler knows whether the node of the last launch is lost. */
+    JobOwnership::Take way_to_take() const
+    {
+        const auto tiers = Tiers::open(settings_.directories());
+        const auto launch = tiers ? tiers->job_state(settings_.name()) : std::nullopt;
+
+        return launch && batch_.has_lost(*launch) ? JobOwnership::Take::insist
+                                                  : JobOwnership::Take::ask;
     }
 
     JobSettings settings_;

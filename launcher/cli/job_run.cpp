@@ -19,6 +19,7 @@
 #include "agent/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "image/job_directory.hpp"
 #include "journal/concealed.hpp"
 #include "journal/drop.hpp"
 #include "journal/place.hpp"
@@ -135,6 +136,19 @@ std::filesystem::path JobRun::supervisor_file() const
 }
 
 /* Launches of a job have numbers that grow, also over several `ckpt run`. */
+void JobRun::take(JobOwnership::Take take)
+{
+    try {
+        ownership_.emplace(options_.directories.lasting() / options_.job,
+                           JobOwnership::As{token_, true, true}, take);
+    } catch (const Error &error) {
+        if (error.code() != EBUSY) {
+            throw;
+        }
+        stop_with(exit_refused, "job {} is running already: {}", options_.job, error.what());
+    }
+}
+
 Environment JobRun::supervision()
 {
     using namespace std::chrono;
@@ -144,6 +158,7 @@ Environment JobRun::supervision()
     Environment all = {{supervisor_variable, supervisor_file().string()},
                        {incarnation_variable, std::to_string(incarnation_)},
                        {command_variable, command_identity(options_.command)},
+                       {owner_variable, token_},
                        {CKPT_INPUT_VARIABLE, input_->variable()}};
     if (acts_for_launcher_) {
         all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
@@ -283,6 +298,7 @@ int JobRun::run()
     }
     reveal_outputs(code);
     forget_input(code);
+    ownership_->release();
     forget_directory();
     return code;
 }
@@ -363,12 +379,15 @@ void JobRun::forget_input(int code)
 void JobRun::forget_directory() const
 {
     const auto directory = supervisor_file().parent_path();
-    std::error_code error;
 
     if (newest_number(options_.directories, options_.job) == 0) {
         journal::forget(journal::directory_in(directory));
     }
-    std::filesystem::remove(directory, error); /* if it is empty */
+    try {
+        remove_job_directory_if_empty(directory);
+    } catch (const Error &error) {
+        fmt::print(stderr, "ckpt: {}\n", error.what());
+    }
 }
 
 /* ---- After a launch --------------------------------------------------------------- */

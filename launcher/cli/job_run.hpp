@@ -12,6 +12,7 @@
 #include "cli/restart_line.hpp"
 #include "cli/supervised_launch.hpp"
 #include "gather/gathering.hpp"
+#include "image/job_owner.hpp"
 #include "supervise/restart_policy.hpp"
 
 #include <chrono>
@@ -46,6 +47,9 @@ class JobRun
 
     /* Signals wait from now on. `batch` must live longer. Throws Error. */
     JobRun(Options options, const BatchOptions &batch);
+
+    /* Makes the job this command's, until it ends. */
+    void take(JobOwnership::Take take);
 
     /* Runs the job to its end; the exit code. Throws Error. */
     int run();
@@ -93,6 +97,8 @@ class JobRun
     bool acts_for_launcher_ = false; /* so that ranks that die can be replayed */
     bool is_warned_ = false; /* between two launches */
     RestartPolicy policy_;
+    const std::string token_ = make_owner_token();
+    std::optional<JobOwnership> ownership_;
     std::uint64_t incarnation_ = 0;
     std::uint64_t newest_ = 0; /* checkpoint when this command began */
     std::uint64_t before_ = 0; /* those up to this one are not its own */

@@ -11,6 +11,7 @@
 #include "common/host.hpp"
 #include "common/processes.hpp"
 #include "image/job_directory.hpp"
+#include "image/job_owner.hpp"
 #include "image/json_fields.hpp"
 #include "image/piece_chain.hpp"
 
@@ -356,6 +357,9 @@ bool Store::is_live(const std::string &job) const
 {
     std::optional<JobState> state;
     try {
+        if (has_owner_record(directory_ / job)) {
+            return owner_of(directory_ / job).has_value();
+        }
         state = job_state(job);
     } catch (const Error &) {
         return true; /* cannot be told: not sure that it is dead */

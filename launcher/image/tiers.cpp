@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/job_owner.hpp"
 #include "image/node_record.hpp"
 
 #include <algorithm>
@@ -122,8 +123,11 @@ std::optional<JobState> Tiers::job_state(const std::string &job) const
 
 bool Tiers::is_live(const std::string &job) const
 {
-    return std::ranges::any_of(stores_,
-                               [&](const Store &store) { return store.is_live(job); });
+    try {
+        return owner_of(records(job)).has_value();
+    } catch (const Error &) {
+        return true; /* cannot be told: not sure that it is dead */
+    }
 }
 
 std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
