@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One owner of a job at a time: after a power failure, in another container, and when two
+restart it at once."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from ckpttest import processes, programs
+from ckpttest.settings import PATIENCE
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes name spaces")
+
+
+def job_file(lab):
+    (path,) = lab.store.glob("*/job.json")
+    return path
+
+
+def save_and_lose_power(lab, job):
+    """A checkpoint; then everything of the job dies at once, its agent first."""
+    lab.checkpoint(job)
+    (status,) = lab.ckpt_json("status", job.pid)
+    lose_power(job, status["agent_pid"])
+
+
+def lose_power(job, agent):
+    os.kill(agent, signal.SIGKILL)
+    job.kill()
+    assert processes.wait_until_gone([agent], PATIENCE)
+
+
+def test_of_two_restarts_one_goes_on(lab):
+    job = lab.start(programs.ring(10**8))
+    job.wait_for("^step")
+    save_and_lose_power(lab, job)
+    assert json.loads(job_file(lab).read_text(encoding="utf-8"))["state"] == "running"
+    both = [lab.restart(), lab.restart()]
+    codes = {}
+    while not codes:
+        codes = {one: one.process.poll() for one in both if not one.run_on(0.05)}
+    (refused,) = codes
+    (other,) = set(both) - {refused}
+    assert refused.finish() == 4
+    assert any("is still running" in line for line in refused.lines)
+    other.wait_for("^step")
+    lab.checkpoint(other)
+
+
+@as_root
+def test_a_node_that_lost_power_does_not_hold_its_job(lab):
+    job = lab.start(programs.ring(10**8))
+    job.wait_for("^step")
+    save_and_lose_power(lab, job)
+    lab.wrap = lambda command: ["unshare", "--uts", "sh", "-c",
+                                'hostname elsewhere; exec "$@"', "sh", *command]
+    again = lab.restart()
+    again.wait_for("^step")
+    refused = lab.ckpt("restart")
+    assert refused.returncode == 4
+    assert "is still running" in refused.stderr
+
+
+@as_root
+def test_a_container_that_is_gone_does_not_hold_its_job(lab):
+    """Its process ids mean nothing here: a process of ours may have its agent's."""
+    contained = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    lab.wrap = lambda command: [*contained, *command]
+    job = lab.start(programs.ring(10**8), CKPT_INTERVAL="0.5s", CKPT_NAME="contained")
+    job.wait_for("^step")
+    while not lab.checkpoints():
+        assert job.run_on(0.05)
+    job.kill()
+    again = lab.restart()
+    again.wait_for("^step")
