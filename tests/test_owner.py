@@ -75,3 +75,25 @@ def test_a_container_that_is_gone_does_not_hold_its_job(lab):
     job.kill()
     again = lab.restart()
     again.wait_for("^step")
+
+
+def test_two_nodes_of_one_name_are_refused(lab):
+    """Their pieces would take each other's place. The program goes on."""
+    node = lab.directory / "node"
+    node.write_text(
+        "#!/bin/sh\n"
+        f"export CKPT_RUN_DIR={lab.directory}/run$OMPI_COMM_WORLD_RANK CKPT_HOST=same CKPT_NODES=2\n"
+        'exec "$@"\n',
+        encoding="utf-8",
+    )
+    node.chmod(0o755)
+    for rank in range(2):
+        (lab.directory / f"run{rank}").mkdir(mode=0o700)
+    program = programs.ring(10**8)
+    program.argv = [node, *program.argv]
+    job = lab.start(program)
+    job.wait_for("^step")
+    refused = lab.ckpt("checkpoint", job.pid, CKPT_RUN_DIR=lab.directory / "run0")
+    assert refused.returncode != 0
+    assert "two nodes have the name same" in refused.stderr
+    job.wait_for("^step")

@@ -320,11 +320,29 @@ bool Coordinator::can_name_logs() const
     return log.native().size() < sizeof(ckpt_message::text);
 }
 
+/* Pieces have the names of nodes: one would take the place of the other. Why there is no
+ * checkpoint, or nothing. */
+std::string Coordinator::name_of_two_nodes() const
+{
+    std::map<std::string, const Node *> named;
+
+    for (const Node *node : where_) {
+        if (node != nullptr && named.try_emplace(node->host(), node).first->second != node) {
+            return fmt::format("two nodes have the name {}: give each its own (CKPT_HOST)",
+                               node->host());
+        }
+    }
+    return {};
+}
+
 void Coordinator::start(std::vector<Waiting> clients, Time now,
                         Protocol protocol)
 {
     std::string obstacle = machine_.obstacle();
 
+    if (obstacle.empty()) {
+        obstacle = name_of_two_nodes();
+    }
     if (obstacle.empty() && !open_store()) {
         obstacle = store_error_;
     }

@@ -156,6 +156,7 @@ class Coordinator : public NodeEvents, private RankPages
     JobHistory history() const;
     void write_job_state(const char *state);
     void take_job();
+    std::string name_of_two_nodes() const;
     const std::filesystem::path &lasting_directory() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);

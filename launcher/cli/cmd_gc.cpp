@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
 #include "common/host.hpp"
+#include "image/job_owner.hpp"
 #include "image/node_garbage.hpp"
 
 #include <fmt/core.h>
@@ -40,6 +41,13 @@ bool is_in(const std::set<std::filesystem::path> &directories, const std::filesy
     });
 }
 
+/* What a restart of the job reads; 0: nothing. */
+std::uint64_t used_of(const Tiers &tiers, const std::string &job)
+{
+    const auto owner = owner_of(tiers.records(job));
+    return owner ? owner->uses : 0;
+}
+
 class GcCommand : public Command
 {
   public:
@@ -62,8 +70,12 @@ class GcCommand : public Command
         for (const std::string &job : job_.empty() ? tiers.jobs() : Words{job_}) {
             done.merge(collect_on_nodes(tiers, job));
         }
+        Store::InUse in_use;
+        for (const std::string &job : tiers.jobs()) {
+            in_use[job] = used_of(tiers, job);
+        }
         for (const Store &store : tiers.stores()) {
-            collect(store, tiers.directories().has_slow(), done);
+            collect(store, tiers.directories().has_slow(), done, in_use);
         }
         return exit_done;
     }
@@ -71,12 +83,12 @@ class GcCommand : public Command
   private:
     /* But those in directories that have been looked at already. */
     void collect(const Store &store, bool says_where,
-                 const std::set<std::filesystem::path> &done) const
+                 const std::set<std::filesystem::path> &done, const Store::InUse &in_use) const
     {
         for (const std::string &job : job_.empty() ? store.jobs() : Words{job_}) {
             say_unreadable(store.checkpoints(job));
         }
-        for (const Checkpoint &checkpoint : store.garbage(keep_, job_)) {
+        for (const Checkpoint &checkpoint : store.garbage(keep_, job_, in_use)) {
             if (is_in(done, checkpoint.directory)) {
                 continue;
             }
@@ -94,7 +106,7 @@ class GcCommand : public Command
     std::set<std::filesystem::path> collect_on_nodes(const Tiers &tiers,
                                                      const std::string &job) const
     {
-        NodeGarbage garbage = node_garbage(tiers, job, keep_);
+        NodeGarbage garbage = node_garbage(tiers, job, keep_, used_of(tiers, job));
 
         for (const Checkpoint &checkpoint : garbage.noted) {
             if (!dry_run_) {

@@ -78,7 +78,7 @@ class RestartCommand : public Command
             print(invocation, input.path);
             return exit_done;
         }
-        const JobOwnership ownership = take_job(found.directories, checkpoint.job);
+        const JobOwnership ownership = take_job(found.directories, checkpoint);
         bring_files_back(found.directories, checkpoint.job, &checkpoint, files);
         end_concealing(found.directories, checkpoint.job);
         if (checkpoint.is_on_nodes) {
@@ -116,8 +116,10 @@ class RestartCommand : public Command
     }
 
     /* Two copies of a job would write the same files. */
-    JobOwnership take_job(const TierDirectories &directories, const std::string &job) const
+    JobOwnership take_job(const TierDirectories &directories,
+                          const Checkpoint &checkpoint) const
     {
+        const std::string &job = checkpoint.job;
         const std::filesystem::path directory = directories.lasting() / job;
 
         if (auto tiers = Tiers::open(directories); tiers && !force_) {
@@ -125,7 +127,7 @@ class RestartCommand : public Command
         }
         make_job_directory(directory);
         try {
-            return JobOwnership(directory, {.token = token_},
+            return JobOwnership(directory, {.token = token_, .uses = checkpoint.number},
                                 force_ ? JobOwnership::Take::insist : JobOwnership::Take::ask);
         } catch (const Error &error) {
             if (error.code() != EBUSY) {

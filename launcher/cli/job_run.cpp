@@ -136,11 +136,12 @@ std::filesystem::path JobRun::supervisor_file() const
 }
 
 /* Launches of a job have numbers that grow, also over several `ckpt run`. */
-void JobRun::take(JobOwnership::Take take)
+/* checkpoint: that is about to be restarted; 0: none. */
+void JobRun::take_for(std::uint64_t checkpoint, JobOwnership::Take take)
 {
     try {
         ownership_.emplace(options_.directories.lasting() / options_.job,
-                           JobOwnership::As{token_, true, true}, take);
+                           JobOwnership::As{token_, true, true, checkpoint}, take);
     } catch (const Error &error) {
         if (error.code() != EBUSY) {
             throw;
@@ -200,6 +201,7 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
 {
     RestartOptions options;
 
+    take_for(checkpoint.number, JobOwnership::Take::ask); /* from the agent of the last launch */
     bring_files_back(options_.directories, options_.job, &checkpoint, options_.files);
     options.libraries = library_directory();
     options.current = ckpt_variables(environ);

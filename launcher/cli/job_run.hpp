@@ -49,7 +49,7 @@ class JobRun
     JobRun(Options options, const BatchOptions &batch);
 
     /* Makes the job this command's, until it ends. */
-    void take(JobOwnership::Take take);
+    void take(JobOwnership::Take take) { take_for(0, take); }
 
     /* Runs the job to its end; the exit code. Throws Error. */
     int run();
@@ -58,6 +58,7 @@ class JobRun
     Invocation first_start();
     Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
+    void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
     Environment supervision();
     std::filesystem::path supervisor_file() const;
 

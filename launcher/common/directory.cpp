@@ -72,7 +72,7 @@ std::vector<std::string> Directory::names() const
     return names;
 }
 
-bool Directory::has_file(const std::string &name) const
+Directory::Entry Directory::entry(const std::string &name) const
 {
     struct stat status;
 
@@ -80,9 +80,10 @@ bool Directory::has_file(const std::string &name) const
         if (errno != ENOENT) {
             fail_errno(errno, "cannot use {}", (path_ / name).string());
         }
-        return false;
+        return Entry::none;
     }
-    return S_ISREG(status.st_mode) && status.st_uid == ::geteuid();
+    return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() ? Entry::own_file
+                                                                   : Entry::other;
 }
 
 void Directory::remove_file(const std::string &name) const

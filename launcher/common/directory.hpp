@@ -23,8 +23,13 @@ class Directory
 
     /* Of all that is in it, in order. */
     std::vector<std::string> names() const;
-    /* Whether that is a regular file of ours, and no link to one. */
-    bool has_file(const std::string &name) const;
+    enum class Entry {
+        none,
+        own_file, /* regular, and no link to one */
+        other,
+    };
+    Entry entry(const std::string &name) const;
+    bool has_file(const std::string &name) const { return entry(name) == Entry::own_file; }
     /* It may have gone already. */
     void remove_file(const std::string &name) const;
     void sync() const;

@@ -140,9 +140,10 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
             directory.sync();
         }
         for (const std::string &name : directory.names()) {
-            if (is_checkpoint_file(name) && directory.has_file(name)) {
+            const Directory::Entry entry = directory.entry(name);
+            if (is_checkpoint_file(name) && entry == Directory::Entry::own_file) {
                 directory.remove_file(name);
-            } else {
+            } else if (entry != Directory::Entry::none) { /* or somebody else removes it */
                 stays.push_back(name);
             }
         }

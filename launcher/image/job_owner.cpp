@@ -87,7 +87,8 @@ std::string text_of(const JobOwner &owner)
     const Json json = {{"token", owner.token},
                        {"keeps_lock", owner.keeps_lock},
                        {"place", json_of(owner.place)},
-                       {"runner", json_of(owner.runner)}};
+                       {"runner", json_of(owner.runner)},
+                       {"uses", owner.uses}};
 
     return json.dump(1) + "\n";
 }
@@ -116,6 +117,7 @@ std::optional<JobOwner> read_record(int fd, const fs::path &path)
     fields.get("keeps_lock", owner.keeps_lock);
     owner.place = place_from(fields.object("place"));
     owner.runner = place_from(fields.object("runner"));
+    fields.get("uses", owner.uses);
     return owner;
 }
 
@@ -272,11 +274,12 @@ JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take tak
                                 found.owner ? found.owner->text() : "another command"),
                     EBUSY);
     }
-    record_ = {as.token, ProcessPlace::own(), as.keeps_lock, {}};
+    record_ = {as.token, ProcessPlace::own(), as.keeps_lock, {}, as.uses};
     if (as.is_runner) {
         record_.runner = record_.place;
     } else if (is_same_launch) {
         record_.runner = found.owner->runner;
+        record_.uses = found.owner->uses;
     }
     file_ = put_in_place(path_, record_);
 }

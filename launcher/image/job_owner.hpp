@@ -40,6 +40,7 @@ struct JobOwner {
     ProcessPlace place;
     bool keeps_lock = false; /* until it ends */
     ProcessPlace runner;     /* the `ckpt run` that starts the job again; or empty */
+    std::uint64_t uses = 0;  /* checkpoint that this launch goes on from; 0: none */
 
     std::string text() const; /* "process 17 on host-a" */
 };
@@ -64,6 +65,7 @@ class JobOwnership
         std::string token;       /* of the launch, not empty: who has the same gives way */
         bool keeps_lock = false; /* this process stays until it has no use for the job */
         bool is_runner = false;  /* and starts it again if that fails */
+        std::uint64_t uses = 0;  /* checkpoint that it restarts; 0: what the launch uses */
     };
 
     /* Throws Error, of code EBUSY if another one owns it. */

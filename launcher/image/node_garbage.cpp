@@ -128,7 +128,8 @@ std::vector<std::string> remove_directory(const Checkpoint &checkpoint)
 
 } // namespace
 
-NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep)
+NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep,
+                         std::uint64_t used)
 {
     const ByNumber all = look_at(tiers, job);
     NodeGarbage garbage;
@@ -136,11 +137,11 @@ NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t
 
     for (auto it = all.rbegin(); it != all.rend(); ++it) {
         const auto &[number, found] = *it;
-        if (found.record && sure >= keep) {
+        if (found.record && sure >= keep && number != used) {
             garbage.noted.push_back(noted(*found.record, job, number));
         } else if (found.record) {
             garbage.needed.insert(found.record->directory);
-        } else if (found.here && !found.is_unreadable &&
+        } else if (found.here && !found.is_unreadable && number != used &&
                    sure >= (found.is_whole ? keep : 1)) { /* nobody works on an old one */
             garbage.left.push_back(*found.here);
         }

@@ -28,7 +28,8 @@ struct NodeGarbage {
  * newer: sure is one that is whole where all nodes see it, or in this node's directory; and one
  * that is protected, unless this node should have a piece of it that it has not. Throws Error.
  */
-NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep);
+NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t keep,
+                         std::uint64_t used = 0);
 
 /* Its record first, so that what is half removed never looks whole; then what is here. What is
  * on other nodes stays. Returns what Store::remove() does. Throws Error. */

@@ -237,10 +237,10 @@ void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
 /* Those of one job that collect_garbage() removes, newest first: what is newer never
  * lacks what it was made on top of. */
 std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
-                                   std::size_t keep, bool live)
+                                   std::size_t keep, bool live, std::uint64_t used)
 {
     std::vector<Checkpoint> garbage;
-    std::set<std::uint64_t> needed;
+    std::set<std::uint64_t> needed = {used};
     std::size_t committed = 0;
     bool may_be_needed = false;
     for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
@@ -522,8 +522,8 @@ std::vector<std::string> Store::foreign_directories() const
     return names;
 }
 
-std::vector<Checkpoint> Store::garbage(std::size_t keep,
-                                       const std::string &job) const
+std::vector<Checkpoint> Store::garbage(std::size_t keep, const std::string &job,
+                                       const InUse &in_use) const
 {
     if (keep < 1) {
         fail("at least one checkpoint must be kept");
@@ -533,7 +533,9 @@ std::vector<Checkpoint> Store::garbage(std::size_t keep,
         job.empty() ? jobs() : std::vector<std::string>{job};
     for (const std::string &name : names) {
         if (is_job_directory(directory_ / name)) {
-            std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name)),
+            const auto used = in_use.find(name);
+            std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name),
+                                         used == in_use.end() ? 0 : used->second),
                               std::back_inserter(found));
         }
     }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -61,6 +62,9 @@ struct Checkpoint {
 class Store
 {
   public:
+    /* Checkpoints of jobs that a restart reads. */
+    using InUse = std::map<std::string, std::uint64_t>;
+
     /* Opens the directory; it must exist and belong to us. */
     explicit Store(std::filesystem::path directory);
     /* The same, but makes it first (mode 0700) if it is not there. */
@@ -108,9 +112,9 @@ class Store
      * each job (of one job, if named) stay: older ones, damaged ones that are older
      * than a committed one, and incomplete ones nobody works on. Nothing that is older than
      * one that cannot be read, which may be made on top of it; nothing of a directory
-     * that ckpt has not made. */
-    std::vector<Checkpoint> garbage(std::size_t keep,
-                                    const std::string &job = "") const;
+     * that ckpt has not made; nothing that is in use. */
+    std::vector<Checkpoint> garbage(std::size_t keep, const std::string &job = "",
+                                    const InUse &in_use = {}) const;
     /* Removes it. Returns what was removed. */
     std::vector<Checkpoint> collect_garbage(std::size_t keep,
                                             const std::string &job = "") const;

@@ -183,6 +183,16 @@ TEST_F(JobOwners, ARunnerReleasesWhatItsAgentHasTaken)
     EXPECT_FALSE(has_owner_record(scratch_.path()));
 }
 
+/* Until the launch that goes on from it is over. */
+TEST_F(JobOwners, TheAgentKeepsWhatItsCommandRestarts)
+{
+    const JobOwnership command(scratch_.path(), {.token = "a", .uses = 7}, Take::ask);
+    const JobOwnership agent = take("a");
+    EXPECT_EQ(owner_of(scratch_.path())->uses, 7u);
+    const JobOwnership other = take("b", Take::insist);
+    EXPECT_EQ(owner_of(scratch_.path())->uses, 0u);
+}
+
 TEST_F(JobOwners, AProcessOfTheSameNumberIsAnother)
 {
     (void)take("a");

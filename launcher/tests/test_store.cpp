@@ -278,6 +278,19 @@ TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
 }
 
+TEST_F(StoreTest, WhatARestartReadsStays)
+{
+    for (std::uint64_t number = 1; number <= 4; number++) {
+        commit("a", number);
+        commit("b", number);
+    }
+    std::vector<std::string> removed;
+    for (const Checkpoint &checkpoint : store_.garbage(1, "", {{"a", 2}})) {
+        removed.push_back(checkpoint.name());
+    }
+    EXPECT_EQ(removed, (std::vector<std::string>{"a/3", "a/1", "b/3", "b/2", "b/1"}));
+}
+
 /* A user's results have the names of jobs and checkpoints. */
 TEST_F(StoreTest, WhatCkptHasNotMadeStays)
 {
