@@ -377,6 +377,101 @@ while True:
         job.wait_for(f"^step {shown}$", count=2)
 
 
+def test_all_descriptors_may_be_in_use(lab):
+    """The limit stays the program's."""
+    script = """
+import os, resource, time
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (60, hard))
+last = None
+try:
+    while True:
+        last = os.open("/dev/null", os.O_RDONLY)
+except OSError:
+    pass
+while True:
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (60, hard)
+    os.fstat(last)
+    try:
+        os.open("/dev/null", os.O_RDONLY)
+        raise AssertionError("one more than the limit")
+    except OSError:
+        print("step", last, flush=True)
+    time.sleep(0.02)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    shown = job.wait_for("^step .*$").group(0)
+    for number in (1, 2):
+        last = alone.save(lab)
+        job.wait_for("^step", count=3)  # it goes on as before
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for(f"^{shown}$", count=3)
+
+
+@pytest.mark.parametrize("snapshot, named", [("stop", False), ("cow", True), ("cll", False)])
+def test_large_files_are_saved_without_a_copy(lab, snapshot, named):
+    """300 MiB that the program has both open and mapped."""
+    script = """
+import hashlib, mmap, os, sys
+size = 300 << 20
+named = sys.argv[1] == "True"
+flags = os.O_RDWR | os.O_CREAT
+file = os.open("array", flags, 0o600) if named else os.memfd_create("array")
+os.ftruncate(file, size)
+block = hashlib.sha256(b"seed").digest() * (1 << 15)
+memory = mmap.mmap(file, size)
+for at in range(0, size, len(block)):
+    memory[at:at + 40] = b"%032d" % at + block[:8]
+    memory[at + 40:at + len(block)] = block[40:]
+answer = hashlib.blake2b(memory).hexdigest()
+
+def own():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+first = own()
+step = 0
+while True:
+    assert hashlib.blake2b(memory).hexdigest() == answer
+    assert os.pread(file, 32, 7 << 20) == b"%032d" % (7 << 20)
+    assert own() < first + (50 << 10), (first, own())
+    print("step", step, flush=True)
+    step += 1
+"""
+    job = alone.start(lab, sys.executable, "-c", script, named, CKPT_SNAPSHOT=snapshot)
+    job.wait_for("^step 0$")
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^step", count=2)
+
+
+def test_a_checkpoint_fills_no_holes(lab):
+    """Of shared memory that is hardly used, mapped whole; a restart neither."""
+    script = """
+import mmap, os, time
+size = 2 << 30
+file = os.memfd_create("array")
+os.ftruncate(file, size)
+memory = mmap.mmap(file, size)
+places = {at: bytes([at % 251]) * 5000 for at in (0, 1 << 30, (1 << 30) + 10000, size - 5000)}
+for at, text in places.items():
+    memory[at:at + len(text)] = text
+while True:
+    assert os.fstat(file).st_blocks < 1000, os.fstat(file).st_blocks
+    assert all(memory[at:at + len(text)] == text for at, text in places.items())
+    print("step", flush=True)
+    time.sleep(0.02)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step$")
+    for number in (1, 2):
+        last = alone.save(lab)
+        job.wait_for("^step$", count=3)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step$", count=3)
+
+
 def test_threads_keep_processors_and_priority(lab):
     """Which they have set themselves, and only those."""
     script = """

@@ -39,6 +39,8 @@ const char *region_kind(std::uint32_t kind)
         return "shared-elsewhere";
     case CKPT_REGION_VDSO:
         return "vdso";
+    case CKPT_REGION_FILE_CONTENT:
+        return "file-content";
     default:
         return "unknown";
     }

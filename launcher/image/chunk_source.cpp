@@ -50,9 +50,15 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
         return;
     }
     if (job.is_file) {
-        std::uint64_t length = std::min(end, runs.back().end) - job.address;
-        memory.read_file_mapping(job.address, chunk.first(length), job.end_of_file);
-        std::ranges::fill(chunk.subspan(length), std::byte{0});
+        std::uint64_t at = job.address;
+        for (const ckpt_range &run : runs) {
+            const std::uint64_t from = std::max(at, run.start), to = std::min(end, run.end);
+            std::ranges::fill(chunk.subspan(at - job.address, from - at), std::byte{0});
+            memory.read_file_mapping(from, chunk.subspan(from - job.address, to - from),
+                                     job.end_of_file);
+            at = to;
+        }
+        std::ranges::fill(chunk.subspan(at - job.address), std::byte{0});
         return;
     }
     memory.read_runs(job.address, runs, chunk);

@@ -74,7 +74,7 @@ void RankCapture::require_standing() const
 
 const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
-    plan_ = plan_chunks(memory_, image_, chunk_size, part,
+    plan_ = plan_chunks(memory_, image_, process_.pid, chunk_size, part,
                         is_partial_ ? process_.changes.get() : nullptr);
     find_ends_of_files(plan_, image_, process_.pid);
     require_standing();

@@ -91,7 +91,7 @@ void require_sane_regions(const RankImage &image, const std::string &whose)
                  whose, i, region.start, region.end);
         }
         if (region.kind < CKPT_REGION_ANONYMOUS ||
-            region.kind > CKPT_REGION_SHARED_ELSEWHERE) {
+            region.kind > CKPT_REGION_FILE_CONTENT) {
             fail("{}: region {:#x} is of an unknown kind {}", whose,
                  region.start, region.kind);
         }

@@ -319,6 +319,9 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
         void *unused;
         int error;
 
+        if (region->kind == CKPT_REGION_FILE_CONTENT) {
+            continue; /* in its file */
+        }
         if (stage->address == 0 && (region->kind == CKPT_REGION_FILE ||
                                     region->kind == CKPT_REGION_FILE_SHARED)) {
             error = ckpt_restore_stage(restore, i, 0, &unused, failure);

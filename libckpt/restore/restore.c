@@ -37,7 +37,7 @@ static int check_region(const struct ckpt_snapshot *snapshot,
     if (region->start >= region->end || region->start % PAGE != 0 ||
         region->end % PAGE != 0 || region->start < free_from ||
         region->kind < CKPT_REGION_ANONYMOUS ||
-        region->kind > CKPT_REGION_SHARED_ELSEWHERE ||
+        region->kind > CKPT_REGION_FILE_CONTENT ||
         region->path >= snapshot->strings_size) {
         return ckpt_fail(failure, -EINVAL, "region %x-%x of the image is wrong",
                          region->start, region->end);

@@ -16,6 +16,7 @@
 #include "sys/thread_pointer.h"
 #include "sys/xsave.h"
 #include "task/busy.h"
+#include "task/descriptor_room.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
 #include "task/parking.h"
@@ -446,8 +447,12 @@ static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
 
         if (status != 0) {
             return ckpt_fail(failure, status,
-                             "cannot stop the threads of this process "
-                             "(error %d)",
+                             status == -EMFILE
+                                 ? "cannot stop the threads of this process: it has all "
+                                   "descriptors open that it may have, and needs one "
+                                   "(ulimit -Hn; error %d)"
+                                 : "cannot stop the threads of this process "
+                                   "(error %d)",
                              -status);
         }
         if (round.running == 0) {
@@ -474,6 +479,7 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
         return report_deaf(failure, control.deaf);
     }
     control.deaf = 0;
+    ckpt_descriptor_room_make();
     open_gate();
     status = stop_threads(timeout_ms, failure);
     if (status != 0) {
@@ -506,6 +512,7 @@ void ckpt_threads_thaw(void)
     __atomic_store_n(&ckpt_parking.thaw, generation, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
     ckpt_busy_clear(CKPT_BUSY_FREEZING);
+    ckpt_descriptor_room_leave();
     ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
 }
 
