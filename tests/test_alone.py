@@ -472,6 +472,71 @@ while True:
         job.wait_for("^step$", count=3)
 
 
+def flags_script(body):
+    """A program that looks at the flags of its memory."""
+    return f"""
+import ctypes, mmap, os, time
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+size = 1 << 16
+
+def flags(address):
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            if line.startswith(f"{{address:x}}-"):
+                return next(x for x in lines if x.startswith("VmFlags:")).split()[1:]
+
+{body}
+"""
+
+
+def test_random_states_are_not_the_same_again(lab):
+    """Memory that may be dropped, as libc keeps them in for getrandom()."""
+    script = flags_script("""
+address = call(9, None, ctypes.c_size_t(size), 3, 0x28, -1, 0)
+if address < 0 or "dp" not in flags(address):
+    print("none", flush=True)
+    raise SystemExit
+ctypes.memset(address, 7, size)
+while True:
+    content = set(ctypes.string_at(address, size))
+    kept = "dp" in flags(address) and "wf" in flags(address)
+    print("step", *sorted(content), kept, flush=True)
+    time.sleep(0.02)
+""")
+    job = alone.start(lab, sys.executable, "-c", script)
+    if "none" in job.wait_for("^(none|step 7 True)$").group(0):
+        pytest.skip("this kernel has no such memory")
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step 0 True$")
+
+
+def test_sealed_memory_stays_sealed(lab):
+    script = flags_script("""
+address = call(9, None, ctypes.c_size_t(size), 3, 0x22, -1, 0)
+ctypes.memset(address, 7, size)
+if call(462, ctypes.c_void_p(address), ctypes.c_size_t(size), 0) != 0:
+    print("none", flush=True)
+    raise SystemExit
+while True:
+    assert set(ctypes.string_at(address, size)) == {7}
+    refused = call(10, ctypes.c_void_p(address), ctypes.c_size_t(size), 1)
+    print("step", refused, ctypes.get_errno(), flush=True)
+    time.sleep(0.02)
+""")
+    job = alone.start(lab, sys.executable, "-c", script)
+    if "none" in job.wait_for("^(none|step -1 1)$").group(0):
+        pytest.skip("this kernel seals no memory")
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step -1 1$", count=2)
+
+
 def test_threads_keep_processors_and_priority(lab):
     """Which they have set themselves, and only those."""
     script = """
