@@ -472,6 +472,68 @@ while True:
         job.wait_for("^step$", count=3)
 
 
+def test_robust_mutexes_of_threads_that_end(lab):
+    """Also if the thread is older than the restart: who waits hears of its end."""
+    source = lab.work / "robust.c"
+    program = lab.work / "robust"
+    source.write_text(
+        """
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t locked, wanted;
+static pthread_barrier_t ready;
+static void *hold(void *unused)
+{
+    pthread_mutex_lock(&locked);
+    pthread_barrier_wait(&ready);
+    while (access("go", F_OK) != 0)
+        usleep(2000);
+    pthread_mutex_lock(&wanted); /* after the restart */
+    return unused;
+}
+static void *await(void *mutex)
+{
+    const int error = pthread_mutex_lock(mutex);
+    printf("%s\\n", error == EOWNERDEAD ? "owner died" : "wrong");
+    fflush(stdout);
+    pthread_mutex_consistent(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+int main(void)
+{
+    pthread_mutexattr_t robust;
+    pthread_t holder, waiter;
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&locked, &robust);
+    pthread_mutex_init(&wanted, &robust);
+    pthread_barrier_init(&ready, NULL, 2);
+    pthread_create(&holder, NULL, hold, NULL);
+    pthread_barrier_wait(&ready);
+    pthread_create(&waiter, NULL, await, &locked);
+    puts("waiting");
+    fflush(stdout);
+    pthread_join(waiter, NULL);
+    pthread_join(holder, NULL);
+    await(&wanted);
+    puts("OK");
+    return 0;
+}
+""",
+        encoding="ascii",
+    )
+    subprocess.run(["gcc", "-pthread", "-o", program, source], check=True, timeout=PATIENCE)
+    job = alone.start(lab, program)
+    job.wait_for("^waiting$")
+    alone.save_twice_and_kill(lab, job)
+    (lab.work / "go").touch()
+    job.wait_for("^owner died$", count=2)
+    job.wait_for("^OK$")
+
+
 def flags_script(body):
     """A program that looks at the flags of its memory."""
     return f"""
