@@ -534,6 +534,58 @@ int main(void)
     job.wait_for("^OK$")
 
 
+def test_numa_policies_stay(lab):
+    """Of threads and of memory, as the program has set them."""
+    script = """
+import ctypes, mmap, threading, time
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+size = ctypes.c_size_t(1 << 16)
+nodes = ctypes.c_ulong(1)
+
+def policy(address=None):
+    mode, found = ctypes.c_int(), (ctypes.c_ulong * 16)()
+    flags = 2 if address else 0
+    assert call(239, ctypes.byref(mode), found, 1025, ctypes.c_void_p(address), flags) == 0
+    return mode.value, found[0]
+
+if call(238, 1, ctypes.byref(nodes), 64) != 0:  # prefer node 0
+    print("none", flush=True)
+    raise SystemExit
+call(238, 0, None, 0)
+states = {}
+
+def work(number):
+    if number > 0:
+        assert call(238, number, ctypes.byref(nodes), 64) == 0
+    while True:
+        states[number] = policy()
+        time.sleep(0.01)
+
+address = call(9, None, size, 3, 0x22, -1, 0)
+assert call(237, ctypes.c_void_p(address), size, 2, ctypes.byref(nodes), 64, 0) == 0
+other = call(9, None, size, 3, 0x22, -1, 0)
+for number in range(3):
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+time.sleep(0.2)
+while True:
+    states.clear()
+    while len(states) < 3:
+        time.sleep(0.01)
+    print("step", policy(), policy(address), sorted(states.items()), flush=True)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    state = job.wait_for("^(none|step .*)$").group(0)
+    if state == "none":
+        pytest.skip("this kernel knows no NUMA policies")
+    assert state == "step (0, 0) (2, 1) [(0, (0, 0)), (1, (1, 1)), (2, (2, 1))]"
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        assert job.wait_for("^step .*$").group(0) == state
+
+
 def flags_script(body):
     """A program that looks at the flags of its memory."""
     return f"""

@@ -19,6 +19,7 @@
 #include "task/descriptor_room.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
+#include "task/memory_policy.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
@@ -113,6 +114,7 @@ static void park(void *context)
     thread = &ckpt_parking.thread[place];
     thread->context = (uintptr_t)context;
     ckpt_pending_note_thread();
+    ckpt_memory_policy_note((size_t)place);
     ckpt_registrations_read(thread); /* fills in `tid` last */
     __atomic_fetch_add(&ckpt_parking.parked, 1, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAKE_PRIVATE, 1, NULL);

@@ -30,6 +30,7 @@
 #include "task/children.h"
 #include "task/credentials.h"
 #include "task/interrupted.h"
+#include "task/memory_policy.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/program_clock.h"
@@ -289,6 +290,9 @@ int ckpt_process_image(struct ckpt_context *context,
     ckpt_clock_stop(); /* again, behind the times that timers have left: none ends early */
     if (error == 0) {
         error = ckpt_file_content_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_memory_policy_save(&arena, excluded, (size_t)count, failure);
     }
     if (error == 0) {
         error = ckpt_advice_save(&arena, excluded, (size_t)count, failure);

@@ -35,6 +35,7 @@
 #include "task/deadline.h"
 #include "task/descriptor_room.h"
 #include "task/interrupted.h"
+#include "task/memory_policy.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/program_clock.h"
@@ -180,6 +181,7 @@ static int rebuild(const struct ckpt_resume_info *info,
         ckpt_deadlines_restarted();
         ckpt_interrupted_threads_restarted();
         ckpt_thread_attributes_restore();
+        ckpt_memory_policy_restore();
         ckpt_attributes_raise();
         error = ckpt_credentials_restore(failure); /* threads have their maker's */
     }

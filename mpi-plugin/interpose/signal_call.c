@@ -12,6 +12,7 @@
 
 #include "memory/advice.h"
 #include "sys/syscall.h"
+#include "task/memory_policy.h"
 #include "task/process_id.h"
 #include "task/signals.h"
 
@@ -46,7 +47,8 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
      IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |        \
      IN_WORD(SYS_sched_getaffinity, word) | IN_WORD(SYS_madvise, word) |       \
      IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word) |                    \
-     IN_WORD(SYS_mmap, word) | IN_WORD(NUMBER_MSEAL, word))
+     IN_WORD(SYS_mmap, word) | IN_WORD(NUMBER_MSEAL, word) |                   \
+     IN_WORD(SYS_mbind, word) | IN_WORD(SYS_set_mempolicy, word))
 
 __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = {
     CALLS_OF_WORD(0), CALLS_OF_WORD(1), CALLS_OF_WORD(2), CALLS_OF_WORD(3),
@@ -195,6 +197,10 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
         break;
     case SYS_mmap:
         ckpt_advice_mapping((int)a4);
+        break;
+    case SYS_mbind:
+    case SYS_set_mempolicy:
+        ckpt_memory_policy_given();
         break;
     case SYS_madvise:
     case SYS_mlock:
