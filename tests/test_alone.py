@@ -708,11 +708,12 @@ while True:
     job = alone.start(lab, sys.executable, "-c", script)
     is_nobody = r"^step \(65534, 65534, 65534\) \(65534, 65534, 65534\) \[7\] 0+$"
     job.wait_for(is_nobody)
-    last = alone.save(lab)
-    alone.kill(lab, job)
-    job.wait_for(f"restart 1 of .* from {last}")
-    job.wait_for("^step")
-    job.wait_for(is_nobody, count=3)
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step")
+        job.wait_for(is_nobody, count=3)
     assert not [line for line in job.lines if line.startswith("step") and "(0," in line]
 
 
