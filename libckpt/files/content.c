@@ -18,8 +18,7 @@
 #define MEBIBYTE ((uint64_t)1 << 20)
 #define COMPARED 65536 /* bytes at a time */
 
-/* So much is not copied: memory for it would be felt. Files open for direct transfers never
- * are, as those need memory and sizes that suit the disk. */
+/* So much is not copied: memory for it would be felt. */
 #define MAPPED_FROM (16 * MEBIBYTE)
 
 /* Of the user, in bytes; UINT64_MAX: none, so that what is free in the directory counts. */
@@ -221,7 +220,7 @@ static int save_from(const struct ckpt_file_save *save, int fd,
     if (error != 0) {
         return error;
     }
-    if (size >= MAPPED_FROM || (probe->status_flags & O_DIRECT) != 0) {
+    if (size >= MAPPED_FROM) {
         const int result = ckpt_file_map_content(save, fd, file, failure);
 
         if (result != 0) {
@@ -233,7 +232,13 @@ static int save_from(const struct ckpt_file_save *save, int fd,
         return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
                          probe->path);
     }
+    if ((probe->status_flags & O_DIRECT) != 0) { /* the memory does not suit the disk */
+        (void)ckpt_sys_fcntl(fd, F_SETFL, probe->status_flags & ~O_DIRECT);
+    }
     error = read_all(fd, bytes, file->size);
+    if ((probe->status_flags & O_DIRECT) != 0) {
+        (void)ckpt_sys_fcntl(fd, F_SETFL, probe->status_flags);
+    }
     return error == 0 ? 0
                       : ckpt_fail(failure, error, "cannot read %s: error %d",
                                   probe->path, -error);

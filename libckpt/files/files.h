@@ -48,6 +48,10 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
  */
 size_t ckpt_files_content_regions(const struct ckpt_region **regions_p);
 
+/* Whether large content may be shown by mappings (it may at first): not if a copy of the process
+ * is to hold it while the program goes on and changes the files. Context: quiesced. */
+void ckpt_files_allow_mappings(int allowed);
+
 /* Gives that memory back: the agent has read it, or will not. Context: quiesced. */
 void ckpt_files_release(void);
 

@@ -22,6 +22,7 @@
 #define PAGE_SIZE ((uint64_t)4096)
 #define MOST_VIEWS 256 /* mappings of one file by the program; more are not made use of */
 
+static int is_forbidden;
 static struct ckpt_region regions[CKPT_FILES_CONTENT_REGIONS];
 static size_t region_count;
 
@@ -171,9 +172,13 @@ int ckpt_file_map_content(const struct ckpt_file_save *save, int fd, struct ckpt
 {
     const size_t first = region_count;
     const uint64_t size = page_up(file->size);
-    const int error = find_views(save, file, failure);
     long start;
+    int error;
 
+    if (is_forbidden) {
+        return 0;
+    }
+    error = find_views(save, file, failure);
     if (error != 0) {
         return error;
     }
@@ -193,6 +198,11 @@ int ckpt_file_map_content(const struct ckpt_file_save *save, int fd, struct ckpt
     file->payload = (uint64_t)start;
     file->payload_size = file->size;
     return 1;
+}
+
+void ckpt_files_allow_mappings(int allowed)
+{
+    is_forbidden = !allowed;
 }
 
 size_t ckpt_files_content_regions(const struct ckpt_region **regions_p)

@@ -291,6 +291,13 @@ TEST_F(Files, LargeContentIsNotCopied)
             REQUIRE(pread(one, &hole, 1, offset * (off_t)mebibyte - 1) == 1 && hole == 0);
         }
     });
+    ckpt_files_allow_mappings(0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(ckpt_files_content_regions(&regions), 0u);
+    EXPECT_GT(own_memory(), before + 2 * data * mebibyte);
+    ckpt_files_allow_mappings(1);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_GT(ckpt_files_content_regions(&regions), 0u);
     const auto start = reinterpret_cast<void *>(regions[0].start);
     ckpt_files_release();
     EXPECT_EQ(ckpt_files_content_regions(&regions), 0u);
