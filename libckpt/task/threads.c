@@ -519,15 +519,20 @@ void ckpt_threads_thaw(void)
 }
 
 /* By tgkill() it would be a leader's request to park. */
-void ckpt_threads_notify_again(void)
+void ckpt_threads_notify(int tid)
 {
     siginfo_t info = {.si_signo = control.signal, .si_code = SI_QUEUE};
 
     info.si_pid = ckpt_sys_getpid();
-    while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_sys_gettid(),
-                         control.signal, (long)&info) == -EAGAIN) {
+    while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, control.signal,
+                         (long)&info) == -EAGAIN) {
         /* The queue of the user's signals is full, for a moment. */
     }
+}
+
+void ckpt_threads_notify_again(void)
+{
+    ckpt_threads_notify(ckpt_sys_gettid());
 }
 
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
