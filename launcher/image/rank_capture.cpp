@@ -97,10 +97,8 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned threads)
 {
     make_plan(options.chunk_size, PlanPart::all);
-    if (MemorySource::has_room(plan_)) {
-        source_ = std::make_unique<MemorySource>(memory_, plan_, threads,
-                                                 *options.cancelled);
-    } else {
+    source_ = MemorySource::copy(memory_, plan_, threads, *options.cancelled);
+    if (source_ == nullptr) {
         remark_ = "there is not enough memory for a copy of it";
         method_ = SnapshotMethod::stop;
     }

@@ -220,7 +220,7 @@ static int save_from(const struct ckpt_file_save *save, int fd,
     if (error != 0) {
         return error;
     }
-    if (size >= MAPPED_FROM) {
+    if (file->size >= MAPPED_FROM) { /* also if it is mostly holes: they take addresses */
         const int result = ckpt_file_map_content(save, fd, file, failure);
 
         if (result != 0) {
