@@ -144,7 +144,8 @@ PageRanges SharedData::of(const ckpt_region &region)
     }
     const std::uint64_t from = mapping->offset + (region.start - mapping->start);
     PageRanges pages;
-    for (const ckpt_range &data : data_of_file(fd.get(), from, from + (region.end - region.start))) {
+    const std::uint64_t to = from + (region.end - region.start);
+    for (const ckpt_range &data : data_of_file(fd.get(), from, to)) {
         append_range(pages, {region.start + (data.start - from), region.start + (data.end - from)});
     }
     return pages;
