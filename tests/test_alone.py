@@ -377,6 +377,283 @@ while True:
         job.wait_for(f"^step {shown}$", count=2)
 
 
+def test_all_descriptors_may_be_in_use(lab):
+    """The limit stays the program's."""
+    script = """
+import os, resource, time
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (60, hard))
+open("written", "w").close()  # the journal begins: not with a number of the program
+last = None
+try:
+    while True:
+        last = os.open("/dev/null", os.O_RDONLY)
+except OSError:
+    pass
+links = [os.readlink(f"/proc/self/fd/{n}") for n in range(60) if n != last]
+assert not [link for link in links if "journal" in link], links
+while True:
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (60, hard)
+    os.fstat(last)
+    try:
+        os.open("/dev/null", os.O_RDONLY)
+        raise AssertionError("one more than the limit")
+    except OSError:
+        print("step", last, flush=True)
+    time.sleep(0.02)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    shown = job.wait_for("^step .*$").group(0)
+    for number in (1, 2):
+        last = alone.save(lab)
+        job.wait_for("^step", count=3)  # it goes on as before
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for(f"^{shown}$", count=3)
+
+
+@pytest.mark.parametrize("snapshot, named", [("stop", False), ("cow", True), ("cll", False)])
+def test_large_files_are_saved_without_a_copy(lab, snapshot, named):
+    """300 MiB that the program has both open and mapped."""
+    script = """
+import hashlib, mmap, os, sys
+size = 300 << 20
+named = sys.argv[1] == "True"
+flags = os.O_RDWR | os.O_CREAT
+file = os.open("array", flags, 0o600) if named else os.memfd_create("array")
+os.ftruncate(file, size)
+block = hashlib.sha256(b"seed").digest() * (1 << 15)
+memory = mmap.mmap(file, size)
+for at in range(0, size, len(block)):
+    memory[at:at + 40] = b"%032d" % at + block[:8]
+    memory[at + 40:at + len(block)] = block[40:]
+answer = hashlib.blake2b(memory).hexdigest()
+
+def own():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+first = own()
+step = 0
+while True:
+    assert hashlib.blake2b(memory).hexdigest() == answer
+    assert os.pread(file, 32, 7 << 20) == b"%032d" % (7 << 20)
+    assert own() < first + (50 << 10), (first, own())
+    print("step", step, flush=True)
+    step += 1
+"""
+    job = alone.start(lab, sys.executable, "-c", script, named, CKPT_SNAPSHOT=snapshot)
+    job.wait_for("^step 0$")
+    alone.save_twice_and_kill(lab, job)
+    job.wait_for("^step", count=2)
+
+
+def test_a_checkpoint_fills_no_holes(lab):
+    """Of shared memory that is hardly used, mapped whole; a restart neither."""
+    script = """
+import mmap, os, time
+size = 2 << 30
+file = os.memfd_create("array")
+os.ftruncate(file, size)
+memory = mmap.mmap(file, size)
+places = {at: bytes([at % 251]) * 5000 for at in (0, 1 << 30, (1 << 30) + 10000, size - 5000)}
+for at, text in places.items():
+    memory[at:at + len(text)] = text
+while True:
+    assert os.fstat(file).st_blocks < 1000, os.fstat(file).st_blocks
+    assert all(memory[at:at + len(text)] == text for at, text in places.items())
+    print("step", flush=True)
+    time.sleep(0.02)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    job.wait_for("^step$")
+    for number in (1, 2):
+        last = alone.save(lab)
+        job.wait_for("^step$", count=3)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step$", count=3)
+
+
+def test_robust_mutexes_of_threads_that_end(lab):
+    """Also if the thread is older than the restart: who waits hears of its end."""
+    source = lab.work / "robust.c"
+    program = lab.work / "robust"
+    source.write_text(
+        """
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t locked, wanted;
+static pthread_barrier_t ready;
+static void *hold(void *unused)
+{
+    pthread_mutex_lock(&locked);
+    pthread_barrier_wait(&ready);
+    while (access("go", F_OK) != 0)
+        usleep(2000);
+    pthread_mutex_lock(&wanted); /* after the restart */
+    return unused;
+}
+static void *await(void *mutex)
+{
+    const int error = pthread_mutex_lock(mutex);
+    printf("%s\\n", error == EOWNERDEAD ? "owner died" : "wrong");
+    fflush(stdout);
+    pthread_mutex_consistent(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+int main(void)
+{
+    pthread_mutexattr_t robust;
+    pthread_t holder, waiter;
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&locked, &robust);
+    pthread_mutex_init(&wanted, &robust);
+    pthread_barrier_init(&ready, NULL, 2);
+    pthread_create(&holder, NULL, hold, NULL);
+    pthread_barrier_wait(&ready);
+    pthread_create(&waiter, NULL, await, &locked);
+    puts("waiting");
+    fflush(stdout);
+    pthread_join(waiter, NULL);
+    pthread_join(holder, NULL);
+    await(&wanted);
+    puts("OK");
+    return 0;
+}
+""",
+        encoding="ascii",
+    )
+    subprocess.run(["gcc", "-pthread", "-o", program, source], check=True, timeout=PATIENCE)
+    job = alone.start(lab, program)
+    job.wait_for("^waiting$")
+    alone.save_twice_and_kill(lab, job)
+    (lab.work / "go").touch()
+    job.wait_for("^owner died$", count=2)
+    job.wait_for("^OK$")
+
+
+def test_numa_policies_stay(lab):
+    """Of threads and of memory, as the program has set them."""
+    script = """
+import ctypes, mmap, threading, time
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+size = ctypes.c_size_t(1 << 16)
+nodes = ctypes.c_ulong(1)
+
+def policy(address=None):
+    mode, found = ctypes.c_int(), (ctypes.c_ulong * 16)()
+    flags = 2 if address else 0
+    assert call(239, ctypes.byref(mode), found, 1025, ctypes.c_void_p(address), flags) == 0
+    return mode.value, found[0]
+
+if call(238, 1, ctypes.byref(nodes), 64) != 0:  # prefer node 0
+    print("none", flush=True)
+    raise SystemExit
+call(238, 0, None, 0)
+states = {}
+
+def work(number):
+    if number > 0:
+        assert call(238, number, ctypes.byref(nodes), 64) == 0
+    while True:
+        states[number] = policy()
+        time.sleep(0.01)
+
+address = call(9, None, size, 3, 0x22, -1, 0)
+assert call(237, ctypes.c_void_p(address), size, 2, ctypes.byref(nodes), 64, 0) == 0
+other = call(9, None, size, 3, 0x22, -1, 0)
+for number in range(3):
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+time.sleep(0.2)
+while True:
+    states.clear()
+    while len(states) < 3:
+        time.sleep(0.01)
+    print("step", policy(), policy(address), sorted(states.items()), flush=True)
+"""
+    job = alone.start(lab, sys.executable, "-c", script)
+    state = job.wait_for("^(none|step .*)$").group(0)
+    if state == "none":
+        pytest.skip("this kernel knows no NUMA policies")
+    assert state == "step (0, 0) (2, 1) [(0, (0, 0)), (1, (1, 1)), (2, (2, 1))]"
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        assert job.wait_for("^step .*$").group(0) == state
+
+
+def flags_script(body):
+    """A program that looks at the flags of its memory."""
+    return f"""
+import ctypes, mmap, os, time
+call = ctypes.CDLL(None, use_errno=True).syscall
+call.restype = ctypes.c_long
+size = 1 << 16
+
+def flags(address):
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            if line.startswith(f"{{address:x}}-"):
+                return next(x for x in lines if x.startswith("VmFlags:")).split()[1:]
+
+{body}
+"""
+
+
+def test_random_states_are_not_the_same_again(lab):
+    """Memory that may be dropped, as libc keeps them in for getrandom()."""
+    script = flags_script("""
+address = call(9, None, ctypes.c_size_t(size), 3, 0x28, -1, 0)
+if address < 0 or "dp" not in flags(address):
+    print("none", flush=True)
+    raise SystemExit
+ctypes.memset(address, 7, size)
+while True:
+    content = set(ctypes.string_at(address, size))
+    kept = "dp" in flags(address) and "wf" in flags(address)
+    print("step", *sorted(content), kept, flush=True)
+    time.sleep(0.02)
+""")
+    job = alone.start(lab, sys.executable, "-c", script)
+    if "none" in job.wait_for("^(none|step 7 True)$").group(0):
+        pytest.skip("this kernel has no such memory")
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step 0 True$")
+
+
+def test_sealed_memory_stays_sealed(lab):
+    script = flags_script("""
+address = call(9, None, ctypes.c_size_t(size), 3, 0x22, -1, 0)
+ctypes.memset(address, 7, size)
+if call(462, ctypes.c_void_p(address), ctypes.c_size_t(size), 0) != 0:
+    print("none", flush=True)
+    raise SystemExit
+while True:
+    assert set(ctypes.string_at(address, size)) == {7}
+    refused = call(10, ctypes.c_void_p(address), ctypes.c_size_t(size), 1)
+    print("step", refused, ctypes.get_errno(), flush=True)
+    time.sleep(0.02)
+""")
+    job = alone.start(lab, sys.executable, "-c", script)
+    if "none" in job.wait_for("^(none|step -1 1)$").group(0):
+        pytest.skip("this kernel seals no memory")
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step -1 1$", count=2)
+
+
 def test_threads_keep_processors_and_priority(lab):
     """Which they have set themselves, and only those."""
     script = """
@@ -431,11 +708,12 @@ while True:
     job = alone.start(lab, sys.executable, "-c", script)
     is_nobody = r"^step \(65534, 65534, 65534\) \(65534, 65534, 65534\) \[7\] 0+$"
     job.wait_for(is_nobody)
-    last = alone.save(lab)
-    alone.kill(lab, job)
-    job.wait_for(f"restart 1 of .* from {last}")
-    job.wait_for("^step")
-    job.wait_for(is_nobody, count=3)
+    for number in (1, 2):
+        last = alone.save(lab)
+        alone.kill(lab, job)
+        job.wait_for(f"restart {number} of .* from {last}")
+        job.wait_for("^step")
+        job.wait_for(is_nobody, count=3)
     assert not [line for line in job.lines if line.startswith("step") and "(0," in line]
 
 

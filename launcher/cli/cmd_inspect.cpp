@@ -182,7 +182,7 @@ class InspectCommand : public Command
         }
         NodeFileReader reader =
             open_piece(checkpoint.directory, manifest, manifest.piece_of(rank_));
-        Json json = detailed_view_of_rank(reader.rank(rank_));
+        Json json = detailed_view_of_rank(reader.rank(rank_), reader.chunk_size());
         fmt::print("{}", json_ ? json_text(json) : rank_text(json));
     }
 

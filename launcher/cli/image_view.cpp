@@ -39,6 +39,8 @@ const char *region_kind(std::uint32_t kind)
         return "shared-elsewhere";
     case CKPT_REGION_VDSO:
         return "vdso";
+    case CKPT_REGION_FILE_CONTENT:
+        return "file-content";
     default:
         return "unknown";
     }
@@ -106,12 +108,9 @@ Json view_of_region(const RankImage &image, std::size_t index,
     return json;
 }
 
-Json view_of_regions(const RankImage &image)
+Json view_of_regions(const RankImage &image, std::uint64_t chunk_size)
 {
-    std::vector<std::uint64_t> stored(image.regions.size(), 0);
-    for (const ChunkRecord &chunk : image.chunks) {
-        stored[chunk.region] += chunk.size;
-    }
+    const std::vector<std::uint64_t> stored = stored_bytes(image, chunk_size);
     Json list = Json::array();
     for (std::size_t i = 0; i < image.regions.size(); i++) {
         list.push_back(view_of_region(image, i, stored[i]));
@@ -194,7 +193,9 @@ Json view_of_rank(const RankImage &image)
     std::uint64_t memory = 0;
     std::uint64_t stored = 0;
     for (const ckpt_region &region : image.regions) {
-        memory += region.end - region.start;
+        if (region.kind != CKPT_REGION_FILE_CONTENT) { /* of files, and their holes */
+            memory += region.end - region.start;
+        }
     }
     for (const ChunkRecord &chunk : image.chunks) {
         stored += chunk.size;
@@ -220,12 +221,12 @@ Json view_of_rank(const RankImage &image)
             {"logged_bytes", image.message_log.bytes}};
 }
 
-Json detailed_view_of_rank(const RankImage &image)
+Json detailed_view_of_rank(const RankImage &image, std::uint64_t chunk_size)
 {
     Json json = view_of_rank(image);
     json["working_directory"] = image.text(image.snapshot.working_directory);
     json["umask"] = fmt::format("{:04o}", image.snapshot.umask);
-    json["regions"] = view_of_regions(image);
+    json["regions"] = view_of_regions(image, chunk_size);
     json["other_threads"] = view_of_threads(image);
     json["files"] = view_of_files(image);
     Json mpi = Json::parse(image.summary, nullptr, false);

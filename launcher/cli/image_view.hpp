@@ -22,7 +22,8 @@ Json view_of_manifest(const Manifest &manifest);
 /* What one rank takes: counts and bytes, no lists. */
 Json view_of_rank(const RankImage &image);
 
-/* Regions, threads, files, MPI objects: everything but bytes of memory. */
-Json detailed_view_of_rank(const RankImage &image);
+/* Regions, threads, files, MPI objects: everything but bytes of memory. chunk_size: of the
+ * file. */
+Json detailed_view_of_rank(const RankImage &image, std::uint64_t chunk_size);
 
 } // namespace ckpt::cli

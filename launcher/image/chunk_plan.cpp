@@ -5,6 +5,8 @@
 #include "config.h"
 #include "image/chunk_plan.hpp"
 
+#include "image/shared_data.hpp"
+
 #include <algorithm>
 
 namespace ckpt
@@ -17,6 +19,11 @@ bool is_file_kind(const ckpt_region &region)
 {
     return region.kind == CKPT_REGION_FILE ||
            region.kind == CKPT_REGION_FILE_SHARED;
+}
+
+bool is_hole(const ckpt_region &region)
+{
+    return region.kind == CKPT_REGION_FILE_CONTENT && region.protection == 0;
 }
 
 /* Of a mapped file pages beyond its end cannot be read. */
@@ -43,15 +50,16 @@ bool has_written_page(const RemoteMemory &memory, const ckpt_region &region)
 
 /* The parts of a region that must be read. */
 std::vector<ckpt_range> runs_of(const RemoteMemory &memory, const ckpt_region &region,
-                                const PageRanges &excluded)
+                                const PageRanges &excluded, SharedData &shared)
 {
     std::vector<ckpt_range> runs;
     if (may_be_packed(region)) {
         memory.scan({region.start, region.end}, PageSelection::data, runs);
         runs = subtract(runs, excluded);
-    } else {
-        /* The page map of one process does not tell what is in memory that
-         * others may have written, or in a file. */
+    } else if (region.kind == CKPT_REGION_SHARED) {
+        runs = shared.of(region);
+    } else if (!is_hole(region)) {
+        /* The page map of one process does not tell what is in a file. */
         runs.push_back({region.start, region.end});
     }
     return runs;
@@ -155,11 +163,12 @@ PageRanges data_of_packable(const RemoteMemory &memory, const RankImage &image)
     return subtract(data, excluded_pages(image));
 }
 
-ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
+ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image, pid_t pid,
                       std::uint64_t chunk_size, PlanPart part, ChangeTracker *changes)
 {
     ChunkPlan plan;
     const PageRanges excluded = excluded_pages(image);
+    SharedData shared(image, pid);
     if (image.is_packed && part != PlanPart::common) {
         plan_packed(plan, memory, image, chunk_size, changes);
     }
@@ -172,7 +181,7 @@ ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
             leads_to_mapped_file(region, image.text(region.path))) {
             plan.by_reference.push_back(i);
         } else if (region.kind != CKPT_REGION_SHARED_ELSEWHERE) {
-            add_jobs(plan, i, region, runs_of(memory, region, excluded), chunk_size);
+            add_jobs(plan, i, region, runs_of(memory, region, excluded, shared), chunk_size);
         }
     }
     return plan;

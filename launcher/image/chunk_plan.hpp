@@ -52,12 +52,13 @@ PageRanges data_of_packable(const RemoteMemory &memory, const RankImage &image);
 /*
  * Plans the regions of the process. File mappings without a changed page are
  * saved by reference, if their path still leads to their file. Of private
- * memory only pages that hold data are read; shared memory, changed file
+ * memory only pages that hold data are read, of shared memory what has been written as far as
+ * that is known (SharedData, with pid); changed file
  * mappings and the vDSO are read whole. If the image is packed, regions that
  * may_be_packed() get page runs. With `changes`, which have been marked, it has to be, and
  * only what has changed is read of them.
  */
-ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image,
+ChunkPlan plan_chunks(const RemoteMemory &memory, const RankImage &image, pid_t pid,
                       std::uint64_t chunk_size, PlanPart part = PlanPart::all,
                       ChangeTracker *changes = nullptr);
 

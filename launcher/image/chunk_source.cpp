@@ -50,9 +50,15 @@ void read_chunk(const RemoteMemory &memory, const ChunkPlan &plan,
         return;
     }
     if (job.is_file) {
-        std::uint64_t length = std::min(end, runs.back().end) - job.address;
-        memory.read_file_mapping(job.address, chunk.first(length), job.end_of_file);
-        std::ranges::fill(chunk.subspan(length), std::byte{0});
+        std::uint64_t at = job.address;
+        for (const ckpt_range &run : runs) {
+            const std::uint64_t from = std::max(at, run.start), to = std::min(end, run.end);
+            std::ranges::fill(chunk.subspan(at - job.address, from - at), std::byte{0});
+            memory.read_file_mapping(from, chunk.subspan(from - job.address, to - from),
+                                     job.end_of_file);
+            at = to;
+        }
+        std::ranges::fill(chunk.subspan(at - job.address), std::byte{0});
         return;
     }
     memory.read_runs(job.address, runs, chunk);
@@ -113,34 +119,48 @@ void ImageSource::read(const ChunkPlan &plan, const ChunkJob &job,
 
 /* ---- A copy in memory ------------------------------------------------------- */
 
-MemorySource::MemorySource(const RemoteMemory &memory, const ChunkPlan &plan,
-                           unsigned threads, const std::atomic<bool> &cancelled)
-    : size_(bytes_of(plan))
+MemorySource::MemorySource(const ChunkPlan &plan, std::byte *base, std::size_t size)
+    : base_(base), size_(size)
 {
     for (std::size_t offset = 0; const ChunkJob &job : plan.jobs) {
         offsets_.push_back(offset);
         offset += whole_pages(job.size);
     }
-    if (size_ == 0) {
-        return;
+}
+
+void MemorySource::fill(const RemoteMemory &memory, const ChunkPlan &plan, unsigned threads,
+                        const std::atomic<bool> &cancelled)
+{
+    parallel_for(plan.jobs.size(), threads, [&](std::size_t i) {
+        if (cancelled.load(std::memory_order_relaxed)) {
+            fail("the checkpoint was cancelled");
+        }
+        read_chunk(memory, plan, plan.jobs[i], place(plan, plan.jobs[i]));
+    });
+}
+
+/* One part in eight stays free: what the program writes is not yet known. */
+std::unique_ptr<MemorySource> MemorySource::copy(const RemoteMemory &memory,
+                                                 const ChunkPlan &plan, unsigned threads,
+                                                 const std::atomic<bool> &cancelled)
+{
+    const std::uint64_t available = available_memory();
+    const std::uint64_t size = bytes_of(plan);
+    void *address = nullptr;
+    if (size > available - available / 8) {
+        return nullptr;
     }
-    void *address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) {
-        fail_errno(errno, "no memory for a copy of {} bytes", size_);
+    if (size > 0) {
+        address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (address == MAP_FAILED) {
+            return nullptr;
+        }
     }
-    base_ = static_cast<std::byte *>(address);
-    try {
-        parallel_for(plan.jobs.size(), threads, [&](std::size_t i) {
-            if (cancelled.load(std::memory_order_relaxed)) {
-                fail("the checkpoint was cancelled");
-            }
-            read_chunk(memory, plan, plan.jobs[i], place(plan, plan.jobs[i]));
-        });
-    } catch (...) {
-        ::munmap(base_, size_);
-        throw;
-    }
+    std::unique_ptr<MemorySource> source(
+        new MemorySource(plan, static_cast<std::byte *>(address), size));
+    source->fill(memory, plan, threads, cancelled);
+    return source;
 }
 
 MemorySource::~MemorySource()
@@ -148,13 +168,6 @@ MemorySource::~MemorySource()
     if (base_ != nullptr) {
         ::munmap(base_, size_);
     }
-}
-
-/* One part in eight stays free: what the program writes is not yet known. */
-bool MemorySource::has_room(const ChunkPlan &plan)
-{
-    std::uint64_t available = available_memory();
-    return bytes_of(plan) <= available - available / 8;
 }
 
 std::span<std::byte> MemorySource::place(const ChunkPlan &plan,

@@ -74,22 +74,24 @@ class ImageSource : public ChunkSource
 class MemorySource : public ChunkSource
 {
   public:
-    /* Copies them, by that many threads, unless `cancelled`. The plan outlives this.
-     * Throws Error, also if there is not enough memory. */
-    MemorySource(const RemoteMemory &memory, const ChunkPlan &plan, unsigned threads,
-                 const std::atomic<bool> &cancelled);
+    /* Copies them, by that many threads, unless `cancelled`. The plan outlives this. Null if
+     * the machine has not memory for that and to spare, or the kernel does not promise it (a
+     * limit, or vm.overcommit_memory=2). Throws Error. */
+    static std::unique_ptr<MemorySource> copy(const RemoteMemory &memory, const ChunkPlan &plan,
+                                              unsigned threads,
+                                              const std::atomic<bool> &cancelled);
     ~MemorySource() override;
     MemorySource(const MemorySource &) = delete;
     MemorySource &operator=(const MemorySource &) = delete;
-
-    /* Whether the machine has memory for that and to spare. */
-    static bool has_room(const ChunkPlan &plan);
 
     void read(const ChunkPlan &plan, const ChunkJob &job,
               std::span<std::byte> chunk) override;
     void release(const ChunkPlan &plan, const ChunkJob &job) noexcept override;
 
   private:
+    MemorySource(const ChunkPlan &plan, std::byte *base, std::size_t size);
+    void fill(const RemoteMemory &memory, const ChunkPlan &plan, unsigned threads,
+              const std::atomic<bool> &cancelled);
     std::span<std::byte> place(const ChunkPlan &plan, const ChunkJob &job) const;
 
     std::byte *base_ = nullptr;

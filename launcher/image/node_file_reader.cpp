@@ -469,6 +469,11 @@ std::uint64_t NodeFileReader::bytes() const
     return impl_->header.bytes;
 }
 
+std::uint64_t NodeFileReader::chunk_size() const
+{
+    return impl_->chunk_size;
+}
+
 std::uint64_t NodeFileReader::checksum() const
 {
     return impl_->header.checksum;

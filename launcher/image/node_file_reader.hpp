@@ -53,6 +53,7 @@ class NodeFileReader
 
     std::uint64_t bytes() const;
     std::uint64_t checksum() const;
+    std::uint64_t chunk_size() const;
     const std::string &codec() const;
     /* 0 if it has none; of its base. */
     std::uint64_t identity() const;

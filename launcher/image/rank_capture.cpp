@@ -74,7 +74,7 @@ void RankCapture::require_standing() const
 
 const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 {
-    plan_ = plan_chunks(memory_, image_, chunk_size, part,
+    plan_ = plan_chunks(memory_, image_, process_.pid, chunk_size, part,
                         is_partial_ ? process_.changes.get() : nullptr);
     find_ends_of_files(plan_, image_, process_.pid);
     require_standing();
@@ -97,10 +97,8 @@ const ChunkPlan &RankCapture::make_plan(std::uint64_t chunk_size, PlanPart part)
 void RankCapture::copy_to_memory(const PipelineOptions &options, unsigned threads)
 {
     make_plan(options.chunk_size, PlanPart::all);
-    if (MemorySource::has_room(plan_)) {
-        source_ = std::make_unique<MemorySource>(memory_, plan_, threads,
-                                                 *options.cancelled);
-    } else {
+    source_ = MemorySource::copy(memory_, plan_, threads, *options.cancelled);
+    if (source_ == nullptr) {
         remark_ = "there is not enough memory for a copy of it";
         method_ = SnapshotMethod::stop;
     }

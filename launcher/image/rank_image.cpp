@@ -91,7 +91,7 @@ void require_sane_regions(const RankImage &image, const std::string &whose)
                  whose, i, region.start, region.end);
         }
         if (region.kind < CKPT_REGION_ANONYMOUS ||
-            region.kind > CKPT_REGION_SHARED_ELSEWHERE) {
+            region.kind > CKPT_REGION_FILE_CONTENT) {
             fail("{}: region {:#x} is of an unknown kind {}", whose,
                  region.start, region.kind);
         }
@@ -266,6 +266,54 @@ bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
 std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size)
 {
     return std::min(chunk_size, bytes);
+}
+
+namespace
+{
+
+/* Divides the stored bytes of one chunk, which has [start, end) of the pages. run: one at or
+ * before the first that lies in it; moved to the last. */
+void divide_chunk(const RankImage &image, std::uint64_t size, std::uint64_t start,
+                  std::uint64_t end, std::vector<PageRun>::const_iterator &run,
+                  std::vector<std::uint64_t> &stored)
+{
+    std::uint64_t given = 0;
+    while (run != image.page_runs.end()) {
+        const std::uint64_t last = run->position + (run->end - run->start);
+        if (run->kind == PageRun::data && last > start) {
+            if (run->position >= end) {
+                return;
+            }
+            const std::uint64_t share =
+                size * (std::min(last, end) - start) / (end - start) - given;
+            const auto region = std::ranges::upper_bound(image.regions, run->start, {},
+                                                         &ckpt_region::end);
+            stored.at(static_cast<std::size_t>(region - image.regions.begin())) += share;
+            given += share;
+            if (last >= end) {
+                return;
+            }
+        }
+        ++run;
+    }
+}
+
+} // namespace
+
+std::vector<std::uint64_t> stored_bytes(const RankImage &image, std::uint64_t chunk_size)
+{
+    std::vector<std::uint64_t> stored(image.regions.size(), 0);
+    for (const ChunkRecord &chunk : image.chunks) {
+        stored[chunk.region] += chunk.size;
+    }
+    const std::uint64_t length = stream_chunk_size(image.pages.bytes, chunk_size);
+    auto run = image.page_runs.begin();
+    for (const ChunkRecord &chunk : image.pages.chunks) {
+        const std::uint64_t start = chunk.index * length;
+        divide_chunk(image, chunk.size, start, std::min(start + length, image.pages.bytes), run,
+                     stored);
+    }
+    return stored;
 }
 
 } // namespace ckpt

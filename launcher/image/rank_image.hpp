@@ -147,4 +147,8 @@ bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
 /* Bytes of one chunk of a message log, or of pages, of `bytes`. */
 std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size);
 
+/* What each region takes in the file, in bytes. Of a chunk of packed pages a region is given
+ * the part that its pages have of the chunk; together they are given all. */
+std::vector<std::uint64_t> stored_bytes(const RankImage &image, std::uint64_t chunk_size);
+
 } // namespace ckpt

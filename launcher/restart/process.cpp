@@ -51,14 +51,20 @@ bool is_shared_file(const ckpt_region &region)
            (region.kind == CKPT_REGION_SHARED && region.inode != 0);
 }
 
-/* Memory beyond the end of the file has no content. descriptor: one that leads
+/* Whether the file is made by the restart, and so has no content yet. */
+bool is_fresh(const ckpt_region &region)
+{
+    return region.mode == 0 && !is_system_v(region.inode);
+}
+
+/* The part of the memory that is not beyond the end of the file. descriptor: one that leads
  * to the file, or -1. */
-void cut_to_file(const ckpt_region &region, int descriptor,
-                 std::vector<std::byte> &content)
+std::span<std::byte> cut_to_file(const ckpt_region &region, int descriptor,
+                                 std::span<std::byte> memory)
 {
     struct stat status {};
     if (descriptor < 0 && region.mode == 0) {
-        return; /* made for the region */
+        return memory; /* made for the region */
     }
     status.st_size = static_cast<off_t>(region.device);
     if (descriptor >= 0 && ::fstat(descriptor, &status) != 0) {
@@ -66,7 +72,7 @@ void cut_to_file(const ckpt_region &region, int descriptor,
     }
     auto size = static_cast<std::uint64_t>(status.st_size);
     auto there = size > region.file_offset ? size - region.file_offset : 0;
-    content.resize(std::min<std::uint64_t>(content.size(), there));
+    return memory.first(std::min<std::uint64_t>(memory.size(), there));
 }
 
 /* As the kernel names one. */
@@ -116,7 +122,7 @@ int first_free_descriptor(const RankImage &image)
 } // namespace
 
 Process::Process(const RankImage &image)
-    : image_(image), staged_(image.regions.size())
+    : image_(image), staged_(image.regions.size()), contents_(image.regions)
 {
     ckpt_restore *restore = nullptr;
     ckpt_failure failure;
@@ -138,11 +144,16 @@ void Process::load_memory(const NodeFileReader &reader, int rank)
             continue; /* mapped at the end, as nothing is to be put into it */
         }
         if (is_shared_file(region)) { /* goes there when the file is */
-            auto &content = shared_content_[i];
+            const auto [content, is_new] =
+                shared_content_.try_emplace(i, region.end - region.start);
             if (region.kind == CKPT_REGION_SHARED) {
-                content.resize(region.end - region.start);
-                reader.read_region(rank, i, content);
+                reader.read_region(rank, i, content->second.bytes());
             }
+            continue;
+        }
+        if (region.kind == CKPT_REGION_FILE_CONTENT) {
+            reader.read_region(rank, i,
+                               contents_.find(region.start, region.end - region.start));
             continue;
         }
         const std::uint64_t content = reader.content_of(rank, i);
@@ -294,6 +305,7 @@ ckpt_saved_files Process::saved_files()
             .count = image_.files.size(),
             .strings = image_.strings.data(),
             .payload = payload,
+            .written = written,
             .argument = this,
             .given = given_.data(),
             .given_count = given_.size()};
@@ -365,8 +377,11 @@ void Process::restore_shared_files()
         if (address == nullptr) {
             continue;
         }
-        cut_to_file(region, descriptor, content);
-        std::ranges::copy(content, static_cast<std::byte *>(address));
+        if (region.kind == CKPT_REGION_SHARED) {
+            const std::span<std::byte> memory(static_cast<std::byte *>(address),
+                                              region.end - region.start);
+            content.move_to(cut_to_file(region, descriptor, memory), is_fresh(region));
+        }
     }
     shared_content_.clear();
     given_.clear();
@@ -384,6 +399,9 @@ const void *Process::saved_bytes(std::uint64_t address,
         return nullptr;
     }
     --region;
+    if (region->kind == CKPT_REGION_FILE_CONTENT) {
+        return contents_.find(address, size).data();
+    }
     auto bytes = staged_[static_cast<std::size_t>(
         region - image_.regions.begin())];
     std::uint64_t offset = address - region->start;
@@ -397,6 +415,11 @@ const void *Process::payload(void *process, std::uint64_t address,
                              std::uint64_t size)
 {
     return static_cast<const Process *>(process)->saved_bytes(address, size);
+}
+
+void Process::written(void *process, std::uint64_t address, std::uint64_t size)
+{
+    static_cast<const Process *>(process)->contents_.give_back(address, size);
 }
 
 void Process::restore_surroundings()

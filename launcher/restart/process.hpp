@@ -7,6 +7,7 @@
 #include "common/fd.hpp"
 #include "image/node_file_reader.hpp"
 #include "restart/meeting.hpp"
+#include "restart/staged_bytes.hpp"
 
 extern "C" {
 #include "files/concealed_file.h"
@@ -71,6 +72,7 @@ class Process
     ckpt_saved_files saved_files();
     static const void *payload(void *process, std::uint64_t address,
                                std::uint64_t size);
+    static void written(void *process, std::uint64_t address, std::uint64_t size);
 
     struct Closer {
         void operator()(ckpt_restore *restore) const
@@ -83,8 +85,10 @@ class Process
     std::unique_ptr<ckpt_restore, Closer> restore_;
     /* One per region; empty for those that are all zero or a file's bytes. */
     std::vector<std::span<std::byte>> staged_;
-    /* Of memory that shares files; empty if another rank has it. */
-    std::map<std::size_t, std::vector<std::byte>> shared_content_;
+    /* What open files hold. */
+    FileContents contents_;
+    /* Of memory that shares files; zero if another rank has it. */
+    std::map<std::size_t, StagedBytes> shared_content_;
     /* What ranks share; paths in a list, as they are pointed to. */
     std::vector<ckpt_given_file> given_;
     std::list<std::string> given_paths_;

@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
 
 using namespace ckpt;
@@ -213,10 +214,28 @@ TEST_P(Chain, EachHasWhatWasThere)
 TEST_P(Chain, ManyRegionsArePackedAlsoInThoseWithAll)
 {
     fill_random(memory[0], 1);
+    for (std::span<std::byte> region : memory) {
+        region.front() = std::byte{1};
+    }
     save(0, 1);
     NodeFileReader reader = open(1);
-    EXPECT_EQ(reader.rank(0).is_packed, has_many_regions());
+    const RankImage &image = reader.rank(0);
+    EXPECT_EQ(image.is_packed, has_many_regions());
     expect_saved(1);
+
+    /* What each region takes, also of chunks that have pages of several. */
+    const std::vector<std::uint64_t> stored = ckpt::stored_bytes(image, reader.chunk_size());
+    std::uint64_t all = 0, packed = 0;
+    for (const std::vector<ckpt::ChunkRecord> *chunks : {&image.chunks, &image.pages.chunks}) {
+        for (const ckpt::ChunkRecord &chunk : *chunks) {
+            all += chunk.size;
+        }
+    }
+    for (std::size_t i = 0; i < stored.size(); i++) {
+        packed += ckpt::may_be_packed(image.regions[i]) && stored[i] > 0;
+    }
+    EXPECT_EQ(std::accumulate(stored.begin(), stored.end(), std::uint64_t(0)), all);
+    EXPECT_GT(packed, has_many_regions() ? 1000u : 0u);
 }
 
 TEST_P(Chain, NothingChangedIsNothingSaved)

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -724,6 +725,36 @@ TEST(Image, CopyThatEndsWhileItIsReadIsAnError)
     child.kill();
     EXPECT_EQ(error_of([&] { writer.finish(begun.rank); }),
               fmt::format("process {} is gone", pid));
+}
+
+/* As under vm.overcommit_memory=2: there is enough, but it is not promised. */
+TEST(Image, WithoutMemoryForACopyTheProcessItselfIsRead)
+{
+    ScratchDirectory scratch;
+    ChildProcess child([](Description &description) {
+        std::span<std::byte> memory = description.map(1024 * mebibyte);
+        for (std::size_t at = 0; at < memory.size(); at += mebibyte / 4) {
+            memory[at] = std::byte{1}; /* something in each chunk */
+        }
+    });
+    WriterOptions options;
+    options.snapshot = SnapshotMethod::memory;
+    NodeFileWriter writer(scratch.path(), "n1", options);
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_AS, &limit), 0);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit low{pages * page + 512 * mebibyte, limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &low), 0);
+    Beginning begun;
+    const std::string text = error_of([&] {
+        begun = writer.begin({child.pid(), child.snapshot()});
+    });
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+    EXPECT_EQ(text, "");
+    EXPECT_NE(begun.remark.find("not enough memory for a copy"), std::string::npos)
+        << begun.remark;
+    EXPECT_GT(writer.finish(begun.rank).bytes_stored, 0u);
 }
 
 TEST(Image, CopyWithoutSomeMemoryIsNotRead)

@@ -12,13 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define MEBIBYTE ((uint64_t)1 << 20)
-#define DEFAULT_LIMIT (64 * MEBIBYTE)
 #define COMPARED 65536 /* bytes at a time */
 
-static uint64_t content_limit = DEFAULT_LIMIT; /* bytes */
+/* So much is not copied: memory for it would be felt. */
+#define MAPPED_FROM (16 * MEBIBYTE)
+
+/* Of the user, in bytes; UINT64_MAX: none, so that what is free in the directory counts. */
+static uint64_t content_limit = UINT64_MAX;
+static char content_directory[PATH_MAX];
 
 /* "4096", "64K", "64M" or "2G": bytes. 0 if it is none of these. */
 static int parse_limit(const char *text, uint64_t *bytes)
@@ -43,7 +48,7 @@ void ckpt_file_limit_open(void)
     const char *text = getenv("CKPT_FILE_LIMIT");
     uint64_t value;
 
-    content_limit = DEFAULT_LIMIT;
+    content_limit = UINT64_MAX;
     if (text == NULL) {
         return;
     }
@@ -53,6 +58,55 @@ void ckpt_file_limit_open(void)
         fprintf(stderr, "ckpt: CKPT_FILE_LIMIT=%s is no number of bytes\n",
                 text);
     }
+}
+
+void ckpt_files_keep_in(const char *directories)
+{
+    size_t length = 0;
+
+    while (directories != NULL && directories[length] != '\0' && directories[length] != ',' &&
+           length + 1 < sizeof content_directory) {
+        content_directory[length] = directories[length];
+        length++;
+    }
+    content_directory[length] = '\0';
+}
+
+/* Bytes that are free where checkpoints go; UINT64_MAX if this process cannot tell. */
+static uint64_t free_space(void)
+{
+    struct statfs system;
+
+    if (content_directory[0] == '\0' ||
+        ckpt_syscall3(SYS_statfs, (long)content_directory, (long)&system, 0) != 0) {
+        return UINT64_MAX;
+    }
+    return (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
+}
+
+/* Whether `size` bytes may be kept. 0 or -ENOTSUP with the reason. */
+static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const char *what,
+                       struct ckpt_failure *failure)
+{
+    if (content_limit == UINT64_MAX) {
+        const uint64_t left = free_space();
+
+        return size <= left
+                   ? 0
+                   : ckpt_fail(failure, -ENOTSUP,
+                               "descriptor %d (%s) cannot be saved: it is %s, and its %l bytes "
+                               "exceed what is free in %s (%l)",
+                               probe->fd, probe->path, what, (long)size, content_directory,
+                               (long)left);
+    }
+    return size <= content_limit
+               ? 0
+               : ckpt_fail(failure, -ENOTSUP,
+                           "descriptor %d (%s) cannot be saved: it is %s, and "
+                           "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
+                           "job with CKPT_FILE_LIMIT=%lM or more",
+                           probe->fd, probe->path, what, (long)size, (long)content_limit,
+                           (long)((size + MEBIBYTE - 1) / MEBIBYTE));
 }
 
 /* Another descriptor's description that already has this file's content. */
@@ -94,9 +148,7 @@ static int open_to_read(const struct ckpt_file_probe *probe,
     return (int)fd;
 }
 
-/* The next part of the file, from `from` on, that is no hole; empty at the end. If the file
- * system does not know holes, all is one part. Moves the position. */
-static struct ckpt_range next_data(int fd, uint64_t from, uint64_t size)
+struct ckpt_range ckpt_file_next_data(int fd, uint64_t from, uint64_t size)
 {
     const int64_t start = ckpt_sys_lseek(fd, (int64_t)from, SEEK_DATA);
     int64_t end;
@@ -119,7 +171,7 @@ static uint64_t data_size(int fd, uint64_t size)
     uint64_t sum = 0;
 
     do {
-        part = next_data(fd, part.end, size);
+        part = ckpt_file_next_data(fd, part.end, size);
         sum += part.end - part.start;
     } while (part.end < size);
     return sum;
@@ -148,7 +200,7 @@ static int read_all(int fd, char *bytes, uint64_t size)
     int error = 0;
 
     while (error == 0 && part.end < size) {
-        part = next_data(fd, part.end, size);
+        part = ckpt_file_next_data(fd, part.end, size);
         error = read_part(fd, bytes, &part);
     }
     return error;
@@ -156,28 +208,37 @@ static int read_all(int fd, char *bytes, uint64_t size)
 
 /* Puts what the file holds into the payload. fd: to read it by; its position is moved. 0 or
  * -errno with the reason. */
-static int save_from(int fd, const struct ckpt_file_probe *probe, struct ckpt_file *file,
+static int save_from(const struct ckpt_file_save *save, int fd,
+                     const struct ckpt_file_probe *probe, struct ckpt_file *file,
                      const char *what, struct ckpt_failure *failure)
 {
     const uint64_t size = data_size(fd, file->size);
     char *bytes;
     int error;
 
-    if (size > content_limit) {
-        return ckpt_fail(failure, -ENOTSUP,
-                         "descriptor %d (%s) cannot be saved: it is %s, and "
-                         "its %l bytes exceed CKPT_FILE_LIMIT (%l); start the "
-                         "job with CKPT_FILE_LIMIT=%lM or more",
-                         probe->fd, probe->path, what, (long)size,
-                         (long)content_limit,
-                         (long)((size + MEBIBYTE - 1) / MEBIBYTE));
+    error = check_limit(probe, size, what, failure);
+    if (error != 0) {
+        return error;
+    }
+    if (file->size >= MAPPED_FROM) { /* also if it is mostly holes: they take addresses */
+        const int result = ckpt_file_map_content(save, fd, file, failure);
+
+        if (result != 0) {
+            return result < 0 ? result : 0;
+        }
     }
     bytes = (char *)ckpt_file_payload(file, file->size);
     if (bytes == NULL) {
         return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
                          probe->path);
     }
+    if ((probe->status_flags & O_DIRECT) != 0) { /* the memory does not suit the disk */
+        (void)ckpt_sys_fcntl(fd, F_SETFL, probe->status_flags & ~O_DIRECT);
+    }
     error = read_all(fd, bytes, file->size);
+    if ((probe->status_flags & O_DIRECT) != 0) {
+        (void)ckpt_sys_fcntl(fd, F_SETFL, probe->status_flags);
+    }
     return error == 0 ? 0
                       : ckpt_fail(failure, error, "cannot read %s: error %d",
                                   probe->path, -error);
@@ -201,7 +262,7 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
     if (fd < 0) {
         return fd;
     }
-    error = save_from(fd, probe, file, what, failure);
+    error = save_from(save, fd, probe, file, what, failure);
     if (fd != probe->fd) {
         ckpt_sys_close(fd);
     } else if (ckpt_sys_lseek(fd, (int64_t)file->offset, SEEK_SET) < 0 && error == 0) {
@@ -260,6 +321,9 @@ int ckpt_file_write_content(const struct ckpt_file_restore *restore,
 
         if (!has_bytes(fd, bytes + start, size, start)) {
             error = write_bytes(fd, bytes + start, size, start);
+        }
+        if (restore->saved.written != NULL) {
+            restore->saved.written(restore->saved.argument, file->payload + start, size);
         }
     }
     return error;

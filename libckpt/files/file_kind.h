@@ -116,6 +116,22 @@ int ckpt_file_open_late(const struct ckpt_file *files, size_t count,
 /* content.c: reads CKPT_FILE_LIMIT. Context: normal. */
 void ckpt_file_limit_open(void);
 
+/* content.c: the next part of the file, from `from` on, that is no hole; empty at the end. If
+ * the file system does not know holes, all is one part. Moves the position. Quiesced. */
+struct ckpt_range ckpt_file_next_data(int fd, uint64_t from, uint64_t size);
+
+/*
+ * mapped_content.c: makes a mapping of the file (file->size bytes of it) the payload. fd: to
+ * read it by; its position is moved. 1, 0 if it cannot be mapped, or -errno with the reason.
+ * Context: quiesced.
+ */
+int ckpt_file_map_content(const struct ckpt_file_save *save, int fd, struct ckpt_file *file,
+                          struct ckpt_failure *failure);
+
+/* mapped_content.c: in the saved code after a restart: such memory has not come back. Context:
+ * quiesced. */
+void ckpt_file_contents_gone(void);
+
 /*
  * content.c: puts the file's bytes (file->size of them) into the payload, once
  * for all descriptors of a file. what: for "it is WHAT, and its N bytes exceed

@@ -56,6 +56,7 @@ void ckpt_files_open(void)
 
 void ckpt_files_resume(void)
 {
+    ckpt_file_contents_gone();
     ckpt_file_streams_resume(last_files, last_count);
 }
 
@@ -421,6 +422,7 @@ int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
     int error;
 
     free_payloads();
+    ckpt_files_release();
     ckpt_file_forget_locks();
     probe = (struct ckpt_file_probe *)ckpt_arena_alloc(arena, sizeof *probe);
     if (probe == NULL) {

@@ -16,22 +16,44 @@
  * Remembers what descriptors 0, 1 and 2 are at start, so that duplicates of
  * the launcher's streams are known as such. Reads CKPT_FILE_LIMIT: up to how
  * many bytes of a file that is open for reading and writing are put into the
- * image (default 64 MiB). Context: normal.
+ * image. Context: normal.
  */
 void ckpt_files_open(void);
+
+/* Where checkpoints go, as CKPT_DIR has it (DIR or FAST,SLOW); NULL: not known. Without
+ * CKPT_FILE_LIMIT what is free there is the limit. The text is copied. Context: quiesced. */
+void ckpt_files_keep_in(const char *directories);
 
 /*
  * Describes every descriptor for which is_lower(fd) is 0. Files open for
  * writing are flushed to disk (fdatasync: as long as the disk takes for what
  * the program has written since).
  * Saved bytes stay in memory until the next call; that memory is new, so scan
- * the regions after this, not before.
+ * the regions after this, not before. Of large files they are mapped instead
+ * (ckpt_files_content_regions()).
  * Returns 0, or -ENOTSUP with the descriptor's number and path in `failure`.
  * Nothing about the descriptors changes. Context: quiesced.
  */
 int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
                     struct ckpt_file **files_p, size_t *count_p,
                     struct ckpt_failure *failure);
+
+/* Most regions that files' content can be. */
+#define CKPT_FILES_CONTENT_REGIONS 1024
+
+/*
+ * Memory that shows the agent what files hold, since ckpt_files_save() and until
+ * ckpt_files_release(): regions, to be put into the list of them. Those of a file follow each
+ * other. Returns their number. Context: quiesced.
+ */
+size_t ckpt_files_content_regions(const struct ckpt_region **regions_p);
+
+/* Whether large content may be shown by mappings (it may at first): not if a copy of the process
+ * is to hold it while the program goes on and changes the files. Context: quiesced. */
+void ckpt_files_allow_mappings(int allowed);
+
+/* Gives that memory back: the agent has read it, or will not. Context: quiesced. */
+void ckpt_files_release(void);
 
 /*
  * In the saved code after a restart: learns what the new launcher's streams
@@ -64,6 +86,8 @@ struct ckpt_saved_files {
     const char *strings; /* the snapshot's string table */
     /* Returns the saved bytes of a file, copied out of the image. */
     const void *(*payload)(void *argument, uint64_t address, uint64_t size);
+    /* Tells that saved bytes are in their file, and not needed any longer; may be NULL. */
+    void (*written)(void *argument, uint64_t address, uint64_t size);
     void *argument;
     /* Files without a name, and ends of connections, that are not to be made
      * anew. */

@@ -513,15 +513,22 @@ int ckpt_journal_prepare(struct ckpt_failure *failure)
     return ckpt_journal_sites_find(failure);
 }
 
-int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd),
+int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd), int at_once,
                         struct ckpt_failure *failure)
 {
+    int error;
+
     ckpt_journal_streams_resume();
     ckpt_held_resume();
     if (directory == NULL || *directory == '\0') {
         return 0;
     }
-    return ckpt_journal_open(directory, rank, is_ours, failure);
+    error = ckpt_journal_open(directory, rank, is_ours, failure);
+    if (error == 0 && at_once && ckpt_undo_create() != 0) {
+        error = ckpt_fail(failure, -EACCES, "no log can be made in the file journal %s",
+                          directory);
+    }
+    return error;
 }
 
 struct ckpt_range ckpt_journal_excluded(void)

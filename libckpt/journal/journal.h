@@ -46,10 +46,11 @@ int ckpt_journal_is_open(void);
 int ckpt_journal_mark(uint64_t number, int rank, struct ckpt_failure *failure);
 
 /*
- * After a restart: goes on in `directory`, or not at all if that is NULL. 0 or
+ * After a restart: goes on in `directory`, or not at all if that is NULL. at_once: the log
+ * begins now, not with the first change, as the process is about to give up rights. 0 or
  * -errno with the reason. Context: quiesced.
  */
-int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd),
+int ckpt_journal_resume(const char *directory, int rank, int (*is_ours)(int fd), int at_once,
                         struct ckpt_failure *failure);
 
 /* At the start of a restarted process: nothing is recorded before

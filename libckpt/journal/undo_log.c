@@ -309,6 +309,11 @@ static int create_log(void)
     return error;
 }
 
+int ckpt_undo_create(void)
+{
+    return log.clock == NULL || log.fd >= 0 || log.path[0] != '\0' ? 0 : create_log();
+}
+
 /* Appends to the log, wherever it is. */
 static int write_out(const struct iovec *part, int count, size_t length)
 {

@@ -26,6 +26,9 @@
  */
 int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failure);
 
+/* Begins the log now, if it has none yet: the process may lose the right to. 0 or -errno. */
+int ckpt_undo_create(void);
+
 /* The process has another number and none of its descriptors: a log must begin. */
 void ckpt_undo_lose(void);
 

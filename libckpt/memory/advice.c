@@ -7,11 +7,12 @@
  * "VmFlags: rd wr mr mw me dd hg ", two letters for each flag. Of many mappings the
  * list is too long to be held: it is read in parts. The kernel looks at each page for
  * it, so it is read only if the program has called a function that may have left a
- * flag, syscall() among them.
+ * flag, syscall() among them; or if libc may do so by itself.
  */
 #include "memory/advice.h"
 
 #include "base/text.h"
+#include "memory/regions.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -25,6 +26,13 @@
 /* In place of an advice. */
 #define LOCKED (-1)
 #define DROPPABLE (-2) /* MAP_DROPPABLE: what a copy lacks is missed by nobody */
+#define SEALED (-3)    /* mseal() */
+
+/* Not in older headers. */
+#ifndef MAP_DROPPABLE
+#define MAP_DROPPABLE 0x08
+#endif
+#define SYSTEM_CALL_MSEAL 462
 
 /* Longer than any line: a name has PATH_MAX characters, some with four for one. */
 #define PART_SIZE ((size_t)32 << 10)
@@ -38,6 +46,7 @@ static const struct {
     {"hg", MADV_HUGEPAGE},  {"nh", MADV_NOHUGEPAGE},
     {"mg", MADV_MERGEABLE}, {"sr", MADV_SEQUENTIAL},
     {"rr", MADV_RANDOM},    {"dp", DROPPABLE},
+    {"sl", SEALED},
 };
 #define KNOWN (sizeof known / sizeof known[0])
 
@@ -46,6 +55,7 @@ struct advised {
     uint64_t start;
     uint64_t end;
     uint64_t which; /* bits: indices of known[] */
+    int protection;
 };
 
 static int is_given;
@@ -55,6 +65,13 @@ static struct advised *list;
 void ckpt_advice_given(void)
 {
     is_given = 1;
+}
+
+void ckpt_advice_mapping(int flags)
+{
+    if ((flags & MAP_LOCKED) != 0 || (flags & MAP_TYPE) == MAP_DROPPABLE) {
+        is_given = 1;
+    }
 }
 
 void ckpt_advice_lock_all(int flags)
@@ -72,6 +89,20 @@ static int has(const struct advised *range, int advice)
         }
     }
     return 0;
+}
+
+/* The protection that a line of flags tells. */
+static int parse_protection(const char *line)
+{
+    int protection = PROT_NONE;
+
+    for (const char *at = line + sizeof FLAGS - 1;
+         at[0] == ' ' && at[1] != '\0' && at[2] != '\0'; at += 3) {
+        protection |= ckpt_text_starts(at, " rd") ? PROT_READ : 0;
+        protection |= ckpt_text_starts(at, " wr") ? PROT_WRITE : 0;
+        protection |= ckpt_text_starts(at, " ex") ? PROT_EXEC : 0;
+    }
+    return protection;
 }
 
 /* The bits of a line of flags. */
@@ -115,6 +146,9 @@ struct scan {
 
 static int is_excluded(const struct scan *scan)
 {
+    if (scan->range.start == ckpt_regions_vdso().start) {
+        return 1; /* the kernel may have sealed it; after a restart it is a copy */
+    }
     for (size_t i = 0; i < scan->excluded_count; i++) {
         if (scan->excluded[i].start < scan->range.end &&
             scan->range.start < scan->excluded[i].end) {
@@ -134,6 +168,7 @@ static int take_line(struct scan *scan, const char *line)
         return 0;
     }
     scan->range.which = parse_flags(line);
+    scan->range.protection = parse_protection(line);
     if (scan->range.which == 0 || is_excluded(scan)) {
         return 0;
     }
@@ -226,16 +261,34 @@ int ckpt_advice_against_copies(void)
     return 0;
 }
 
+/*
+ * What may be lost at any time is lost at a restart: it is the state of random numbers
+ * (getrandom() of the vDSO), which must not come twice. Where the kernel has no such memory,
+ * or has other random numbers, zeros make the program ask the kernel again.
+ */
+static void make_droppable(void *start, size_t size, int protection)
+{
+    if (ckpt_sys_failed(ckpt_sys_mmap(start, size, protection,
+                                      MAP_DROPPABLE | MAP_ANONYMOUS | MAP_FIXED, -1, 0))) {
+        ckpt_sys_madvise(start, size, MADV_DONTNEED);
+    }
+}
+
 static void advise(const struct advised *range)
 {
     void *start = (void *)range->start;
     size_t size = range->end - range->start;
 
+    if (has(range, DROPPABLE)) {
+        make_droppable(start, size, range->protection);
+    }
     for (size_t i = 0; i < KNOWN; i++) {
         if ((range->which >> i & 1) == 0 || known[i].advice == DROPPABLE) {
             continue;
         }
-        if (known[i].advice == LOCKED) {
+        if (known[i].advice == SEALED) { /* the last: then no advice is taken */
+            ckpt_syscall3(SYSTEM_CALL_MSEAL, (long)start, (long)size, 0);
+        } else if (known[i].advice == LOCKED) {
             ckpt_syscall3(SYS_mlock, (long)start, (long)size, 0);
         } else {
             ckpt_sys_madvise(start, size, known[i].advice);

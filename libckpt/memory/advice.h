@@ -16,6 +16,9 @@
  * ckpt_advice_save() does not look. Context: any. */
 void ckpt_advice_given(void);
 
+/* The program calls mmap() with these flags, which may be such advice. Context: any. */
+void ckpt_advice_mapping(int flags);
+
 /* mlockall() with these flags, munlockall() with 0. Context: any. */
 void ckpt_advice_lock_all(int flags);
 

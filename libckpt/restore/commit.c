@@ -200,8 +200,10 @@ static int place_vdso(struct ckpt_restore *restore, struct area *area,
     for (size_t i = 0; i < restore->vdso.part_count; i++) {
         keep(area, restore->vdso.parts[i].start, restore->vdso.parts[i].end);
     }
-    if (restore->vdso_place.start != 0 &&
-        !overlap(&group, &restore->vdso_place)) {
+    if (restore->vdso.is_sealed) {
+        /* it stays: ckpt_restore_open() has seen to it that nothing else comes there */
+    } else if (restore->vdso_place.start != 0 &&
+               !overlap(&group, &restore->vdso_place)) {
         final = restore->vdso_place.start;
         move_vdso(restore, area, final);
     } else if (ckpt_restore_uses(restore, group) || overlap(&group, home)) {
@@ -319,6 +321,9 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
         void *unused;
         int error;
 
+        if (region->kind == CKPT_REGION_FILE_CONTENT) {
+            continue; /* in its file */
+        }
         if (stage->address == 0 && (region->kind == CKPT_REGION_FILE ||
                                     region->kind == CKPT_REGION_FILE_SHARED)) {
             error = ckpt_restore_stage(restore, i, 0, &unused, failure);

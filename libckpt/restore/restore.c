@@ -37,7 +37,7 @@ static int check_region(const struct ckpt_snapshot *snapshot,
     if (region->start >= region->end || region->start % PAGE != 0 ||
         region->end % PAGE != 0 || region->start < free_from ||
         region->kind < CKPT_REGION_ANONYMOUS ||
-        region->kind > CKPT_REGION_SHARED_ELSEWHERE ||
+        region->kind > CKPT_REGION_FILE_CONTENT ||
         region->path >= snapshot->strings_size) {
         return ckpt_fail(failure, -EINVAL, "region %x-%x of the image is wrong",
                          region->start, region->end);
@@ -137,6 +137,33 @@ struct ckpt_range ckpt_vdso_group_range(const struct ckpt_vdso_group *group)
     return range;
 }
 
+/* Whether the flags of the mapping, in the text of /proc/self/smaps, say that it is sealed: a
+ * kernel may have done that to its vDSO. */
+static int is_sealed(const char *text, const char *mapping)
+{
+    const char *at = strstr(text, mapping);
+    const char *flags = at == NULL ? NULL : strstr(at, "VmFlags:");
+    const char *end = flags == NULL ? NULL : strchr(flags, '\n');
+    const char *seal = end == NULL ? NULL : strstr(flags, " sl");
+
+    return seal != NULL && seal < end;
+}
+
+/* 0 or -errno with the reason. */
+static int look_for_seal(struct ckpt_arena *arena, struct ckpt_vdso_group *vdso,
+                         struct ckpt_failure *failure)
+{
+    char *text;
+    size_t size;
+    int error;
+
+    error = ckpt_proc_read(arena, "/proc/self/smaps", &text, &size, failure);
+    if (error == 0) {
+        vdso->is_sealed = is_sealed(text, "[vdso]") || is_sealed(text, "[vvar");
+    }
+    return error;
+}
+
 /*
  * The kernel puts new mappings below its mmap base, which is not far above the
  * highest mapping of this program (its own stack excepted). They must not come
@@ -202,7 +229,10 @@ static int look_around(struct ckpt_restore *restore,
         error = ckpt_fail(failure, more, "/proc/self/maps is not understood");
         goto out;
     }
-    error = check_stack_room(restore, highest, failure);
+    error = look_for_seal(&arena, &restore->vdso, failure);
+    if (error == 0) {
+        error = check_stack_room(restore, highest, failure);
+    }
 out:
     ckpt_arena_close(&arena);
     return error;
@@ -218,11 +248,29 @@ static int reserve_vdso_place(struct ckpt_restore *restore)
     const struct ckpt_range place = {home->start + BEYOND_SAVED_VDSO,
                                      home->end + BEYOND_SAVED_VDSO};
 
-    if (place.end > CKPT_SPACE_END || ckpt_restore_uses(restore, place)) {
+    if (restore->vdso.is_sealed || place.end > CKPT_SPACE_END ||
+        ckpt_restore_uses(restore, place)) {
         return 0;
     }
     restore->vdso_place = place;
     return ckpt_space_use(&restore->space, place.start, place.end);
+}
+
+/* One that cannot be moved must not be where the saved process has something. The next time
+ * that this program is executed it is elsewhere. 0 or -EAGAIN. */
+static int check_sealed_vdso(const struct ckpt_restore *restore, struct ckpt_failure *failure)
+{
+    const struct ckpt_range group = ckpt_vdso_group_range(&restore->vdso);
+    const struct ckpt_range *home = &restore->vdso_home;
+
+    if (restore->vdso.is_sealed &&
+        (ckpt_restore_uses(restore, group) ||
+         (group.start < home->end && home->start < group.end))) {
+        return ckpt_fail(failure, -EAGAIN,
+                         "this kernel has sealed its vDSO, and the program has memory in its "
+                         "place (%x-%x)", group.start, group.end);
+    }
+    return 0;
 }
 
 /* Reserves every address that saved memory or its vDSO will have. */
@@ -289,6 +337,9 @@ int ckpt_restore_open(const struct ckpt_snapshot *snapshot,
     error = look_around(restore, failure);
     if (error == 0) {
         error = reserve_final_addresses(restore, failure);
+    }
+    if (error == 0) {
+        error = check_sealed_vdso(restore, failure);
     }
     if (error != 0) {
         goto fail;

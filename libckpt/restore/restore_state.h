@@ -22,6 +22,7 @@ struct ckpt_vdso_group {
     struct ckpt_range image;   /* [vdso] */
     struct ckpt_range parts[8]; /* all, in order of address */
     size_t part_count;         /* 0: this kernel offers no vDSO */
+    int is_sealed;             /* it can be neither moved nor removed (mseal) */
 };
 
 /* A file that memory shares, until all of that memory is staged. */

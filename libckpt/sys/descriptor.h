@@ -7,13 +7,35 @@
 
 #include "sys/syscall.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 
 /* Ours stand above those of the application, like the lower half's. */
 #define CKPT_DESCRIPTOR_FLOOR 700
 
-/* Moves a new descriptor up, close-on-exec. Under a low limit on descriptors
- * it stays where it is. Passes -errno through. Context: any. */
+/* For a program that has lowered its limit on descriptors: the limit is as high as it may be
+ * for a moment. -errno. */
+static inline long ckpt_descriptor_above_limit(int fd)
+{
+    struct rlimit limit, raised;
+    long high;
+
+    if (ckpt_syscall3(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0) != 0) {
+        return -EINVAL;
+    }
+    raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    if (limit.rlim_cur == raised.rlim_cur ||
+        ckpt_syscall3(SYS_setrlimit, RLIMIT_NOFILE, (long)&raised, 0) != 0) {
+        return -EINVAL;
+    }
+    high = ckpt_sys_fcntl(fd, F_DUPFD_CLOEXEC, CKPT_DESCRIPTOR_FLOOR);
+    (void)ckpt_syscall3(SYS_setrlimit, RLIMIT_NOFILE, (long)&limit, 0);
+    return high;
+}
+
+/* Moves a new descriptor up, close-on-exec. Where the process may have none so
+ * high it stays where it is. Passes -errno through. Context: any. */
 static inline int ckpt_descriptor_raise(int fd)
 {
     long high;
@@ -22,6 +44,9 @@ static inline int ckpt_descriptor_raise(int fd)
         return fd;
     }
     high = ckpt_sys_fcntl(fd, F_DUPFD_CLOEXEC, CKPT_DESCRIPTOR_FLOOR);
+    if (high < 0) {
+        high = ckpt_descriptor_above_limit(fd);
+    }
     if (high < 0) {
         return fd;
     }

@@ -5,6 +5,7 @@
 #include "task/attributes.h"
 
 #include "sys/syscall.h"
+#include "task/descriptor_room.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -59,6 +60,7 @@ static void read_all(struct attributes *attributes)
     for (int i = 0; i < LIMIT_COUNT; i++) {
         ckpt_syscall3(SYS_getrlimit, i, (long)&attributes->limit[i], 0);
     }
+    ckpt_descriptor_room_correct(&attributes->limit[RLIMIT_NOFILE]);
     value[NICE] = 20 - ckpt_syscall3(SYS_getpriority, PRIO_PROCESS, 0, 0);
     value[POLICY] = ckpt_syscall3(SYS_sched_getscheduler, 0, 0, 0);
     ckpt_syscall3(SYS_sched_getparam, 0, (long)&parameters, 0);

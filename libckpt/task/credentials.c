@@ -166,6 +166,11 @@ int ckpt_credentials_save(struct ckpt_failure *failure)
     return error;
 }
 
+int ckpt_credentials_are_own(void)
+{
+    return is_own;
+}
+
 struct ckpt_credentials ckpt_credentials_wanted(const struct ckpt_credentials *saved,
                                                 const struct ckpt_credentials *here, int own)
 {

@@ -46,6 +46,9 @@ struct ckpt_credentials ckpt_credentials_wanted(const struct ckpt_credentials *s
                                                 const struct ckpt_credentials *here,
                                                 int is_own);
 
+/* 1 if the program has changed them itself, as ckpt_credentials_save() found. Context: any. */
+int ckpt_credentials_are_own(void);
+
 /* After a restart, before there are other threads: sets them again. 0, or -errno with a
  * reason. Context: quiesced. */
 int ckpt_credentials_restore(struct ckpt_failure *failure);

@@ -13,6 +13,7 @@
 
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/memory_policy.h"
 #include "task/parking.h"
 #include "task/thread_attributes.h"
 
@@ -119,6 +120,7 @@ static __attribute__((noreturn)) void begin(const void *argument)
 
     ckpt_registrations_write(thread);
     ckpt_thread_attributes_write((size_t)(thread - ckpt_parking.thread));
+    ckpt_memory_policy_write((size_t)(thread - ckpt_parking.thread));
     __atomic_fetch_add(&born, 1, __ATOMIC_RELEASE);
     ckpt_sys_futex(&born, FUTEX_WAKE_PRIVATE, 1, NULL);
     ckpt_parking_wait(generation);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * thread_attributes.c - processors, priority and policy of each thread.
- *
- * Limit: NUMA policies (set_mempolicy), which only the thread itself can read.
  */
 #include "task/thread_attributes.h"
 

@@ -15,10 +15,10 @@
  * remembered by would be taken for the owner of that one's locks: it is
  * renamed, to a number no kernel gives out.
  *
- * Limits, after a restart, for threads that are older than it: a robust or
- * priority-inheriting mutex that was locked at the cut is not given free by
- * the kernel when its owner dies, and a priority-inheriting one cannot be
- * handed over; glibc's set*id() does not reach the thread. gettid() tells the
+ * Limits, after a restart, for threads that are older than it: a robust mutex is given free
+ * by us when its owner ends (robust.c), but not when the process does; a
+ * priority-inheriting mutex that was locked at the cut is given free by nobody, and
+ * cannot be handed over; glibc's set*id() does not reach the thread. gettid() tells the
  * remembered number, too, and calls of libc that take one are translated
  * (interpose/process_id.c), as is syscall(); system calls made in another way are not.
  */

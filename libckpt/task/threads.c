@@ -16,8 +16,10 @@
 #include "sys/thread_pointer.h"
 #include "sys/xsave.h"
 #include "task/busy.h"
+#include "task/descriptor_room.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
+#include "task/memory_policy.h"
 #include "task/parking.h"
 #include "task/pending.h"
 #include "task/program_clock.h"
@@ -112,6 +114,7 @@ static void park(void *context)
     thread = &ckpt_parking.thread[place];
     thread->context = (uintptr_t)context;
     ckpt_pending_note_thread();
+    ckpt_memory_policy_note((size_t)place);
     ckpt_registrations_read(thread); /* fills in `tid` last */
     __atomic_fetch_add(&ckpt_parking.parked, 1, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -446,8 +449,12 @@ static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
 
         if (status != 0) {
             return ckpt_fail(failure, status,
-                             "cannot stop the threads of this process "
-                             "(error %d)",
+                             status == -EMFILE
+                                 ? "cannot stop the threads of this process: it has all "
+                                   "descriptors open that it may have, and needs one "
+                                   "(ulimit -Hn; error %d)"
+                                 : "cannot stop the threads of this process "
+                                   "(error %d)",
                              -status);
         }
         if (round.running == 0) {
@@ -474,6 +481,7 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
         return report_deaf(failure, control.deaf);
     }
     control.deaf = 0;
+    ckpt_descriptor_room_make();
     open_gate();
     status = stop_threads(timeout_ms, failure);
     if (status != 0) {
@@ -506,19 +514,25 @@ void ckpt_threads_thaw(void)
     __atomic_store_n(&ckpt_parking.thaw, generation, __ATOMIC_RELEASE);
     ckpt_sys_futex(&ckpt_parking.thaw, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
     ckpt_busy_clear(CKPT_BUSY_FREEZING);
+    ckpt_descriptor_room_leave();
     ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
 }
 
 /* By tgkill() it would be a leader's request to park. */
-void ckpt_threads_notify_again(void)
+void ckpt_threads_notify(int tid)
 {
     siginfo_t info = {.si_signo = control.signal, .si_code = SI_QUEUE};
 
     info.si_pid = ckpt_sys_getpid();
-    while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, ckpt_sys_gettid(),
-                         control.signal, (long)&info) == -EAGAIN) {
+    while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, control.signal,
+                         (long)&info) == -EAGAIN) {
         /* The queue of the user's signals is full, for a moment. */
     }
+}
+
+void ckpt_threads_notify_again(void)
+{
+    ckpt_threads_notify(ckpt_sys_gettid());
 }
 
 size_t ckpt_threads_list(const struct ckpt_thread **threads_p)

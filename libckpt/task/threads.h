@@ -40,6 +40,10 @@ int ckpt_threads_open(int signal, void (*notify)(int in_lower),
  * is not blocked. Context: any; either thread pointer. */
 void ckpt_threads_notify_again(void);
 
+/* The same for another thread, by the kernel's id; nothing, if it has ended. Context: any;
+ * either thread pointer. */
+void ckpt_threads_notify(int tid);
+
 /*
  * The signal mask of the code that the checkpoint signal last interrupted for
  * a call of notify: for a leader that is to go on there, and not in the

@@ -22,6 +22,7 @@ extern "C" {
 #include <functional>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <map>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -37,9 +38,16 @@ inline int is_lower(int fd)
     return fd == lower;
 }
 
+/* What files held at the save, by address, where that was shown by mappings: like the agent's
+ * copy. */
+inline std::map<std::uint64_t, std::vector<char>> contents;
+
 inline const void *in_this_process(void *, std::uint64_t address, std::uint64_t)
 {
-    return reinterpret_cast<const void *>(address);
+    const auto content = contents.find(address);
+
+    return content != contents.end() ? content->second.data()
+                                     : reinterpret_cast<const void *>(address);
 }
 
 /* In a child: a condition that does not hold ends it, with its line. */
@@ -99,8 +107,32 @@ class Files : public testing::Test
     {
         failure.text[0] = '\0';
         ckpt_arena_reset(&arena);
-        return ckpt_files_save(&arena, is_lower, &files, &count,
-                               &failure);
+        const int error = ckpt_files_save(&arena, is_lower, &files, &count, &failure);
+        read_contents();
+        return error;
+    }
+
+    void read_contents()
+    {
+        const ckpt_region *regions = nullptr;
+        const std::size_t regions_count = ckpt_files_content_regions(&regions);
+
+        contents.clear();
+        for (std::size_t i = 0; i < count; i++) {
+            for (std::size_t k = 0; k < regions_count; k++) {
+                const ckpt_region &region = regions[k];
+                const std::uint64_t start = files[i].payload;
+
+                if (region.protection != 0 && region.start >= start &&
+                    region.start < start + files[i].payload_size) {
+                    auto &bytes = contents[start];
+                    bytes.resize((files[i].payload_size + 4095) & ~std::size_t(4095));
+                    std::memcpy(bytes.data() + (region.start - start),
+                                reinterpret_cast<const void *>(region.start),
+                                region.end - region.start);
+                }
+            }
+        }
     }
 
     const ckpt_file &file(int fd)
@@ -120,7 +152,11 @@ class Files : public testing::Test
         const ckpt_saved_files saved{.files = files,
                                      .count = count,
                                      .strings = arena.strings,
-                                     .payload = in_this_process};
+                                     .payload = in_this_process,
+                                     .written = nullptr,
+                                     .argument = nullptr,
+                                     .given = nullptr,
+                                     .given_count = 0};
         return ckpt_files_restore(&saved, keep, keep_count, &failure);
     }
 

@@ -2,7 +2,7 @@
 /*
  * restore_loader.c - test program: becomes the process in a raw image.
  *
- *     restore_loader IMAGE [foreign-vdso] [log MESSAGES]
+ *     restore_loader IMAGE [sealed-vdso] [foreign-vdso] [log MESSAGES]
  *
  * foreign-vdso: pretends that the image comes from another kernel.
  * log: gives the process a message log.
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,11 +147,33 @@ static void make_message_log(struct ckpt_restore *restore, uint64_t messages)
     }
 }
 
+/* As a kernel does that seals the mappings which it makes itself. */
+static void seal_vdso(void)
+{
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long start, end;
+
+        if ((strstr(line, "[vdso]") != NULL || strstr(line, "[vvar") != NULL) &&
+            (sscanf(line, "%lx-%lx", &start, &end) != 2 ||
+             syscall(462, start, end - start, 0) != 0)) { /* mseal() */
+            fail("seal", strerror(errno));
+        }
+    }
+    if (maps == NULL || fclose(maps) != 0) {
+        fail("seal", "there is no list of mappings");
+    }
+}
+
 static void make_options(struct image *image, struct ckpt_restore *restore,
                          char **options)
 {
     for (; *options != NULL; options++) {
-        if (strcmp(*options, "foreign-vdso") == 0) {
+        if (strcmp(*options, "sealed-vdso") == 0) {
+            continue; /* done at the start */
+        } else if (strcmp(*options, "foreign-vdso") == 0) {
             make_vdso_foreign(image);
         } else if (strcmp(*options, "log") == 0 && options[1] != NULL) {
             make_message_log(restore, strtoul(*++options, NULL, 10));
@@ -169,11 +192,22 @@ int main(int argc, char **argv)
     struct image image;
 
     if (argc < 2) {
-        fail("usage", "restore_loader IMAGE [foreign-vdso] [log MESSAGES]");
+        fail("usage", "restore_loader IMAGE [sealed-vdso] [foreign-vdso] [log MESSAGES]");
+    }
+    if (argc > 2 && strcmp(argv[2], "sealed-vdso") == 0) {
+        seal_vdso();
     }
     open_image(&image, argv[1]);
-    if (ckpt_restore_open(&image.header->snapshot, image.regions,
-                          image.strings, &restore, &failure) != 0) {
+    switch (ckpt_restore_open(&image.header->snapshot, image.regions, image.strings, &restore,
+                              &failure)) {
+    case 0:
+        break;
+    case -EAGAIN: /* as ckpt-restart does: other addresses may be better */
+        personality(0);
+        execv(argv[0], argv);
+        fail("execv", strerror(errno));
+        break;
+    default:
         fail("open", failure.text);
     }
     stage(&image, restore);

@@ -212,6 +212,158 @@ TEST_F(Files, SparseFilesAreNotLongOnes)
     EXPECT_EQ(lseek(fd, 0, SEEK_CUR), 7);
 }
 
+/* Without a limit of the user, what is free where the checkpoints go. */
+TEST_F(Files, FreeSpaceIsTheLimit)
+{
+    const int fd = hold(memfd_create("large", 0));
+
+    ASSERT_EQ(write(fd, "0123456789", 10), 10);
+    ckpt_files_keep_in("/proc,/tmp"); /* where nothing is free */
+    expect_refused(fd, "its 10 bytes exceed what is free in /proc (0)");
+    setenv("CKPT_FILE_LIMIT", "10", 1);
+    ckpt_files_open();
+    EXPECT_EQ(save(), 0) << failure.text;
+    unsetenv("CKPT_FILE_LIMIT");
+    ckpt_files_open();
+    ckpt_files_keep_in("/tmp,/proc");
+    EXPECT_EQ(save(), 0) << failure.text;
+    ckpt_files_keep_in(nullptr);
+    EXPECT_EQ(save(), 0) << failure.text;
+}
+
+/* Pages of this process that are its own, in bytes. */
+static std::size_t own_memory()
+{
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    std::size_t kilobytes = 0;
+
+    while (status >> word && word != "RssAnon:") {
+    }
+    status >> kilobytes;
+    return kilobytes << 10;
+}
+
+/* It is shown by mappings, which are regions of the image but not of the process. */
+TEST_F(Files, LargeContentIsNotCopied)
+{
+    constexpr std::size_t mebibyte = 1 << 20, data = 24, length = 40;
+    const int fd = hold(memfd_create("large", 0));
+    const int named = hold(open(path.c_str(), O_RDWR));
+    const int offset = 5; /* of the data, in MiB */
+
+    for (std::size_t i = 0; i < data; i++) {
+        const std::string text(mebibyte, static_cast<char>('a' + i));
+        for (int one : {fd, named}) {
+            ASSERT_EQ(pwrite(one, text.data(), mebibyte, (off_t)((offset + i) * mebibyte)),
+                      (ssize_t)mebibyte);
+        }
+    }
+    for (int one : {fd, named}) {
+        ASSERT_EQ(ftruncate(one, (off_t)(length * mebibyte - 100)), 0);
+    }
+    ckpt_arena_reset(&arena);
+    const std::size_t before = own_memory();
+    ASSERT_EQ(ckpt_files_save(&arena, is_lower, &files, &count, &failure), 0) << failure.text;
+    EXPECT_LT(own_memory(), before + mebibyte);
+    read_contents();
+
+    const ckpt_region *regions = nullptr;
+    const std::size_t region_count = ckpt_files_content_regions(&regions);
+    std::size_t shown = 0, mapped = 0;
+    for (std::size_t i = 0; i < region_count; i++) {
+        EXPECT_EQ(regions[i].kind, unsigned(CKPT_REGION_FILE_CONTENT));
+        (regions[i].protection != 0 ? shown : mapped) += regions[i].end - regions[i].start;
+    }
+    EXPECT_GE(shown, 2 * data * mebibyte);
+    EXPECT_LT(shown, 2 * data * mebibyte + mebibyte); /* and the first page of the named one */
+    EXPECT_EQ(shown + mapped, 2 * length * mebibyte);
+    in_child([&] {
+        char first = 0, last = 0, hole = 1;
+        struct stat status;
+
+        for (int one : {fd, named}) {
+            REQUIRE(fstat(one, &status) == 0);
+            REQUIRE((std::size_t)status.st_size == length * mebibyte - 100);
+            REQUIRE(pread(one, &first, 1, offset * (off_t)mebibyte) == 1 && first == 'a');
+            REQUIRE(pread(one, &last, 1, (off_t)((offset + data) * mebibyte) - 1) == 1);
+            REQUIRE(last == 'a' + (int)data - 1);
+            REQUIRE(pread(one, &hole, 1, offset * (off_t)mebibyte - 1) == 1 && hole == 0);
+        }
+    });
+    ckpt_files_allow_mappings(0);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(ckpt_files_content_regions(&regions), 0u);
+    EXPECT_GT(own_memory(), before + 2 * data * mebibyte);
+    ckpt_files_allow_mappings(1);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_GT(ckpt_files_content_regions(&regions), 0u);
+    const auto start = reinterpret_cast<void *>(regions[0].start);
+    ckpt_files_release();
+    EXPECT_EQ(ckpt_files_content_regions(&regions), 0u);
+    EXPECT_EQ(msync(start, 4096, MS_ASYNC), -1) << "it is still mapped";
+}
+
+/* What the program has mapped of a file without a name comes back with that memory. */
+TEST_F(Files, MappedPartsOfNamelessFilesAreNotShown)
+{
+    constexpr std::size_t mebibyte = 1 << 20, length = 40 * mebibyte;
+    const int fd = hold(memfd_create("mapped", MFD_ALLOW_SEALING));
+    const std::string text(length, 'm');
+    const ckpt_region *regions = nullptr;
+
+    ASSERT_EQ(write(fd, text.data(), length), (ssize_t)length);
+    char *writable = static_cast<char *>(mmap(nullptr, 16 * mebibyte, PROT_READ | PROT_WRITE,
+                                              MAP_SHARED, fd, 8 * mebibyte));
+    char *readable = static_cast<char *>(
+        mmap(nullptr, 4 * mebibyte, PROT_READ, MAP_SHARED, fd, 32 * mebibyte));
+    ASSERT_NE(writable, MAP_FAILED);
+    ASSERT_NE(readable, MAP_FAILED);
+    const auto shown = [&] {
+        std::vector<std::pair<std::size_t, std::size_t>> parts; /* MiB: begin, end */
+        const std::size_t regions_count = ckpt_files_content_regions(&regions);
+        for (std::size_t i = 0; i < regions_count; i++) {
+            if (regions[i].protection != 0) {
+                parts.emplace_back((regions[i].start - file(fd).payload) / mebibyte,
+                                   (regions[i].end - file(fd).payload) / mebibyte);
+            }
+        }
+        return parts;
+    };
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(shown(), (std::vector<std::pair<std::size_t, std::size_t>>{{0, 8}, {24, 40}}));
+    munmap(writable, 16 * mebibyte);
+    munmap(readable, 4 * mebibyte);
+    ASSERT_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0); /* then nothing can come back so */
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(shown(), (std::vector<std::pair<std::size_t, std::size_t>>{{0, 40}}));
+}
+
+/* Direct transfers need memory and sizes that suit the disk. */
+TEST_F(Files, FilesOpenForDirectTransfers)
+{
+    const int opened_so = open(path.c_str(), O_RDWR | O_DIRECT);
+
+    if (opened_so < 0) {
+        GTEST_SKIP() << "no direct transfers here: " << strerror(errno);
+    }
+    const int fd = hold(opened_so);
+    ASSERT_EQ(save(), 0) << failure.text;
+    EXPECT_EQ(file(fd).payload_size, 10u);
+    std::ofstream(path) << "changed";
+    in_child([&] {
+        REQUIRE(content() == "0123456789");
+        REQUIRE((fcntl(fd, F_GETFL) & O_DIRECT) != 0);
+    });
+    std::filesystem::remove(path);
+    ASSERT_EQ(save(), 0) << failure.text; /* deleted */
+    in_child([&] {
+        alignas(4096) static char bytes[4096];
+        REQUIRE(pread(fd, bytes, sizeof bytes, 0) == 10);
+        REQUIRE(std::string(bytes) == "0123456789");
+    });
+}
+
 TEST_F(Files, TheLimitMayHaveAUnit)
 {
     setenv("CKPT_FILE_LIMIT", "9", 1);

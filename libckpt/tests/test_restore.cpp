@@ -483,6 +483,19 @@ TEST_F(Processes, EveryAddressCollides)
     survive(2, {"foreign-vdso"}, false);
 }
 
+/* Kernels may seal the mappings that they make themselves: they can be moved no more. */
+TEST_F(Processes, ASealedVdsoStaysWhereItIs)
+{
+    if (syscall(462, nullptr, 0, 0) != 0) { /* mseal() */
+        GTEST_SKIP() << "memory cannot be sealed here";
+    }
+    for (int i = 0; i < 5; i++) {
+        survive(2, {"sealed-vdso"}, true);
+    }
+    survive(2, {"sealed-vdso", "foreign-vdso"}, true);
+    survive(1, {"sealed-vdso"}, false); /* in the saved one's place: executed once more */
+}
+
 TEST_F(Processes, AMessageLogComesAlong)
 {
     survive(2, {"log", "1"}, true, "logged 2\n");

@@ -15,6 +15,7 @@
 #include "journal/journal.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
+#include "task/credentials.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -119,7 +120,8 @@ int ckpt_file_journal_resume(struct ckpt_failure *failure)
     const char *given = ckpt_runtime_getenv(CKPT_JOURNAL_VARIABLE);
 
     const int error = ckpt_journal_resume(given, (int)ckpt_rank_page()->rank,
-                                          ckpt_service_owns_descriptor, failure);
+                                          ckpt_service_owns_descriptor,
+                                          ckpt_credentials_are_own(), failure);
 
     tell_children(given == NULL ? "" : given);
     return error;

@@ -205,6 +205,9 @@ void ckpt_notify(int in_lower)
         ckpt_pending = 1;
         break;
     }
+    if (!in_lower) {
+        ckpt_notify_inside();
+    }
 }
 
 void ckpt_collective_again(void)

@@ -30,6 +30,7 @@
 #include "task/children.h"
 #include "task/credentials.h"
 #include "task/interrupted.h"
+#include "task/memory_policy.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/program_clock.h"
@@ -42,12 +43,13 @@
 
 #define RANGE_CAPACITY 8192
 #define WINDOW_REGION_CAPACITY 3072
+#define DESCRIBED_CAPACITY (WINDOW_REGION_CAPACITY + 1 + CKPT_FILES_CONTENT_REGIONS)
 #define PATH_CAPACITY 4096
 
 static struct ckpt_arena arena;
 static struct ckpt_snapshot snapshot;
 static struct ckpt_range excluded[RANGE_CAPACITY];
-static struct ckpt_region described[WINDOW_REGION_CAPACITY + 1];
+static struct ckpt_region described[DESCRIBED_CAPACITY];
 
 /* Everything that is not the application's: the lower half, the journal's clock. */
 static int list_excluded(struct ckpt_failure *failure)
@@ -68,16 +70,21 @@ static int list_excluded(struct ckpt_failure *failure)
     return count;
 }
 
-/* The memory of windows describes itself, and the rank page keeps its place; neither
- * is to be found twice. */
+/* The memory of windows and the content of files describe themselves, and the rank page keeps
+ * its place; none is to be found twice. */
 static int list_described(int *excluded_count, struct ckpt_failure *failure)
 {
+    const struct ckpt_region *contents;
+    const size_t content_count = ckpt_files_content_regions(&contents);
     int count = ckpt_windows_regions(described, WINDOW_REGION_CAPACITY);
 
-    if (count < 0 || *excluded_count + count >= RANGE_CAPACITY) {
+    if (count < 0 || *excluded_count + count + (int)content_count >= RANGE_CAPACITY) {
         return ckpt_fail(failure, -E2BIG, "too many windows of shared memory");
     }
     described[count++] = ckpt_rank_page_region();
+    for (size_t i = 0; i < content_count; i++) {
+        described[count++] = contents[i];
+    }
     for (int i = 0; i < count; i++) {
         excluded[(*excluded_count)++] =
             (struct ckpt_range){described[i].start, described[i].end};
@@ -130,8 +137,11 @@ static int list_files(struct ckpt_failure *failure)
 {
     struct ckpt_file *files;
     size_t count;
-    int error = ckpt_files_save(&arena, ckpt_service_owns_descriptor, &files,
-                                &count, failure);
+    int error;
+
+    ckpt_files_keep_in(ckpt_runtime_getenv("CKPT_DIR"));
+    error = ckpt_files_save(&arena, ckpt_service_owns_descriptor, &files, &count,
+                            failure);
 
     snapshot.files = (uint64_t)(uintptr_t)files;
     snapshot.file_count = (uint32_t)count;
@@ -280,6 +290,9 @@ int ckpt_process_image(struct ckpt_context *context,
     ckpt_clock_stop(); /* again, behind the times that timers have left: none ends early */
     if (error == 0) {
         error = ckpt_file_content_save(failure);
+    }
+    if (error == 0) {
+        error = ckpt_memory_policy_save(&arena, excluded, (size_t)count, failure);
     }
     if (error == 0) {
         error = ckpt_advice_save(&arena, excluded, (size_t)count, failure);

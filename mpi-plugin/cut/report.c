@@ -11,6 +11,7 @@
 #include "cut/file_content.h"
 #include "cut/synchronous_send.h"
 #include "cut/withhold.h"
+#include "files/files.h"
 #include "sys/syscall.h"
 #include "user/ask.h"
 #include "user/hold.h"
@@ -39,6 +40,7 @@ void ckpt_checkpoint_leave(void)
     ckpt_synchronous_release();
     ckpt_withheld_confirm();
     ckpt_file_content_release();
+    ckpt_files_release();
     ckpt_checkpoint.armed = 0;
     ckpt_checkpoint.moving = 0;
     ckpt_checkpoint.in_doubt = 0;

@@ -33,7 +33,9 @@
 #include "task/busy.h"
 #include "task/credentials.h"
 #include "task/deadline.h"
+#include "task/descriptor_room.h"
 #include "task/interrupted.h"
+#include "task/memory_policy.h"
 #include "task/pending.h"
 #include "task/process_id.h"
 #include "task/program_clock.h"
@@ -179,6 +181,7 @@ static int rebuild(const struct ckpt_resume_info *info,
         ckpt_deadlines_restarted();
         ckpt_interrupted_threads_restarted();
         ckpt_thread_attributes_restore();
+        ckpt_memory_policy_restore();
         ckpt_attributes_raise();
         error = ckpt_credentials_restore(failure); /* threads have their maker's */
     }
@@ -217,6 +220,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     ckpt_journal_suspend(); /* its descriptor and its clock are not there */
     ckpt_threads_repair_leader(); /* before the lower half's libc registers */
     ckpt_process_id_restore();
+    ckpt_descriptor_room_gone();
     ckpt_files_resume(); /* the streams are the new launcher's */
     ckpt_state = CKPT_STATE_CRITICAL;
     if (load(info, &failure) != 0 || rebuild(info, &failure) != 0) {

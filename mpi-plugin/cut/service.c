@@ -144,13 +144,14 @@ static void serve_for_service_thread(void)
     ckpt_end_quietly();
 }
 
-/* Outside of MPI there is no call to begin or end. */
-static void begin_service(void)
+/* Outside of MPI there is no call to begin or end. 0: another thread is in one. */
+static int begin_service(void)
 {
-    if (!ckpt_alone()) {
-        ckpt_begin();
+    if (ckpt_alone()) {
+        ckpt_state = CKPT_STATE_SERVICE;
+        return 1;
     }
-    ckpt_state = CKPT_STATE_SERVICE;
+    return ckpt_begin_service();
 }
 
 static void end_service(void)
@@ -179,7 +180,9 @@ void ckpt_service(void)
         return;
     }
     do {
-        begin_service();
+        if (!begin_service()) {
+            return;
+        }
         do {
             ckpt_checkpoint.kicked = 0;
             ckpt_pending = 0;

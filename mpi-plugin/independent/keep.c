@@ -12,6 +12,7 @@
 #include "cut/rank_page.h"
 #include "cut/report.h"
 #include "cut/service.h"
+#include "files/files.h"
 #include "handles/kinds.h"
 #include "independent/delivery.h"
 #include "independent/direct.h"
@@ -195,7 +196,9 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
     if (error != 0) {
         return error;
     }
+    ckpt_files_allow_mappings(0); /* the copy must not see what becomes of the files */
     error = ckpt_process_image(here, &snapshot, failure);
+    ckpt_files_allow_mappings(1);
     if (error == 0) {
         error = ckpt_frozen_copy_make(copy, ckpt_agent_pid(), failure);
     }

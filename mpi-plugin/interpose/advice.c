@@ -17,12 +17,28 @@
 #include "task/credentials.h"
 #include "task/thread_attributes.h"
 
+#include <gnu/libc-version.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+
+/* From 2.41 on libc keeps states of random numbers in memory that is dropped rather than
+ * inherited, and later ones may seal what they have loaded. */
+static int libc_gives_advice(void)
+{
+    char *rest;
+    const long major = strtol(gnu_get_libc_version(), &rest, 10);
+    const long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
+
+    return major > 2 || (major == 2 && minor >= 41);
+}
 
 /* Before the program changes anything. */
 static __attribute__((constructor)) void remember_start(void)
 {
+    if (libc_gives_advice()) {
+        ckpt_advice_given();
+    }
     ckpt_attributes_open();
     ckpt_credentials_open();
     ckpt_thread_attributes_open();

@@ -14,6 +14,7 @@
 #include "interpose/give_back.h"
 #include "interpose/next.h"
 #include "journal/journal.h"
+#include "memory/advice.h"
 #include "memory/protection.h"
 #include "sys/syscall.h"
 
@@ -67,6 +68,7 @@ CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, i
     if ((flags & MAP_FIXED) != 0) {
         ckpt_before_giving_back(start, size);
     }
+    ckpt_advice_mapping(flags);
     result = ckpt_sys_mmap(start, size, protection, flags, file, offset);
     if (result < 0 && result >= -MOST_ERRNO) {
         errno = (int)-result;

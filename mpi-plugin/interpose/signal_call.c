@@ -12,6 +12,7 @@
 
 #include "memory/advice.h"
 #include "sys/syscall.h"
+#include "task/memory_policy.h"
 #include "task/process_id.h"
 #include "task/signals.h"
 
@@ -21,6 +22,7 @@
 #include <sys/uio.h>
 
 #define NUMBER_EPOLL_PWAIT2 441 /* newer than some headers */
+#define NUMBER_MSEAL 462
 
 /* glibc's own, for pthread_cancel and set*id. */
 #define SIGNAL_CANCEL 32
@@ -31,7 +33,7 @@ long ckpt_syscall_plain(long number, long a1, long a2, long a3, long a4, long a5
 long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, long a6);
 
 /* For syscall.S: the calls that come here, by their numbers. */
-#define WORDS 7
+#define WORDS 8
 #define IN_WORD(number, word)                                                  \
     ((number) / 64 == (word) ? UINT64_C(1) << ((number) % 64) : 0)
 #define CALLS_OF_WORD(word)                                                    \
@@ -44,11 +46,13 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
      IN_WORD(SYS_kill, word) | IN_WORD(SYS_tkill, word) |                      \
      IN_WORD(SYS_tgkill, word) | IN_WORD(SYS_sched_setaffinity, word) |        \
      IN_WORD(SYS_sched_getaffinity, word) | IN_WORD(SYS_madvise, word) |       \
-     IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word))
+     IN_WORD(SYS_mlock, word) | IN_WORD(SYS_mlock2, word) |                    \
+     IN_WORD(SYS_mmap, word) | IN_WORD(NUMBER_MSEAL, word) |                   \
+     IN_WORD(SYS_mbind, word) | IN_WORD(SYS_set_mempolicy, word))
 
 __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = {
     CALLS_OF_WORD(0), CALLS_OF_WORD(1), CALLS_OF_WORD(2), CALLS_OF_WORD(3),
-    CALLS_OF_WORD(4), CALLS_OF_WORD(5), CALLS_OF_WORD(6)};
+    CALLS_OF_WORD(4), CALLS_OF_WORD(5), CALLS_OF_WORD(6), CALLS_OF_WORD(7)};
 
 /* Between memory of ours and the program's, whose address may be wrong: it may ask the
  * kernel just that. 1 if done. */
@@ -191,9 +195,17 @@ long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, 
     case SYS_signalfd4:
         a2 = without_signal(a2, a3, &set);
         break;
+    case SYS_mmap:
+        ckpt_advice_mapping((int)a4);
+        break;
+    case SYS_mbind:
+    case SYS_set_mempolicy:
+        ckpt_memory_policy_given();
+        break;
     case SYS_madvise:
     case SYS_mlock:
     case SYS_mlock2:
+    case NUMBER_MSEAL:
         ckpt_advice_given();
         break;
     case SYS_pselect6:

@@ -14,11 +14,13 @@
 #include "base/text.h"
 #include "interpose/next.h"
 #include "sys/syscall.h"
+#include "task/robust.h"
 #include "task/signals.h"
 #include "task/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -306,11 +308,41 @@ struct start {
     void *argument;
 };
 
+/* Every thread's value counts the rounds in which libc calls what the program wants to be
+ * called at a thread's end, and which may unlock mutexes: we act in the last. */
+static pthread_key_t at_end;
+static int at_end_is_open; /* the program has left us a key */
+static pthread_once_t at_end_once = PTHREAD_ONCE_INIT;
+
+static void leave_mutexes(void *round)
+{
+    const uintptr_t next = (uintptr_t)round + 1;
+
+    if (next > PTHREAD_DESTRUCTOR_ITERATIONS ||
+        pthread_setspecific(at_end, (void *)next) != 0) {
+        ckpt_robust_abandon();
+    }
+}
+
+static void open_at_end(void)
+{
+    at_end_is_open = pthread_key_create(&at_end, leave_mutexes) == 0;
+}
+
+static void be_asked_at_end(void)
+{
+    (void)pthread_once(&at_end_once, open_at_end);
+    if (at_end_is_open && pthread_getspecific(at_end) == NULL) {
+        (void)pthread_setspecific(at_end, (void *)1);
+    }
+}
+
 static void *start_registered(void *argument)
 {
     struct start start = *(struct start *)argument;
 
     free(argument);
+    be_asked_at_end();
     ckpt_threads_register_self();
     return start.function(start.argument);
 }
@@ -327,6 +359,7 @@ CKPT_INTERPOSE int pthread_create(pthread_t *thread_p,
         return CKPT_NEXT(pthread_create)(thread_p, attributes, function,
                                          argument);
     }
+    be_asked_at_end(); /* the first thread */
     start = malloc(sizeof(*start));
     if (start == NULL) {
         return EAGAIN;

@@ -12,7 +12,7 @@
         .type   syscall, @function
 syscall:
         .cfi_startproc
-        cmpq    $447, %rdi
+        cmpq    $511, %rdi
         ja      1f
         leaq    ckpt_signal_calls(%rip), %r11
         btl     %edi, (%r11)

@@ -6,8 +6,11 @@
 #define _GNU_SOURCE
 #include "runtime/callback.h"
 
+#include "cut/report.h"
 #include "runtime/crossing.h"
 #include "sys/syscall.h"
+#include "task/program_clock.h"
+#include "task/threads.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,6 +25,26 @@ static int callback_state;
 
 /* Threads that wait for ckpt_state, which is also the lock, to be idle. */
 static int waiters;
+
+/* The thread that has the lock; 0 for moments, and if none has. */
+static int owner;
+
+/* The calling thread's id, which a restart changes. */
+static __thread struct {
+    int tid;
+    uint32_t restarts;
+} self __attribute__((tls_model("initial-exec")));
+
+static int own_tid(void)
+{
+    const uint32_t restarts = ckpt_clock_restarts();
+
+    if (self.tid == 0 || self.restarts != restarts) {
+        self.tid = ckpt_sys_gettid();
+        self.restarts = restarts;
+    }
+    return self.tid;
+}
 
 void ckpt_allow_threads(void)
 {
@@ -103,14 +126,66 @@ static void lock(void)
         __atomic_fetch_sub(&waiters, 1, __ATOMIC_SEQ_CST);
         seen = CKPT_STATE_IDLE;
     }
+    __atomic_store_n(&owner, own_tid(), __ATOMIC_RELEASE);
 }
 
 static void unlock(void)
 {
+    __atomic_store_n(&owner, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&ckpt_state, CKPT_STATE_IDLE, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&waiters, __ATOMIC_SEQ_CST) != 0) {
         (void)ckpt_sys_futex((uint32_t *)&ckpt_state, FUTEX_WAKE_PRIVATE, 1,
                              NULL);
+    }
+}
+
+static int has_lock(void)
+{
+    return (ckpt_long_way & CKPT_WAY_THREADS) != 0 && !ckpt_in_callback();
+}
+
+int ckpt_begin_service(void)
+{
+    int seen;
+
+    if (!has_lock()) {
+        ckpt_begin();
+        ckpt_state = CKPT_STATE_SERVICE;
+        return 1;
+    }
+    do {
+        seen = CKPT_STATE_IDLE;
+        if (__atomic_compare_exchange_n(&ckpt_state, &seen, CKPT_STATE_SERVICE, 0,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            __atomic_store_n(&owner, own_tid(), __ATOMIC_RELEASE);
+            return 1;
+        }
+        /* Who comes out looks at these after it has set the state. */
+        __atomic_store_n(&ckpt_pending, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&ckpt_checkpoint.kicked, 1, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&ckpt_state, __ATOMIC_SEQ_CST) == CKPT_STATE_IDLE);
+    return 0;
+}
+
+static int is_inside(void)
+{
+    const int state = __atomic_load_n(&ckpt_state, __ATOMIC_SEQ_CST);
+
+    return state == CKPT_STATE_CRITICAL || state == CKPT_STATE_COLLECTIVE;
+}
+
+void ckpt_notify_inside(void)
+{
+    int tid = 0;
+
+    if (!has_lock()) {
+        return;
+    }
+    while (is_inside() && (tid = __atomic_load_n(&owner, __ATOMIC_ACQUIRE)) == 0) {
+        (void)ckpt_syscall3(SYS_sched_yield, 0, 0, 0); /* it is about to be told */
+    }
+    if (tid != 0 && tid != own_tid()) {
+        ckpt_threads_notify(tid);
     }
 }
 

@@ -25,4 +25,15 @@ void ckpt_callback_leave(const struct ckpt_callback *outer);
 /* 1 if the calling thread is inside such code. Context: any, upper half. */
 int ckpt_in_callback(void);
 
+/*
+ * Begins the service of the agent, if no other thread is in a call: 1. Else 0, and that thread
+ * will look at the agent when it comes out; it must not be waited for, as it may itself wait
+ * for what other ranks do when the agent has heard of it. Context: as ckpt_service().
+ */
+int ckpt_begin_service(void);
+
+/* The checkpoint signal has come to this thread. If another one is inside a call, it gets the
+ * signal, too: only its handler can answer from there. Context: signal handler. */
+void ckpt_notify_inside(void);
+
 #endif

@@ -38,6 +38,9 @@ enum ckpt_region_kind {
     CKPT_REGION_VDSO = 7,        /* the vDSO this process was started with */
     CKPT_REGION_SHARED_ELSEWHERE = 8, /* as SHARED, of a file: the content is
                                          with another rank of the node */
+    CKPT_REGION_FILE_CONTENT = 9, /* what an open file holds, or a hole of it
+                                     (protection 0): the payload of the file,
+                                     not memory of the program */
 };
 
 /* In the inode of a shared region: System V memory with the id below it. */
