@@ -69,6 +69,27 @@ TEST_P(EachDecoder, TakesOrRefusesAnythingElse)
     });
 }
 
+/* ---- Found by the fuzzer --------------------------------------------------------------- */
+
+struct Found {
+    const char *what;
+    const char *decoder;
+    std::string input;
+};
+
+/* Once a crash, or memory without end; none is anything that our encoders make. */
+const Found found[] = {
+    {"an LZ4 chunk without a header that is to have no bytes", "chunk",
+     std::string("\x02\0\0\0\0", 5)},
+};
+
+TEST(FoundInputs, AreRefused)
+{
+    for (const Found &one : found) {
+        EXPECT_FALSE(is_taken(decoder_of(one.decoder), one.input)) << one.what;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EachDecoder, testing::ValuesIn(names()),
                          [](const auto &test) { return test.param; });
 
