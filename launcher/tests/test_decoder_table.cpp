@@ -81,6 +81,11 @@ struct Found {
 const Found found[] = {
     {"an LZ4 chunk without a header that is to have no bytes", "chunk",
      std::string("\x02\0\0\0\0", 5)},
+    {"parity of pieces so long that their checksums have no room in memory", "parity",
+     R"({"losses": 1, "chunk": 72057594037927936, "members": [)"
+     R"({"host": "a", "file": "a", "bytes": 72057594037927936}, )"
+     R"({"host": "b", "file": "b", "bytes": 0}]})"
+     "\n"},
 };
 
 TEST(FoundInputs, AreRefused)
