@@ -88,6 +88,9 @@ std::string decompress_lz4_chunk(std::span<const std::byte> input,
                                  std::span<std::byte> output)
 {
     std::size_t size = lz4_chunk_content_size(input);
+    if (input.size() < header_size) {
+        return fmt::format("an LZ4 chunk of {} bytes, less than its header", input.size());
+    }
     if (size != output.size()) {
         return fmt::format("an LZ4 chunk of {} bytes, not {}", size, output.size());
     }

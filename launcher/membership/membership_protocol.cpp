@@ -391,7 +391,7 @@ void Protocol::install(const View &view, Time now)
     for (auto [member, life] : view.lives) {
         if (life != view_.life_of(member)) {
             install.replaced.push_back(member);
-            std::erase_if(charges_, [member](const auto &entry) {
+            std::erase_if(charges_, [member = member](const auto &entry) {
                 return entry.first.first == member;
             });
         }

@@ -36,6 +36,11 @@ std::uint64_t blocks_end(const Group &group)
     return group.losses * group.chunk;
 }
 
+std::size_t checksum_count(const Group &group)
+{
+    return group.losses * (group.chunks() + std::size_t{1}) * slice_count(group);
+}
+
 void append(std::string &bytes, const void *data, std::size_t size)
 {
     bytes.append(static_cast<const char *>(data), size);
@@ -105,7 +110,7 @@ std::vector<Slice> parts_of(const Slice &slice)
 ParityIndex::ParityIndex(const Group &group, std::size_t member)
     : group_(&group), member_(static_cast<unsigned>(member)),
       layout_(static_cast<unsigned>(group.members.size()), group.losses),
-      checksums_(group.losses * (layout_.data() + 1) * slice_count(group))
+      checksums_(checksum_count(group))
 {
 }
 
@@ -155,9 +160,9 @@ std::string ParityIndex::bytes() const
 ParityIndex ParityIndex::load(const Group &group, std::size_t member, BlockSource &source)
 {
     const std::string file = parity_file_name(group.members.at(member).host);
+    /* Before there is memory for it: a group may claim to be of any length. */
+    const std::string bytes = read_index(group, checksum_count(group), file, source);
     ParityIndex index(group, member);
-    const std::string bytes =
-        read_index(group, index.checksums_.size(), file, source);
     const ParityTail tail = tail_of(bytes);
 
     if (tail.magic != parity_magic) {

@@ -50,7 +50,8 @@ static_assert(offsetof(ParityTail, checksum) == 32, "layout of ParityTail");
 class ParityIndex
 {
   public:
-    /* No checksums yet. The group must live longer. */
+    /* No checksums yet, but memory for all that pieces of such lengths need: it is to be known
+     * that they have them. The group must live longer. */
     ParityIndex(const Group &group, std::size_t member);
 
     /* Of a slice of a block of a stripe (redundancy/layout.hpp): one of data, or the

@@ -24,6 +24,22 @@ namespace ckpt::redundancy
 namespace
 {
 
+/* That the others have what the group says, before there is memory and a file for it. */
+void require_pieces(const Group &group, std::size_t self,
+                    const std::vector<BlockSource *> &members)
+{
+    for (std::size_t i = 0; i < group.members.size(); i++) {
+        const Member &member = group.members[i];
+        if (i == self) {
+            continue;
+        }
+        if (members.at(i) == nullptr) {
+            fail("nobody says where the piece of {} is", member.host);
+        }
+        require_size(member, *members[i]);
+    }
+}
+
 class ParityWriter
 {
   public:
@@ -43,7 +59,6 @@ class ParityWriter
 
     void run()
     {
-        require_pieces();
         for (unsigned place = 0; place < layout_.losses(); place++) {
             write_block(place);
         }
@@ -54,20 +69,6 @@ class ParityWriter
     }
 
   private:
-    void require_pieces()
-    {
-        for (std::size_t i = 0; i < group_.members.size(); i++) {
-            const Member &member = group_.members[i];
-            if (i == self_) {
-                continue;
-            }
-            if (members_.at(i) == nullptr) {
-                fail("nobody says where the piece of {} is", member.host);
-            }
-            require_size(member, *members_[i]);
-        }
-    }
-
     /* All members that have data in the stripe have it in other places than this one. */
     void write_block(unsigned place)
     {
@@ -152,6 +153,7 @@ void write_parity(const Group &group, std::size_t self,
                   const std::vector<BlockSource *> &members, WriteLimit *limit,
                   const std::atomic<bool> &cancelled, const std::filesystem::path &room)
 {
+    require_pieces(group, self, members);
     ParityWriter(group, self, directory, members, limit, cancelled, room).run();
 }
 

@@ -149,6 +149,31 @@ TEST_F(Reveal, FileThatIsRemovedAfterwards)
     EXPECT_FALSE(fs::exists(path("file")));
 }
 
+/* What is removed is noted by name, and that is any bytes. */
+TEST_F(Reveal, NameThatIsNoTextIsRemovedAfterwards)
+{
+    const std::string name = "caf\xe9 100%\xff";
+    make(name, "1");
+    writer.mark(5);
+    writer.unlink(shadow(name));
+    EXPECT_EQ(reveal(5), Warnings());
+    EXPECT_EQ(read_file(path(name)), "1");
+    const auto noted = journal::Revealed::load(journal).outdated;
+    ASSERT_EQ(noted.size(), 1u);
+    EXPECT_EQ(noted.begin()->first, path(name));
+    writer.mark(6);
+    EXPECT_EQ(reveal(6), Warnings());
+    EXPECT_FALSE(fs::exists(path(name)));
+}
+
+/* As they were written before names were escaped. */
+TEST_F(Reveal, OlderNotesAreRead)
+{
+    write_file(journal / "revealed", R"({"version": 1, "checkpoint": 5, "is_done": true,)"
+                                     R"( "outputs": {}, "outdated": {"/d/100%25": 7}})");
+    EXPECT_EQ(journal::Revealed::load(journal).outdated.begin()->first, "/d/100%25");
+}
+
 TEST_F(Reveal, VisibleFileThatIsRemoved)
 {
     hide("old");

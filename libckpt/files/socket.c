@@ -203,7 +203,9 @@ static int pack(const struct ckpt_file_probe *probe, struct ckpt_file *file,
     }
     memcpy(at, socket, sizeof *socket);
     memcpy(at + sizeof *socket, options, options_size);
-    memcpy(at + sizeof *socket + options_size, queue->bytes, queue->size);
+    if (queue->size > 0) { /* there is no NULL in memcpy() */
+        memcpy(at + sizeof *socket + options_size, queue->bytes, queue->size);
+    }
     return 0;
 }
 

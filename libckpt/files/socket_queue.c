@@ -87,7 +87,9 @@ static int make_room(struct ckpt_socket_queue *queue, size_t size)
     if (bytes == NULL) {
         return -ENOMEM;
     }
-    memcpy(bytes, queue->bytes, queue->size);
+    if (queue->size > 0) { /* there is no NULL in memcpy() */
+        memcpy(bytes, queue->bytes, queue->size);
+    }
     ckpt_socket_queue_free(queue);
     queue->bytes = bytes;
     queue->capacity = capacity;

@@ -366,7 +366,9 @@ static int gather(const struct iovec *part, int count, size_t length)
         ckpt_undo_gather();
     }
     for (int i = 0; i < count; i++) {
-        memcpy(gathered + log.used, part[i].iov_base, part[i].iov_len);
+        if (part[i].iov_len > 0) { /* there is no NULL in memcpy() */
+            memcpy(gathered + log.used, part[i].iov_base, part[i].iov_len);
+        }
         log.used += part[i].iov_len;
     }
     return error;

@@ -298,11 +298,12 @@ static int reserve_final_addresses(struct ckpt_restore *restore,
     return error == 0 ? 0 : ckpt_fail(failure, error, "out of memory");
 }
 
+/* bytes: may be NULL if there are none. */
 static void *copy(const void *bytes, size_t size)
 {
     void *memory = malloc(size + 1);
 
-    return memory == NULL ? NULL : memcpy(memory, bytes, size);
+    return memory == NULL || size == 0 ? memory : memcpy(memory, bytes, size);
 }
 
 int ckpt_restore_open(const struct ckpt_snapshot *snapshot,

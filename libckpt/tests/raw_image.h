@@ -23,6 +23,6 @@ struct raw_page {
     uint64_t region; /* index */
     uint64_t address;
     unsigned char bytes[RAW_PAGE_SIZE];
-};
+} __attribute__((packed)); /* strings before it may be of any length */
 
 #endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frame_decoders.cpp - what agents of different nodes say to one another: frames, the
+ * handshake, and the JSON objects in frames.
+ */
+#include "config.h"
+#include "fuzz/decoders.hpp"
+
+#include "agent/block_request.hpp"
+#include "agent/frame_seal.hpp"
+#include "agent/frames.hpp"
+#include "agent/handshake.hpp"
+#include "agent/redundancy_order.hpp"
+#include "agent/refusals.hpp"
+#include "agent/sweep_plan.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace ckpt::fuzz
+{
+
+namespace
+{
+
+using nlohmann::json;
+
+constexpr std::size_t limit = 1u << 16; /* of a payload, bytes */
+
+/* The same in each run. */
+MessageKey fixed_key()
+{
+    return *MessageKey::parse(std::string(64, '1'));
+}
+
+PeerAddress own_address()
+{
+    PeerAddress address = PeerAddress::make();
+
+    address.key = fixed_key();
+    address.hosts = {"n1"};
+    address.port = 1234;
+    return address;
+}
+
+const PeerIdentity self = {"launch", "n1", 1};
+
+/* Cut where the first byte says, as they come from a socket. */
+void read_frames(const std::string &bytes)
+{
+    FrameReader reader(limit);
+    FrameSeal seal(fixed_key());
+    const std::size_t part = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes[0]);
+
+    for (std::size_t at = 0; at < bytes.size(); at += part) {
+        reader.add(std::string_view(bytes).substr(at, part));
+        while (auto frame = reader.next()) {
+            require(frame->payload.size() <= limit, "a frame beyond the limit");
+            require(frame->bytes().size() == sizeof(FrameHeader) + frame->payload.size(),
+                    "a frame of another size");
+            seal.check(*frame);
+        }
+    }
+}
+
+std::string sealed_frames()
+{
+    FrameSeal seal(fixed_key());
+    std::string bytes;
+
+    for (const char *payload : {"{}", "", R"({"type": "node"})"}) {
+        bytes += seal.seal(payload);
+    }
+    return bytes;
+}
+
+/* What a listener asks for first. */
+std::string challenge_of(const ListenerHandshake &listening)
+{
+    FrameReader reader(longest_handshake);
+
+    reader.add(listening.challenge());
+    return reader.next()->payload;
+}
+
+/* By one who has the key, and answers this challenge. */
+void examine_call(const std::string &text)
+{
+    const ListenerHandshake listening;
+    json call = json::parse(text, nullptr, false);
+
+    if (call.is_object() && call.contains("challenge")) {
+        call["challenge"] = challenge_of(listening);
+    }
+    Frame frame = make_frame(FrameKind::call, 0, call.is_discarded() ? text : call.dump());
+
+    put_tag(fixed_key().derive("call"), {}, frame);
+    (void)listening.examine(frame, own_address(), self);
+}
+
+std::string good_call()
+{
+    const ListenerHandshake listening;
+    CallerHandshake calling(own_address(), self, "agent");
+    FrameReader reader(longest_handshake);
+
+    reader.add(listening.challenge());
+    const std::string bytes = calling.call(*reader.next());
+    FrameReader answer(longest_handshake);
+    answer.add(bytes);
+    return answer.next()->payload;
+}
+
+/* A decoder of JSON, and a value that it takes. */
+template <typename Decode>
+Decoder json_decoder(std::string name, const json &good, Decode decode)
+{
+    return {std::move(name), {good.dump()}, [decode](const std::string &text) {
+                decode(json::parse(text));
+            }};
+}
+
+json some_piece()
+{
+    Piece piece;
+
+    piece.file = "node-n1.h5";
+    piece.host = "n1";
+    piece.ranks = {0, 1};
+    return to_frame(piece);
+}
+
+json some_seen()
+{
+    RankSeen seen;
+
+    seen.events.push_back({1, 2, CKPT_SEEN_LOGGED, 1});
+    seen.sweep.push_back({0, 1, 2, true, 3});
+    return to_frame(seen);
+}
+
+json some_plan()
+{
+    SweepPlan plan;
+
+    plan.members = {{"n1", "1 n1", {{0, 1}}}, {"n2", "2 n2", {{2, 3}}}};
+    plan.sides = {2};
+    return to_frame(plan);
+}
+
+json some_order()
+{
+    return to_frame(RedundancyOrder{
+        1, "/d/job/000001",
+        redundancy::Group::make(1, {{"a", "node-a.h5", 1}, {"b", "node-b.h5", 2}}), 0,
+        {"1 a", "1 b"}});
+}
+
+/* What is taken can be said again. */
+void decode_plan(const json &frame)
+{
+    const SweepPlan plan = sweep_plan_from(frame);
+
+    require(plan.rank_count() >= 0, "a plan of less than no ranks");
+    require(sweep_plan_from(to_frame(plan)) == plan, "a plan that cannot be said again");
+}
+
+void decode_answer(const json &frame)
+{
+    const auto answer = frame.get<redundancy::BlockAnswer>();
+    const json again = answer;
+
+    (void)again.get<redundancy::BlockAnswer>();
+}
+
+void decode_request(const json &frame)
+{
+    const json again = frame.get<redundancy::BlockRequest>();
+
+    (void)again.get<redundancy::BlockRequest>();
+}
+
+void decode_address(const std::string &text)
+{
+    if (const auto address = PeerAddress::parse(text)) {
+        require(PeerAddress::parse(address->text())->text() == address->text(),
+                "an address that cannot be said again");
+    }
+    (void)PeerAddress::at(text, fixed_key());
+}
+
+} // namespace
+
+std::vector<Decoder> frame_decoders()
+{
+    const json clocks = to_frame(std::vector<ckpt_clock>{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}});
+    redundancy::BlockAnswer answer{"", 4096, 4096, {}, ""};
+
+    answer.lent = fabric::Lent{"address", 1, 2};
+    return {
+        {"frames", {sealed_frames()}, read_frames},
+        {"call", {good_call()}, examine_call},
+        {"address", {own_address().text(), own_address().place()}, decode_address},
+        json_decoder("clocks", clocks, [](const json &it) { (void)clocks_from(it); }),
+        json_decoder("message", to_frame(ckpt_message{}),
+                     [](const json &it) { (void)message_from(it); }),
+        json_decoder("file_system", to_frame(FileSystem{}),
+                     [](const json &it) { (void)file_system_from(it); }),
+        json_decoder("piece", some_piece(), [](const json &it) { (void)piece_from(it); }),
+        json_decoder("seen", some_seen(), [](const json &it) { (void)seen_from(it); }),
+        json_decoder("sweep_plan", some_plan(), decode_plan),
+        json_decoder("redundancy_order", some_order(),
+                     [](const json &it) { (void)redundancy_order_from(it); }),
+        json_decoder("block_request",
+                     json(redundancy::BlockRequest{"job/000001/node-a.h5", 0, 4096, "tcp"}),
+                     decode_request),
+        json_decoder("block_answer", json(answer), decode_answer),
+    };
+}
+
+} // namespace ckpt::fuzz

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fuzzing.py - libFuzzer on each decoder of launcher/fuzz: a build with clang, seeds from our
+own encoders, and what each run has reached and found."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from .settings import BUILD, TOP
+
+CLANG = "16"  # 14, which is Debian's default, does not take the C++ of the tools
+PACKAGES = {f"clang++-{CLANG}": f"clang-{CLANG} libclang-rt-{CLANG}-dev"}
+INSTRUMENTED = "fuzzer-no-link,address,undefined"
+LONGEST_INPUT = 4096  # bytes
+MOST_MEMORY = 1500  # MiB
+
+# Sanitizers need their addresses, which random ones may be in the way of.
+SAME_ADDRESSES = ["setarch", "--addr-no-randomize"]
+
+
+class Missing(Exception):
+    """A program that is not installed, with the package that has it."""
+
+
+@dataclass
+class Run:
+    """What came of one decoder."""
+
+    decoder: str
+    executions: int
+    edges: int
+    features: int
+    finding: str  # the first line of its report; empty: none
+
+
+def require_programs():
+    """Raises Missing for the first one."""
+    for program, packages in PACKAGES.items():
+        if shutil.which(program) is None:
+            raise Missing(f"{program} is missing: apt-get install {packages}")
+
+
+def build(directory, jobs):
+    """Returns the fuzzer. Code of the process is instrumented, too: it runs nowhere else; but
+    the restorer's is built by the usual compiler, whose options it has."""
+    directory.mkdir(parents=True, exist_ok=True)
+    make = ["make", "-s", f"-j{jobs}"]
+    if not (directory / "config.status").exists():
+        call = [TOP / "configure", "-q", f"--prefix={directory}/inst"]
+        call += [f"--enable-sanitizers={INSTRUMENTED}"]
+        call += [f"CC=clang-{CLANG}", f"CXX=clang++-{CLANG}", "CXXFLAGS=-O1 -g"]
+        call += [f"CFLAGS=-O1 -g -fsanitize={INSTRUMENTED}"]
+        call += [f"PYTHON={BUILD}/venv/bin/python"]
+        subprocess.run(call, cwd=directory, check=True)
+    for arguments in (
+        ["-C", "libckpt", "CC=gcc", "restore/blob.bin"],
+        ["-C", "libckpt", "libckpt.a"],
+        ["-C", "launcher", "fuzz/decoders"],
+    ):
+        subprocess.run([*make, *arguments], cwd=directory, check=True)
+    return directory / "launcher/fuzz/decoders"
+
+
+def write_seeds(fuzzer, directory):
+    """One directory below for each decoder; returns their names."""
+    directory.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [*SAME_ADDRESSES, fuzzer],
+        env={**os.environ, "CKPT_FUZZ_SEEDS": str(directory)},
+        check=True,
+    )
+    return sorted(path.name for path in directory.iterdir())
+
+
+def numbers(output):
+    """Executions, edges and features of libFuzzer's last line about them."""
+    lines = re.findall(r"^#(\d+)\s.*cov: (\d+) ft: (\d+)", output, re.MULTILINE)
+    return [int(number) for number in lines[-1]] if lines else [0, 0, 0]
+
+
+def finding(output):
+    """What the sanitizers or libFuzzer say first."""
+    found = re.search(r"^.*(ERROR: |runtime error: ).*$", output, re.MULTILINE)
+    return found.group(0) if found else ""
+
+
+def fuzz(fuzzer, decoder, directory, seconds, seed):
+    """Runs one decoder. Its corpus stays for the next time; inputs that fail are beside it."""
+    corpus = directory / "corpus" / decoder
+    found = directory / "found"
+    for path in (corpus, found):
+        path.mkdir(parents=True, exist_ok=True)
+    options = {
+        "max_total_time": seconds,
+        "max_len": LONGEST_INPUT,
+        "rss_limit_mb": MOST_MEMORY,
+        "timeout": 20,
+        "seed": seed + 1,  # 0 would be a random one
+        "artifact_prefix": f"{found}/{decoder}-",
+    }
+    call = ["nice", "-n", "19", *SAME_ADDRESSES, fuzzer]
+    call += [f"-{name}={value}" for name, value in options.items()]
+    call += [corpus, directory / "seeds" / decoder]
+    result = subprocess.run(
+        call,
+        env={
+            **os.environ,
+            "CKPT_FUZZ_DECODER": decoder,
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+            "TMPDIR": str(directory),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    output = result.stdout.decode(errors="replace")
+    (directory / f"{decoder}.txt").write_text(output)
+    what = finding(output)
+    if result.returncode != 0 and not what:
+        what = f"it ended with {result.returncode}"
+    return Run(decoder, *numbers(output), what)
