@@ -69,6 +69,12 @@ def check_pieces(events):
     assert written[0] <= min(captured[rank] for rank in second), events
 
 
+def why_another(lab):
+    """What agents say about checkpoints that were taken once more in another way."""
+    logs = [path.read_text("utf-8") for path in lab.store.glob("*/ckptd-*.log")]
+    return [line for text in logs for line in text.splitlines() if "once more" in line]
+
+
 def save_and_restart(lab, protocol, stagger):
     """Two checkpoints of a running program, which is restarted from the last one;
     what happened in that."""
@@ -79,7 +85,7 @@ def save_and_restart(lab, protocol, stagger):
     for _ in range(2):
         job.wait_for(program.progress)
         saved = lab.checkpoint(job)
-        assert saved["protocol"] == protocol
+        assert saved["protocol"] == protocol, why_another(lab)
     job.wait_for(program.progress)
     job.kill()
     events = lab.ckpt_json("trace", saved["path"])["events"]

@@ -7,7 +7,6 @@
 #include "common/error.hpp"
 
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,8 +19,6 @@ namespace ckpt::membership
 namespace
 {
 
-using std::chrono::steady_clock;
-
 /* Whoever floods us may not keep us from our own heartbeats. */
 constexpr int most_at_once = 4096;
 
@@ -33,28 +30,25 @@ Gate::Identity identity_of(const Table &table)
 } // namespace
 
 Service::Service(EventLoop &loop, UdpSocket socket, Table table,
-                 Protocol::Options options, Handlers handlers)
-    : loop_(loop), socket_(std::move(socket)),
-      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+                 Protocol::Options options, Handlers handlers,
+                 std::unique_ptr<Alarm> alarm)
+    : loop_(loop), socket_(std::move(socket)), alarm_(std::move(alarm)),
       table_(std::move(table)), options_(options), handlers_(std::move(handlers)),
       gate_(identity_of(table_)),
       protocol_(table_.self, table_.life, table_.members.size(), options,
-                steady_clock::now()),
+                alarm_->now()),
       alive_(std::make_shared<bool>(true))
 {
-    if (!timer_) {
-        fail_errno(errno, "no timer for the heartbeats");
-    }
     read_table();
     loop_.watch(socket_.fd(), EPOLLIN, [this](std::uint32_t) { work(); });
-    loop_.watch(timer_.get(), EPOLLIN, [this](std::uint32_t) { work(); });
+    loop_.watch(alarm_->fd(), EPOLLIN, [this](std::uint32_t) { work(); });
     arm();
 }
 
 Service::~Service()
 {
     *alive_ = false;
-    loop_.forget(timer_.get());
+    loop_.forget(alarm_->fd());
     loop_.forget(socket_.fd());
 }
 
@@ -86,14 +80,11 @@ void Service::read_table()
  * heard. */
 void Service::work()
 {
-    std::uint64_t expirations;
-
-    [[maybe_unused]] ssize_t size =
-        ::read(timer_.get(), &expirations, sizeof expirations);
+    alarm_->quiet();
     if (!read_refusals() || !read()) {
         return; /* destroyed */
     }
-    protocol_.tick(steady_clock::now());
+    protocol_.tick(alarm_->now());
     if (act()) {
         arm();
     }
@@ -107,7 +98,7 @@ bool Service::read_refusals()
         });
         if (peer != peers_.end()) {
             protocol_.refused(static_cast<MemberId>(peer - peers_.begin()),
-                              steady_clock::now());
+                              alarm_->now());
             if (!act()) {
                 return false;
             }
@@ -134,7 +125,7 @@ bool Service::read()
 
 bool Service::take(const UdpSocket::Received &received)
 {
-    const Time now = steady_clock::now();
+    const Time now = alarm_->now();
     Gate::Opened opened = gate_.open(received.bytes, now);
 
     if (!opened.refusal.empty()) {
@@ -205,7 +196,7 @@ void Service::send(const action::Send &send, const std::optional<Route> &route)
     if (peer.seen) {
         transmit(bytes, *peer.seen);
     }
-    if (!peer.seen || steady_clock::now() - peer.seen_at > options_.heartbeat * 3 / 2) {
+    if (!peer.seen || alarm_->now() - peer.seen_at > options_.heartbeat * 3 / 2) {
         for (const Endpoint &endpoint : peer.known) {
             if (!peer.seen || !(*peer.seen == endpoint)) {
                 transmit(bytes, endpoint);
@@ -221,17 +212,7 @@ void Service::transmit(std::span<const std::byte> bytes, const Endpoint &to)
 
 void Service::arm()
 {
-    using namespace std::chrono;
-    itimerspec when{};
-
-    if (!protocol_.has_ended()) {
-        /* Zero would disarm it. */
-        const auto due = std::max<nanoseconds>(
-            protocol_.next_tick().time_since_epoch(), nanoseconds(1));
-        when.it_value.tv_sec = duration_cast<seconds>(due).count();
-        when.it_value.tv_nsec = (due % seconds(1)).count();
-    }
-    timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+    alarm_->set(protocol_.has_ended() ? Time::max() : protocol_.next_tick());
 }
 
 bool Service::has_heard() const
@@ -242,7 +223,7 @@ bool Service::has_heard() const
 
 void Service::leave()
 {
-    protocol_.leave(steady_clock::now());
+    protocol_.leave(alarm_->now());
     if (act()) {
         arm();
     }

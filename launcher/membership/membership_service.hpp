@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * membership_service.hpp - a process's part in the membership of its job: the state
- * machine, fed by a UDP socket and a timer on an event loop (docs/membership.md,
+ * machine, fed by a UDP socket and an alarm on an event loop (docs/membership.md,
  * section 8).
  */
 #pragma once
 
 #include "common/event_loop.hpp"
-#include "common/fd.hpp"
 #include "common/message_key.hpp"
+#include "membership/alarm.hpp"
 #include "membership/gate.hpp"
 #include "membership/membership_protocol.hpp"
 #include "membership/udp_socket.hpp"
@@ -55,7 +55,8 @@ class Service
      * table that is too large or has a member without an address, no descriptors.
      */
     Service(EventLoop &loop, UdpSocket socket, Table table, Protocol::Options options,
-            Handlers handlers);
+            Handlers handlers,
+            std::unique_ptr<Alarm> alarm = std::make_unique<MachineAlarm>());
     ~Service();
     Service(const Service &) = delete;
     Service &operator=(const Service &) = delete;
@@ -98,7 +99,7 @@ class Service
 
     EventLoop &loop_;
     UdpSocket socket_;
-    Fd timer_;
+    std::unique_ptr<Alarm> alarm_;
     Table table_;
     Protocol::Options options_;
     Handlers handlers_;

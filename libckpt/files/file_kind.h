@@ -149,13 +149,7 @@ int ckpt_file_write_content(const struct ckpt_file_restore *restore,
                             const struct ckpt_file *file, int fd);
 
 /*
- * info.c: the beginning of /proc/self/fdinfo/FD, at most `size` - 1 characters
- * and a null character; "" if it cannot be read. Context: quiesced.
- */
-void ckpt_file_info(int fd, char *text, size_t size);
-
-/*
- * info.c: all of it, in the arena. 0 or -errno with the reason. Context:
+ * info.c: all of /proc/self/fdinfo/FD, in the arena. 0 or -errno with the reason. Context:
  * quiesced.
  */
 int ckpt_file_whole_info(const struct ckpt_file_save *save, int fd,

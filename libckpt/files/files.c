@@ -4,6 +4,7 @@
  */
 #include "files/files.h"
 
+#include "base/descriptor_info.h"
 #include "base/directory.h"
 #include "base/text.h"
 #include "files/file_kind.h"
@@ -238,7 +239,7 @@ static int examine(int fd, struct ckpt_file_probe *probe,
                          -result);
     }
     probe->status_flags = (int)result;
-    ckpt_file_info(fd, probe->info, sizeof probe->info);
+    (void)ckpt_descriptor_info(fd, probe->info, sizeof probe->info);
     return 0;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "files/inotify.h"
 
+#include "base/descriptor_info.h"
 #include "base/text.h"
 #include "files/watched.h"
 #include "sys/syscall.h"
@@ -81,7 +82,7 @@ static int leads_there(int other, const struct ckpt_watched *call,
     if (watch < 0) {
         return 0;
     }
-    ckpt_file_info(other, text, sizeof text);
+    (void)ckpt_descriptor_info(other, text, sizeof text);
     same = next_line(&at, &found) == 1 && found.what_size == line->what_size &&
            memcmp(found.what, line->what, line->what_size) == 0;
     ckpt_syscall3(SYS_inotify_rm_watch, other, watch, 0);

@@ -11,6 +11,7 @@
  */
 #include "files/file_kind.h"
 
+#include "base/descriptor_info.h"
 #include "base/text.h"
 #include "sys/syscall.h"
 #include "sys/time_of_day.h"
@@ -45,12 +46,12 @@ static int look(int fd, char *info, size_t size, struct itimerspec *left, uint64
 
     ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0); /* sets it going */
     for (int i = 0; i < MOST_LOOKS; i++) {
-        ckpt_file_info(fd, info, size);
+        (void)ckpt_descriptor_info(fd, info, size);
         if (!ckpt_file_info_value(info, "ticks:", 0, &before)) {
             return 0;
         }
         ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0);
-        ckpt_file_info(fd, info, size);
+        (void)ckpt_descriptor_info(fd, info, size);
         if (!ckpt_file_info_value(info, "ticks:", 0, ticks)) {
             return 0;
         }

@@ -4,11 +4,9 @@
  */
 #include "journal/record_locks.h"
 
-#include "base/text.h"
-#include "sys/syscall.h"
+#include "base/descriptor_info.h"
 #include "task/apart.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -18,18 +16,8 @@ int ckpt_record_locks_are_used;
 void ckpt_record_locks_find(int fd)
 {
     static char info[4096];
-    char path[64];
-    long size = 0;
-    int reader;
 
-    ckpt_text_format(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-    reader = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (reader >= 0) {
-        size = ckpt_sys_read(reader, info, sizeof(info) - 1);
-        ckpt_sys_close(reader);
-    }
-    info[size > 0 ? size : 0] = '\0';
-    if (reader < 0 || strstr(info, ": POSIX") != NULL) {
+    if (ckpt_descriptor_info(fd, info, sizeof(info)) != 0 || strstr(info, ": POSIX") != NULL) {
         ckpt_record_locks_are_used = 1;
     }
 }

@@ -11,56 +11,69 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define INITIAL_SIZE ((size_t)64 << 10)
 
-/* Bytes read, `capacity` if the file may be longer, or -errno. */
-static long read_whole(const char *path, char *buffer, size_t capacity)
+/* Reads on at `used` until the file ends or the buffer is full: how many bytes there are
+ * then, or -errno. */
+static long read_on(int fd, char *buffer, size_t used, size_t capacity)
 {
-    size_t used = 0;
     long result;
-    int fd;
 
-    fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) {
-        return fd;
-    }
     do {
         result = ckpt_sys_read(fd, buffer + used, capacity - used);
         if (result > 0) {
             used += (size_t)result;
         }
     } while (result == -EINTR || (result > 0 && used < capacity));
-    ckpt_sys_close(fd);
     return result < 0 ? result : (long)used;
+}
+
+/* A longer file than the buffer is read on in a larger one, not from its beginning: the
+ * kernel takes a millisecond for the list of a thousand mappings. */
+static int read_whole(struct ckpt_arena *arena, int fd, char **text_p, size_t *size_p)
+{
+    size_t capacity = INITIAL_SIZE;
+    char *text = (char *)ckpt_arena_alloc(arena, capacity + 1);
+    long size = text == NULL ? -ENOMEM : read_on(fd, text, 0, capacity);
+
+    while (size == (long)capacity) {
+        char *larger = (char *)ckpt_arena_alloc(arena, 2 * capacity + 1);
+
+        if (larger == NULL) {
+            return -ENOMEM;
+        }
+        memcpy(larger, text, capacity);
+        text = larger;
+        size = read_on(fd, text, capacity, 2 * capacity);
+        capacity *= 2;
+    }
+    if (size < 0) {
+        return (int)size;
+    }
+    text[size] = '\0';
+    *text_p = text;
+    *size_p = (size_t)size;
+    return 0;
 }
 
 int ckpt_proc_read(struct ckpt_arena *arena, const char *path, char **text_p,
                    size_t *size_p, struct ckpt_failure *failure)
 {
-    const struct ckpt_arena_place mark = ckpt_arena_mark(arena);
+    const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    int error = fd;
 
-    for (size_t capacity = INITIAL_SIZE;; capacity *= 2) {
-        char *text = (char *)ckpt_arena_alloc(arena, capacity + 1);
-        long size;
-
-        if (text == NULL) {
-            return ckpt_fail(failure, -ENOMEM, "no room for %s", path);
-        }
-        size = read_whole(path, text, capacity);
-        if (size < 0) {
-            return ckpt_fail(failure, (int)size, "cannot read %s: error %l",
-                             path, -size);
-        }
-        if ((size_t)size < capacity) {
-            text[size] = '\0';
-            *text_p = text;
-            *size_p = (size_t)size;
-            return 0;
-        }
-        ckpt_arena_rewind(arena, mark); /* too small: read it all again */
+    if (fd >= 0) {
+        error = read_whole(arena, fd, text_p, size_p);
+        ckpt_sys_close(fd);
     }
+    if (error == -ENOMEM) {
+        return ckpt_fail(failure, error, "no room for %s", path);
+    }
+    return error < 0 ? ckpt_fail(failure, error, "cannot read %s: error %l", path, -(long)error)
+                     : 0;
 }
 
 static int octal_digit(char digit)

@@ -22,8 +22,9 @@ struct ckpt_mapping {
 };
 
 /*
- * Reads a whole file of /proc as NUL-terminated text into the arena, all in
- * one pass, so that it describes one moment of a quiesced process.
+ * Reads a whole file of /proc as NUL-terminated text into the arena, in one pass, so
+ * that it describes one moment of a quiesced process; but a list of mappings may lack
+ * what the arena takes meanwhile (arena->changes).
  * Returns 0, -ENOMEM or what open() and read() give, with the path in
  * `failure`. Context: quiesced.
  */

@@ -38,8 +38,9 @@ void ckpt_registrations_read(struct ckpt_thread *thread);
  * address and the thread pointer. Context: freestanding. */
 void ckpt_registrations_write(const struct ckpt_thread *thread);
 
-/* Forgets all remembered thread ids, then notes one. Context: quiesced. */
-void ckpt_thread_ids_clear(void);
+/* Forgets all remembered thread ids (0, or -errno: no memory for new ones), then notes
+ * one. Context: quiesced. */
+int ckpt_thread_ids_clear(void);
 void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid);
 
 /* context.S */

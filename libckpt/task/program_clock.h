@@ -43,7 +43,8 @@ struct timespec ckpt_clock_add(const struct timespec *time, int64_t nanoseconds)
 struct timespec ckpt_clock_to_kernel(clockid_t clock,
                                      const struct timespec *program);
 
-/* Notes the program's time at a checkpoint. Context: quiesced. */
+/* Notes the program's time at a checkpoint. After what its timers have left has been read:
+ * else they would end early. Context: quiesced. */
 void ckpt_clock_stop(void);
 
 /*

@@ -170,7 +170,10 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
     ckpt_threads_repair_leader();
     leader.tid = ckpt_parking.leader; /* loading the lower half changed it */
     ckpt_parking.leader = ckpt_sys_gettid();
-    ckpt_thread_ids_clear();
+    status = ckpt_thread_ids_clear();
+    if (status != 0) {
+        return ckpt_fail(failure, status, "no memory for the ids of threads");
+    }
     ckpt_thread_ids_note(&leader, ckpt_parking.leader);
     status = map_scratch(count);
     if (status != 0) {

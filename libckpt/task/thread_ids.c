@@ -30,6 +30,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 /* The leader, the parked ones, and as many renamed ones. */
@@ -48,8 +49,9 @@ struct identity {
 };
 
 /* Entries of threads that have ended stay until the next restart: one speaks
- * of a pthread_t only as long as its word holds the remembered number. */
-static struct identity identities[CAPACITY];
+ * of a pthread_t only as long as its word holds the remembered number. A process that
+ * has never been restarted has no table: it would be in each image. */
+static struct identity *identities; /* [CAPACITY] */
 static uint32_t count;
 static uint32_t lock;
 static int32_t next_invented = FIRST_INVENTED_ID;
@@ -88,9 +90,21 @@ static void note(uintptr_t thread_pointer, int32_t *tid_word, int kernel_tid,
     }
 }
 
-void ckpt_thread_ids_clear(void)
+int ckpt_thread_ids_clear(void)
 {
+    long memory;
+
     count = 0;
+    if (identities != NULL) {
+        return 0;
+    }
+    memory = ckpt_sys_mmap(NULL, CAPACITY * sizeof(*identities), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ckpt_sys_failed(memory)) {
+        return (int)memory;
+    }
+    identities = (struct identity *)memory;
+    return 0;
 }
 
 void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid)

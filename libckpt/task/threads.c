@@ -487,7 +487,6 @@ int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure)
     if (status != 0) {
         ckpt_threads_thaw();
     }
-    ckpt_clock_stop();
     return status;
 }
 

@@ -5,6 +5,7 @@
 extern "C" {
 #include "base/arena.h"
 #include "memory/layout.h"
+#include "memory/maps.h"
 #include "memory/regions.h"
 #include "sys/cpu.h"
 }
@@ -15,6 +16,7 @@ extern "C" {
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/auxv.h>
@@ -23,6 +25,7 @@ extern "C" {
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -372,6 +375,29 @@ TEST_F(Regions, ReadsAListLongerThanOneRead)
 }
 
 /* What the list itself needed is in it, with the protection that it has. */
+/* What has been written into a FIFO can be read only once. */
+TEST_F(Regions, ALongListIsReadOnlyOnce)
+{
+    const std::string fifo = directory + "/list";
+    std::string content;
+    ckpt_failure failure{};
+    std::size_t size = 0;
+    char *text = nullptr;
+
+    for (int i = 0; content.size() < 200000; i++) {
+        content += std::to_string(i) + "\n";
+    }
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(fifo) << content; });
+    const int error = ckpt_proc_read(&arena, fifo.c_str(), &text, &size, &failure);
+    writer.join();
+    ASSERT_EQ(error, 0) << failure.text;
+    EXPECT_EQ(size, content.size());
+    EXPECT_STREQ(text, content.c_str());
+    EXPECT_EQ(ckpt_proc_read(&arena, (fifo + "?").c_str(), &text, &size, &failure), -ENOENT);
+    EXPECT_NE(std::string(failure.text).find(fifo + "?"), std::string::npos);
+}
+
 TEST_F(Regions, TheListHasItsOwnMemory)
 {
     constexpr std::size_t pages = 20000;

@@ -287,7 +287,7 @@ int ckpt_process_image(struct ckpt_context *context,
     if (error == 0) {
         error = list_files(failure);
     }
-    ckpt_clock_stop(); /* again, behind the times that timers have left: none ends early */
+    ckpt_clock_stop(); /* behind the times that timers have left: none ends early */
     if (error == 0) {
         error = ckpt_file_content_save(failure);
     }

@@ -16,6 +16,7 @@
 #include "journal/journal.h"
 #include "memory/advice.h"
 #include "memory/protection.h"
+#include "sys/mremap.h"
 #include "sys/syscall.h"
 
 #include <errno.h>
@@ -42,15 +43,12 @@ CKPT_INTERPOSE int munmap(void *start, size_t size)
 
 CKPT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags, ...)
 {
-    void *place = NULL;
+    va_list arguments;
+    void *place;
 
-    if ((flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0) {
-        va_list arguments;
-
-        va_start(arguments, flags);
-        place = va_arg(arguments, void *);
-        va_end(arguments);
-    }
+    va_start(arguments, flags);
+    place = ckpt_mremap_place(flags, arguments);
+    va_end(arguments);
     ckpt_before_giving_back(start, size);
     if ((flags & MREMAP_FIXED) != 0) {
         ckpt_before_giving_back(place, new_size);

@@ -16,6 +16,7 @@
 #include "lower/export.h"
 #include "lower/mappings.h"
 #include "lower/reservation.h"
+#include "sys/mremap.h"
 #include "sys/syscall.h"
 
 #include <link.h>
@@ -237,15 +238,12 @@ CKPT_EXPORT void *mremap(void *address, size_t old_size, size_t new_size,
     uint64_t start = (uint64_t)address;
     struct ckpt_range old = {start, start + round_up(old_size, PAGE)};
     struct ckpt_range part = ckpt_reservation_part(old);
-    void *place = NULL;
+    va_list arguments;
+    void *place;
 
-    if ((flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0) {
-        va_list arguments;
-
-        va_start(arguments, flags);
-        place = va_arg(arguments, void *);
-        va_end(arguments);
-    }
+    va_start(arguments, flags);
+    place = ckpt_mremap_place(flags, arguments);
+    va_end(arguments);
     if (part.start == part.end) {
         uint64_t mask;
         long result;
