@@ -167,7 +167,7 @@ void CutProtocol::align(Time now)
         return;
     }
     if (has_moved(clocks)) {
-        still_since_ = now;
+        began_to_be_still(now);
     }
     write_targets(clocks);
     run_those_who_may(clocks, now);
@@ -241,6 +241,31 @@ bool CutProtocol::can_move(const Rank &rank,
            rank.place != CKPT_PLACE_INSIDE;
 }
 
+void CutProtocol::began_to_be_still(Time now)
+{
+    still_since_ = now;
+    ask_after_ = options_.patience;
+}
+
+/*
+ * A rank that runs may by now be inside a call without a clock that waits for one at a
+ * gate, as MPI_Comm_create_group does. Most such calls are short, so no rank tells that
+ * unasked. One that computes has nothing to answer, and is asked less and less often.
+ */
+void CutProtocol::ask_where(Time now)
+{
+    if (now - still_since_ < ask_after_) {
+        return;
+    }
+    ask_after_ += std::min<Duration>(ask_after_, options_.long_patience);
+    for (int i = 0; i < rank_count(); i++) {
+        const Rank &rank = ranks_[i];
+        if (!rank.holds && (rank.place == 0 || rank.place == CKPT_PLACE_FREE)) {
+            send(i, CKPT_MSG_WHERE, true);
+        }
+    }
+}
+
 /*
  * The targets may ask for the impossible: rank A has to reach a collective, for
  * which it needs a message that rank B sends only after a collective beyond its
@@ -262,6 +287,7 @@ void CutProtocol::break_stall(const Clocks &clocks, Time now)
 
     for (int i = 0; i < rank_count(); i++) {
         if (can_move(ranks_[i], clocks[i], fewest)) {
+            ask_where(now);
             return;
         }
     }
@@ -273,7 +299,7 @@ void CutProtocol::break_stall(const Clocks &clocks, Time now)
         opened = open_gates(clocks, true);
     }
     if (opened) {
-        still_since_ = now;
+        began_to_be_still(now);
         write_targets(clocks);
         run_those_who_may(clocks, now);
     }
