@@ -42,6 +42,11 @@ def test_endurance(tmp_path, make):
     assert counts["checkpoints"] == 30
 
 
+def test_endurance_of_one_that_waits_outside_of_mpi(tmp_path):
+    _, _, counts = endurance.run_endurance(tmp_path, programs.lookout, 5, 4)
+    assert counts["checkpoints"] == 5
+
+
 @pytest.mark.parametrize("kind", realprograms.KINDS)
 def test_program(tmp_path, kind):
     assert realprograms.run_kind(tmp_path, kind, 1, SEED)

@@ -280,22 +280,27 @@ void CutProtocol::ask_where(Time now)
  * wait that would have ended by itself looks the same; the patience makes that
  * rare, and a needless round costs one collective. A program that does rely on
  * collectives not to synchronise is helped after the long patience.
+ *
+ * One that seems to compute may wait outside of MPI, for memory that it shares with a rank
+ * at a gate, say. After the long patience the gates are opened for that, too: whoever
+ * does compute loses nothing by it.
  */
 void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {
     const Fewest fewest = fewest_entered(clocks);
+    const Duration still = now - still_since_;
+    bool may_compute = false, opened = false;
 
     for (int i = 0; i < rank_count(); i++) {
-        if (can_move(ranks_[i], clocks[i], fewest)) {
-            ask_where(now);
-            return;
-        }
+        may_compute = may_compute || can_move(ranks_[i], clocks[i], fewest);
     }
-    bool opened = false;
-    if (now - still_since_ >= options_.patience) {
+    if (may_compute) {
+        ask_where(now);
+    }
+    if (still >= (may_compute ? options_.long_patience : options_.patience)) {
         opened = open_gates(clocks, false);
     }
-    if (!opened && now - still_since_ >= options_.long_patience) {
+    if (!opened && !may_compute && still >= options_.long_patience) {
         opened = open_gates(clocks, true);
     }
     if (opened) {
