@@ -33,10 +33,18 @@ def test_nonblocking_cycles(tmp_path):
     assert totals["right answers"] == 2
 
 
-@pytest.mark.parametrize("make", [programs.traffic, programs.churn, programs.remote])
+MAKES = [programs.traffic, programs.churn, programs.circles, programs.remote]
+
+
+@pytest.mark.parametrize("make", MAKES)
 def test_endurance(tmp_path, make):
     _, _, counts = endurance.run_endurance(tmp_path, make, 30, 3)
     assert counts["checkpoints"] == 30
+
+
+def test_endurance_of_one_that_waits_outside_of_mpi(tmp_path):
+    _, _, counts = endurance.run_endurance(tmp_path, programs.lookout, 5, 4)
+    assert counts["checkpoints"] == 5
 
 
 @pytest.mark.parametrize("kind", realprograms.KINDS)

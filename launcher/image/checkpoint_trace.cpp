@@ -38,6 +38,7 @@ constexpr MessageFormat messages[] = {
     {CKPT_MSG_LOGGED, "LOGGED", "messages", "bytes"},
     {CKPT_MSG_REQUEST, "REQUEST", "runs_on", nullptr},
     {CKPT_MSG_RUN, "RUN", "unclocked", nullptr},
+    {CKPT_MSG_WHERE, "WHERE", nullptr, nullptr},
     {CKPT_MSG_STOP, "STOP", nullptr, nullptr},
     {CKPT_MSG_DRAIN, "DRAIN", nullptr, nullptr},
     {CKPT_MSG_SAVE, "SAVE", nullptr, nullptr},

@@ -167,7 +167,7 @@ void CutProtocol::align(Time now)
         return;
     }
     if (has_moved(clocks)) {
-        still_since_ = now;
+        began_to_be_still(now);
     }
     write_targets(clocks);
     run_those_who_may(clocks, now);
@@ -241,6 +241,31 @@ bool CutProtocol::can_move(const Rank &rank,
            rank.place != CKPT_PLACE_INSIDE;
 }
 
+void CutProtocol::began_to_be_still(Time now)
+{
+    still_since_ = now;
+    ask_after_ = options_.patience;
+}
+
+/*
+ * A rank that runs may by now be inside a call without a clock that waits for one at a
+ * gate, as MPI_Comm_create_group does. Most such calls are short, so no rank tells that
+ * unasked. One that computes has nothing to answer, and is asked less and less often.
+ */
+void CutProtocol::ask_where(Time now)
+{
+    if (now - still_since_ < ask_after_) {
+        return;
+    }
+    ask_after_ += std::min<Duration>(ask_after_, options_.long_patience);
+    for (int i = 0; i < rank_count(); i++) {
+        const Rank &rank = ranks_[i];
+        if (!rank.holds && (rank.place == 0 || rank.place == CKPT_PLACE_FREE)) {
+            send(i, CKPT_MSG_WHERE, true);
+        }
+    }
+}
+
 /*
  * The targets may ask for the impossible: rank A has to reach a collective, for
  * which it needs a message that rank B sends only after a collective beyond its
@@ -255,25 +280,31 @@ bool CutProtocol::can_move(const Rank &rank,
  * wait that would have ended by itself looks the same; the patience makes that
  * rare, and a needless round costs one collective. A program that does rely on
  * collectives not to synchronise is helped after the long patience.
+ *
+ * One that seems to compute may wait outside of MPI, for memory that it shares with a rank
+ * at a gate, say. After the long patience the gates are opened for that, too: whoever
+ * does compute loses nothing by it.
  */
 void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {
     const Fewest fewest = fewest_entered(clocks);
+    const Duration still = now - still_since_;
+    bool may_compute = false, opened = false;
 
     for (int i = 0; i < rank_count(); i++) {
-        if (can_move(ranks_[i], clocks[i], fewest)) {
-            return;
-        }
+        may_compute = may_compute || can_move(ranks_[i], clocks[i], fewest);
     }
-    bool opened = false;
-    if (now - still_since_ >= options_.patience) {
+    if (may_compute) {
+        ask_where(now);
+    }
+    if (still >= (may_compute ? options_.long_patience : options_.patience)) {
         opened = open_gates(clocks, false);
     }
-    if (!opened && now - still_since_ >= options_.long_patience) {
+    if (!opened && !may_compute && still >= options_.long_patience) {
         opened = open_gates(clocks, true);
     }
     if (opened) {
-        still_since_ = now;
+        began_to_be_still(now);
         write_targets(clocks);
         run_those_who_may(clocks, now);
     }

@@ -279,7 +279,8 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     fingerprint_.clear();
     reason_.clear();
     times_ = {};
-    requested_at_ = still_since_ = now;
+    requested_at_ = now;
+    began_to_be_still(now);
     enter(Phase::align, now);
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i] = fresh(ranks_[i].watch);

@@ -234,6 +234,8 @@ class CutProtocol
     bool has_moved(const Clocks &clocks);
     bool can_move(const Rank &rank, const std::vector<ckpt_clock> &clocks,
                   const Fewest &fewest) const;
+    void began_to_be_still(Time now);
+    void ask_where(Time now);
     void break_stall(const Clocks &clocks, Time now);
     bool open_gates(const Clocks &clocks, bool also_lagging);
 
@@ -315,6 +317,7 @@ class CutProtocol
 
     std::vector<std::uint64_t> fingerprint_; /* of everything that can move */
     Time still_since_;                       /* since when it has not */
+    Duration ask_after_{}; /* since then, until ranks that run are asked where they are */
     Time requested_at_;
     Time phase_began_;
     Times times_;

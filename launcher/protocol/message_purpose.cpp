@@ -18,13 +18,13 @@ const std::vector<MessagePurpose> stopping = {
      {CKPT_MSG_STOP, CKPT_MSG_DRAINED, CKPT_MSG_SAVE, CKPT_MSG_READY},
      4},
     {"counts", {CKPT_MSG_STOPPED, CKPT_MSG_DRAIN}, 2},
-    {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN}, 2},
+    {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN, CKPT_MSG_WHERE}, 2},
     {"going on", {CKPT_MSG_RESUME}, 1},
 };
 
 /* The end is Plank's m_S, to the coordinator and back. */
 const std::vector<MessagePurpose> running = {
-    {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN}, 2},
+    {"alignment", {CKPT_MSG_REQUEST, CKPT_MSG_REPORT, CKPT_MSG_RUN, CKPT_MSG_WHERE}, 2},
     {"cut", {CKPT_MSG_CUT, CKPT_MSG_READY}, 2},
     {"going on", {CKPT_MSG_RESUME}, 1},
     {"all is logged", {CKPT_MSG_COUNTS, CKPT_MSG_COMPLETE, CKPT_MSG_KICK}, 0},

@@ -104,7 +104,7 @@ void CutProtocol::realign(Time now)
 {
     enter(Phase::align, now);
     left_early_ = false;
-    still_since_ = now;
+    began_to_be_still(now);
     Clocks clocks = read_clocks();
     raise_targets(clocks);
     write_targets(clocks);

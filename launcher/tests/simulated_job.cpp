@@ -108,6 +108,10 @@ void SimulatedJob::invent_programs()
                 }
                 ranks_[i].program.push_back(step);
             }
+        } else if (what == 4 && n > 1 && draw(3) == 0) {
+            int rank = draw(n), other = (rank + 1 + draw(n - 1)) % n;
+            ranks_[rank].program.push_back({.op = Op::meet, .peer = other});
+            ranks_[other].program.push_back({.op = Op::meet, .peer = rank});
         } else if (what == 4) {
             Op op = draw(4) < (threads ? 3 : 1) ? Op::unclocked : Op::compute;
             int rank = draw(n), to = draw(n);
@@ -175,12 +179,20 @@ void SimulatedJob::tell(int rank, ckpt_message_type type, std::uint32_t place,
     if (place == CKPT_PLACE_GATE || place == CKPT_PLACE_INSIDE) {
         message.arg[1] = static_cast<std::uint64_t>(step->communicator);
     }
-    if (place == CKPT_PLACE_INSIDE && step->op != Op::unclocked) {
+    if (place == CKPT_PLACE_INSIDE && !is_unclocked(rank)) {
         message.arg[2] = CKPT_INSIDE_CLOCKED |
                          (may_be_redone(rank) ? CKPT_INSIDE_REDO : 0);
     }
     r.told_inside = place == CKPT_PLACE_INSIDE;
     r.outbox.push_back(message);
+}
+
+/* Whether it is in a call that is no collective. */
+bool SimulatedJob::is_unclocked(int rank) const
+{
+    const Op op = ranks_[rank].program[ranks_[rank].next].op;
+
+    return op == Op::unclocked || op == Op::meet;
 }
 
 /* A restart can enter the collective again, and nothing has to be completed,
@@ -233,6 +245,11 @@ void SimulatedJob::handle(int rank, const ckpt_message &message)
         r.frozen = r.at_gate = false; /* it looks at the gate again */
         r.told_wait = false;
         r.told_inside = r.inside;
+        break;
+    case CKPT_MSG_WHERE:
+        if (r.inside && is_unclocked(rank)) {
+            tell(rank, CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, false);
+        }
         break;
     case CKPT_MSG_STOP:
         tell_place(rank, CKPT_MSG_STOPPED);
@@ -287,6 +304,10 @@ bool SimulatedJob::may_leave(int rank) const
     const Rank &r = ranks_[rank];
     const Step &step = r.program[r.next];
 
+    if (step.op == Op::meet) {
+        const auto &met = ranks_[step.peer].met;
+        return met.count(rank) != 0 && met.at(rank) >= r.met.at(step.peer);
+    }
     if (step.op == Op::unclocked || r.turns < step.duration) {
         return r.turns >= step.duration;
     }
@@ -320,7 +341,7 @@ void SimulatedJob::leave(int rank)
 
     r.inside = false;
     r.turns = 0;
-    if (step.op != Op::unclocked) {
+    if (!is_unclocked(rank)) {
         ckpt_clock &clock = r.clock[step.communicator];
         clock.settled = ++clock.left;
         if (step.op == Op::release) {
@@ -513,6 +534,9 @@ void SimulatedJob::advance(int rank)
         receive_or_wait(rank);
     } else if (step.op == Op::complete) {
         complete_or_wait(rank);
+    } else if (step.op == Op::meet) {
+        r.inside = true;
+        r.met[step.peer]++;
     } else if (step.op == Op::unclocked) {
         r.inside = true;
     } else {

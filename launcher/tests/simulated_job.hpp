@@ -29,6 +29,7 @@ enum class Op {
     release,    /* frees a communicator: synchronises, cannot be redone */
     unclocked,  /* a call of the lower half that is no collective, while other
                    threads send a message and wait */
+    meet,       /* a call of the lower half in which two ranks wait for each other */
 };
 
 /* When a member may leave a collective that it has entered. */
@@ -40,7 +41,7 @@ enum class Leaving {
 
 struct Step {
     Op op;
-    int peer = 0; /* send, receive, unclocked: rank; collective: root */
+    int peer = 0; /* send, receive, unclocked, meet: rank; collective: root */
     int communicator = 0; /* collective, begin, release */
     Leaving leaving = Leaving::together;
     bool redo = false; /* begin: also when it is complete */
@@ -85,6 +86,7 @@ class SimulatedJob : public RankPages
         bool signalled = false;
         bool finished = false;
         std::vector<ckpt_clock> clock; /* by communicator */
+        std::map<int, int> met; /* by rank: calls in which it is waited for */
         /* Nonblocking collectives that are not complete: step, number. */
         std::map<std::size_t, std::uint64_t> begun;
         std::vector<ckpt_peer> now;    /* counters as they are */
@@ -101,6 +103,7 @@ class SimulatedJob : public RankPages
     void handle(int rank, const ckpt_message &message);
     void tell(int rank, ckpt_message_type type, std::uint32_t place, bool holds);
     void tell_place(int rank, ckpt_message_type type);
+    bool is_unclocked(int rank) const;
     bool may_be_redone(int rank) const;
     bool enter(int rank);
     bool may_leave(int rank) const;

@@ -329,6 +329,82 @@ TEST_F(Machine, AStallOpensTheGateThatIsInTheWay)
     EXPECT_EQ(take_orders(0), Types());
 }
 
+/* Rank 2 lags in the world. It was told to run, and makes a communicator with rank 0, which
+ * is at the gate of another one, 9. */
+class AskedWhere : public Machine
+{
+  public:
+    AskedWhere()
+    {
+        page_clocks[0] = page_clocks[1] = {{world, 5, 5, 0, 5}, {9, 2, 2, 0, 2}};
+        page_clocks[2] = {{world, 4, 4, 0, 4}};
+        request();
+        all(&Machine::report_free);
+        for (int i = 0; i < count; i++) {
+            take_orders(i);
+        }
+        ckpt_message at_gate{};
+        at_gate.type = CKPT_MSG_REPORT;
+        at_gate.arg[0] = CKPT_PLACE_GATE;
+        at_gate.arg[1] = 1;
+        at_gate.arg[3] = 1;
+        send(0, at_gate);
+        send(1, at_gate);
+    }
+
+    void pass(milliseconds time)
+    {
+        now += time;
+        machine.tick(now);
+        settle();
+    }
+};
+
+TEST_F(AskedWhere, ACallWithoutAClockThatWaitsForAGateIsAStall)
+{
+    pass(milliseconds(1));
+    EXPECT_EQ(take_orders(2), Types()); /* perhaps it just takes time */
+    pass(milliseconds(20));
+    ASSERT_EQ(orders[2].size(), 1u);
+    EXPECT_TRUE(orders[2][0].signal);
+    EXPECT_EQ(take_orders(2), Types({CKPT_MSG_WHERE}));
+    EXPECT_EQ(take_orders(0), Types()); /* it holds */
+    report_inside(2, 0);
+    pass(milliseconds(1));
+    EXPECT_EQ(page_clocks[0][1].target, 2u);
+    pass(milliseconds(20));
+    EXPECT_EQ(page_clocks[0][1].target, 3u);
+    EXPECT_EQ(take_orders(0), Types({CKPT_MSG_RUN}));
+    EXPECT_EQ(take_orders(1), Types({CKPT_MSG_RUN}));
+    EXPECT_EQ(take_orders(2), Types());
+}
+
+TEST_F(AskedWhere, OneThatComputesIsAskedLessAndLessOften)
+{
+    for (int i = 0; i < 5000; i++) {
+        pass(milliseconds(2));
+    }
+    const std::size_t asked = take_orders(2).size();
+    EXPECT_GE(asked, 10u);
+    EXPECT_LE(asked, 40u);
+}
+
+/* It may wait for memory that rank 0 writes to behind the gate. */
+TEST_F(AskedWhere, OneThatSeemsToComputeForLongMayWaitOutsideOfMpi)
+{
+    for (int i = 0; i < 200; i++) {
+        pass(milliseconds(2));
+    }
+    EXPECT_EQ(page_clocks[0][1].target, 2u); /* it may well compute */
+    for (int i = 0; i < 100; i++) {
+        pass(milliseconds(2));
+    }
+    EXPECT_EQ(page_clocks[0][1].target, 3u);
+    EXPECT_EQ(page_clocks[0][0].target, 5u); /* the world's, below which it is, stays shut */
+    ASSERT_FALSE(orders[0].empty());
+    EXPECT_EQ(orders[0].front().type, CKPT_MSG_RUN);
+}
+
 /* A thread of a rank waits at a gate; the rank itself does not hold. */
 TEST_F(Machine, GatesOfThreadsAreOpenedInAStall)
 {

@@ -136,6 +136,13 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_ANSWER:
         ckpt_ask_answered(message);
         break;
+    case CKPT_MSG_WHERE: /* what is in the rank page need not be told */
+        if (ckpt_checkpoint.armed && (flags & CKPT_INSIDE_CLOCKED) == 0) {
+            ckpt_checkpoint.inside_told = 1;
+            ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
+                              flags, 0);
+        }
+        break;
     case CKPT_MSG_DRAIN: /* it has crossed the report that told of this */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);

@@ -90,6 +90,18 @@ def churn(steps, ranks=2, stop_file=None):
     return Program("churn", argv, ranks)
 
 
+def circles(steps, ranks=4, stop_file=None):
+    """Communicators of overlapping groups; about 0.2 ms a step."""
+    argv = [APPS / "circles", steps] + ([stop_file] if stop_file else [])
+    return Program("circles", argv, ranks)
+
+
+def lookout(steps, ranks=4, stop_file=None):
+    """A rank that waits for shared memory, without a call; some ms a step."""
+    argv = [APPS / "lookout", steps] + ([stop_file] if stop_file else [])
+    return Program("lookout", argv, ranks)
+
+
 def files(steps, ranks=2, width=16, stop_file=None):
     """MPI files rewritten and appended to all the time; about 1 ms a step. The
     largest has 800 bytes for each rank and unit of width."""

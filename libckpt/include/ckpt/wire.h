@@ -16,6 +16,8 @@
  *            <----  REPORT  where it is; clocks are in the rank page
  *   RUN      ---->          zero or more times: targets are in the rank page
  *            <----  REPORT  at each change of place while the gate is closed
+ *   WHERE    ---->          zero or more times, with a signal
+ *            <----  REPORT  if it is inside a call without a clock
  *   STOP     ---->          with a signal
  *            <----  STOPPED message counters are in the rank page
  *   DRAIN    ---->          counts to expect are in the rank page
@@ -170,6 +172,8 @@ enum ckpt_message_type {
     CKPT_MSG_ANSWER = 47, /* to ASK and those before it; arg[0]: its number, or
                              CKPT_ANSWER_TO_ALL; text: why there is no checkpoint, or
                              "" */
+    CKPT_MSG_WHERE = 48, /* nothing has moved for a while: REPORT if you are inside a call
+                            without a clock; anybody else is silent */
     CKPT_MSG_CLOSE = 41,  /* the checkpoint is over, arg[0] as in RESUME */
 };
 
