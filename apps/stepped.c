@@ -2,7 +2,7 @@
 /*
  * stepped.c OPERATION - an operation again and again, one at a time for who watches.
  *
- * Rank 1 begins the N-th operation (barrier, reduce, split, receive, wait) at once, rank 0
+ * Rank 1 begins the N-th operation (barrier, reduce, in_place, split, receive, wait) at once, rank 0
  * when the file "step.N" exists. With the file "end" the operation after it is the last.
  */
 #include <mpi.h>
@@ -32,6 +32,10 @@ static int operate(const char *name, int rank, int step)
 
         MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         return sum == 2 * step + 1;
+    }
+    if (strcmp(name, "in_place") == 0) { /* cannot be entered again */
+        MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        return value == 2 * step + 1;
     }
     if (strcmp(name, "split") == 0) {
         MPI_Comm comm;

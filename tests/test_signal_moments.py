@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The checkpoint signal at each instruction of the way into a call that waits."""
 
+import json
 import subprocess
 
 import pytest
@@ -15,44 +16,62 @@ SOON = 20  # seconds; a lost request would take CKPT_TIMEOUT
 FUNCTIONS = {
     "barrier": "PMPI_Barrier",
     "reduce": "PMPI_Allreduce",
+    "in_place": "PMPI_Allreduce",
     "split": "PMPI_Comm_split",
     "receive": "PMPI_Recv",
     "wait": "PMPI_Wait",
 }
 
 
-def save_at(lab, job, stepper, steps):
-    """A checkpoint whose signal finds the stopped process after so many instructions."""
+def save_at(lab, job, stepper, steps, protocol, release):
+    """A checkpoint whose signal finds the stopped process after so many instructions.
+    release: lets it run on."""
     for _ in range(steps):
         stepper.step()
-    saving = lab.ckpt_in_background("checkpoint", job.pid)
+    saving = lab.ckpt_in_background("checkpoint", job.pid, "--json")
     stepper.await_signal()
     place = stepper.place()
-    stepper.release()
+    release()
     try:
         assert saving.wait(SOON) == 0, saving.stderr.read()
+        assert json.load(saving.stdout)["protocol"] == protocol
     except (AssertionError, subprocess.TimeoutExpired) as error:
         error.add_note(f"after {steps} instructions, at {place:x}")
         raise
     return place
 
 
-@pytest.mark.parametrize("operation", FUNCTIONS)
-def test_each_instruction(lab, operation):
-    """None of the requests is lost, and the program goes on."""
+WAYS = [(operation, "sns") for operation in FUNCTIONS] + [("in_place", "cl"), ("reduce", "cl")]
+
+
+@pytest.mark.parametrize("operation, protocol", WAYS)
+def test_each_instruction(lab, operation, protocol):
+    """None of the requests is lost, the cut is the one that was asked for, and the program
+    goes on."""
     program = Program(operation, [APPS / "stepped", operation], 2, progress="")
-    job = lab.start(program, CKPT_KEEP=1)
+    job = lab.start(program, CKPT_KEEP=1, CKPT_PROTOCOL=protocol)
     pid = int(job.wait_for(r"^process of rank 1 is (\d+)").group(1))
     address, start, end = address_of(pid, str(PLUGIN), FUNCTIONS[operation])
     beyond = steps = operations = 0
+
+    def let_rank_0_begin():
+        nonlocal operations
+        (lab.work / f"step.{operations}").touch()
+        operations += 1
+
     while beyond < BEYOND:
         stepper = Stepper(pid)
+
+        def release(stepper=stepper):
+            stepper.release()
+            if operation == "in_place":  # what has begun here has to be over at the cut
+                let_rank_0_begin()
+
         stepper.stop()
         stepper.set_breakpoint(address)
-        (lab.work / f"step.{operations}").touch()
+        let_rank_0_begin()
         stepper.run_to_breakpoint()
-        operations += 1
-        place = save_at(lab, job, stepper, steps)
+        place = save_at(lab, job, stepper, steps, protocol, release)
         steps += 1
         beyond += not start <= place < end
     (lab.work / "end").touch()

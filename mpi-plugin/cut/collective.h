@@ -41,8 +41,21 @@ extern int ckpt_recipes_missing __attribute__((visibility("hidden")));
 void ckpt_recipes_catch_up(void);
 
 /* Waits until this rank may enter another collective on `communicator`.
- * Context: normal, state IDLE. */
+ * Context: normal, between ckpt_begin and ckpt_end. */
 void ckpt_collective_gate(MPI_Comm communicator);
+
+/*
+ * ckpt_begin() for a collective, at its gate. The gate is looked at behind ckpt_begin():
+ * from there on the handler of the checkpoint signal does not shut it any more.
+ */
+static inline __attribute__((always_inline)) void
+ckpt_collective_begin(MPI_Comm communicator)
+{
+    ckpt_begin();
+    if (__builtin_expect(ckpt_pending, 0)) {
+        ckpt_collective_gate(communicator);
+    }
+}
 
 /* Whether a blocking collective has to be its nonblocking form and a wait.
  * With processes of other jobs no such thing is agreed. */
@@ -77,12 +90,9 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     if (__builtin_expect(ckpt_recipes_missing, 0)) {
         ckpt_recipes_catch_up();
     }
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_collective_gate(communicator);
-    }
+    ckpt_collective_begin(communicator);
     ckpt_collective.communicator = communicator;
     ckpt_collective.redo = redo;
-    ckpt_begin();
     ckpt_replay_look(); /* others may want to see in windows what this rank has stored */
     ckpt_state = CKPT_STATE_COLLECTIVE;
     ckpt_uncovered_begin();
@@ -141,10 +151,7 @@ ckpt_clock_leave(struct ckpt_clock *clock)
 #define CKPT_COLLECTIVE_START(result, comm, name, ...)                         \
     do {                                                                       \
         uintptr_t upper_;                                                      \
-        if (__builtin_expect(ckpt_pending, 0)) {                               \
-            ckpt_collective_gate(comm);                                        \
-        }                                                                      \
-        ckpt_begin();                                                          \
+        ckpt_collective_begin(comm);                                           \
         upper_ = ckpt_enter();                                                 \
         (result) = CKPT_FUNCTION(name)(__VA_ARGS__);                           \
         ckpt_uncovered_begin();                                                \

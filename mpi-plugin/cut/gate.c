@@ -69,7 +69,7 @@ static void wait_for_messages(void)
     }
 }
 
-void ckpt_collective_gate(MPI_Comm communicator)
+static void wait_at_gate(MPI_Comm communicator)
 {
     if (ckpt_multiple) {
         if (ckpt_checkpoint.armed) {
@@ -85,6 +85,16 @@ void ckpt_collective_gate(MPI_Comm communicator)
         ckpt_service();
     }
     wait_for_messages();
+}
+
+/* The gate may be shut again in the last moment before ckpt_begin(). */
+void ckpt_collective_gate(MPI_Comm communicator)
+{
+    do {
+        ckpt_end();
+        wait_at_gate(communicator);
+        ckpt_begin();
+    } while (is_shut(communicator));
 }
 
 void ckpt_wait_in_vain(void)

@@ -149,10 +149,7 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
     MPI_Request request, *lower;
     int code;
 
-    if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_collective_gate(comm);
-    }
-    ckpt_begin();
+    ckpt_collective_begin(comm);
     request = ckpt_request_new(CKPT_REQUEST_COLLECTIVE, function, site);
     if (request == NULL) {
         CKPT_RETURN(comm, MPI_ERR_NO_MEM, function);

@@ -114,9 +114,7 @@ int ckpt_persistent_init(const struct ckpt_nonblocking *given,
 int ckpt_persistent_start(MPI_Request request)
 {
     if (__builtin_expect(ckpt_pending, 0)) {
-        ckpt_end();
         ckpt_collective_gate(request->repeated->communicator);
-        ckpt_begin();
     }
     return ckpt_nonblocking_launch(request->repeated, request);
 }
