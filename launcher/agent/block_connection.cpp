@@ -11,6 +11,7 @@
 #include "agent/handshake.hpp"
 #include "agent/refusals.hpp"
 #include "common/error.hpp"
+#include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -166,8 +167,8 @@ class BlockConnection::Parts
     void ask(const std::string &path, std::uint64_t offset, std::uint64_t bytes)
     {
         socket_.send(outgoing_.seal(
-            nlohmann::json(BlockRequest{path, offset, bytes, bytes > 0 ? provider_ : ""})
-                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+            dump_json(nlohmann::json(
+                BlockRequest{path, offset, bytes, bytes > 0 ? provider_ : ""}))));
         ranges_.push_back({{path, offset, offset + bytes}, {}, {}});
     }
 
@@ -219,7 +220,7 @@ class BlockConnection::Parts
         const Frame frame = receive_frame(socket_);
 
         incoming_.check(frame);
-        const auto answer = nlohmann::json::parse(frame.payload).get<BlockAnswer>();
+        const auto answer = parse_json(frame.payload).get<BlockAnswer>();
         Coming &range = ranges_.front();
         if (answer.bytes > range.end - range.next) {
             fail("more comes than was asked for");

@@ -6,6 +6,7 @@
 
 #include "agent/reach.hpp"
 #include "common/error.hpp"
+#include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -97,7 +98,7 @@ bool BlockSession::receive()
 void BlockSession::take(const Frame &frame)
 try {
     connection_.incoming.check(frame);
-    requests_.push_back(nlohmann::json::parse(frame.payload).get<BlockRequest>());
+    requests_.push_back(parse_json(frame.payload).get<BlockRequest>());
     if (requests_.size() > most_requests) {
         refuse(Refusal::malformed, "more than {} requests at once", most_requests);
     }
@@ -150,8 +151,7 @@ bool BlockSession::make_output()
 void BlockSession::begin(const BlockRequest &request)
 {
     const std::string answer = connection_.outgoing.seal(
-        nlohmann::json(open(request))
-            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        dump_json(nlohmann::json(open(request))));
     const auto bytes = std::as_bytes(std::span(answer));
 
     output_.assign(bytes.begin(), bytes.end());

@@ -12,6 +12,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/memory.hpp"
+#include "common/standard_streams.hpp"
 #include "fabric/endpoint.hpp"
 #include "image/job_owner.hpp"
 #include "image/tiers.hpp"
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -233,23 +235,23 @@ Settings settings_from(const Options &options)
     return settings;
 }
 
+/* Each rank, node and command takes one or two; the limit is the program's. */
+void take_all_descriptors()
+{
+    rlimit limit{};
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* what was allowed before is enough for most */
+    }
+}
+
 /* Nothing of the job stays open here: a launcher may wait for the end of its
  * pipes, and the application for that of its own. */
 void close_inherited()
 {
     close_range(ready_descriptor + 1, UINT_MAX, 0);
     unsetenv("LD_PRELOAD");
-}
-
-/* What is open from here on has another number than the standard streams, which a program
- * may have closed. */
-void open_standard_streams()
-{
-    for (int descriptor = 0; descriptor < ready_descriptor; descriptor++) {
-        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
-            fail_errno(errno, "cannot open /dev/null");
-        }
-    }
 }
 
 void use_null(int descriptor)
@@ -387,11 +389,12 @@ int main(int argc, char *argv[])
     ckpt::Options options;
 
     ckpt::spare_address_space();
+    ckpt::take_all_descriptors();
     ckpt::close_inherited();
     ckpt::declare(app, options);
     CLI11_PARSE(app, argc, argv);
     try {
-        ckpt::open_standard_streams();
+        ckpt::hold_standard_streams();
         ckpt::run(options, argv);
     } catch (const std::exception &error) {
         fmt::print(stderr, "ckptd: {}\n", error.what());

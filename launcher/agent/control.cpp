@@ -4,6 +4,8 @@
  */
 #include "agent/control.hpp"
 
+#include "common/json_bytes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +34,8 @@ bool decode(std::string_view line, Message &message, std::string &error)
         return false;
     }
     try {
-        message = json.get<Message>();
-    } catch (const nlohmann::json::exception &problem) {
+        message = with_strings(json, json_bytes_from).template get<Message>();
+    } catch (const std::exception &problem) {
         error = problem.what();
         return false;
     }
@@ -106,9 +108,7 @@ void from_json(const nlohmann::json &json, Reply &reply)
 
 std::string encode_line(const nlohmann::json &json)
 {
-    return json.dump(-1, ' ', false,
-                     nlohmann::json::error_handler_t::replace) +
-           "\n";
+    return dump_json(json) + "\n";
 }
 
 bool decode_request(std::string_view line, Request &request,

@@ -5,6 +5,7 @@
 #include "agent/frame_stream.hpp"
 
 #include "agent/handshake.hpp"
+#include "common/json_bytes.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -135,7 +136,7 @@ void FrameStream::take(const Frame &frame)
     }
     incoming_->check(frame);
     auto handler = handlers_.frame;
-    handler(nlohmann::json::parse(frame.payload));
+    handler(parse_json(frame.payload));
 }
 
 void FrameStream::refused(Refusal why, const std::string &text)
@@ -156,8 +157,7 @@ void FrameStream::send_strange(std::string_view frame)
 void FrameStream::send(const nlohmann::json &json)
 {
     if (socket_) {
-        output_ += outgoing_->seal(json.dump(
-            -1, ' ', false, nlohmann::json::error_handler_t::replace));
+        output_ += outgoing_->seal(dump_json(json));
         flush();
     }
 }

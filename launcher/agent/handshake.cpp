@@ -125,7 +125,8 @@ try {
 
     const std::string said = challenge_ + call.bytes();
     Frame answer = make_frame(FrameKind::answer, 0,
-                              json{{"obstacle", caller.obstacle}}.dump());
+                              json{{"obstacle", caller.obstacle}}.dump(
+                                  -1, ' ', false, json::error_handler_t::replace));
     put_tag(answer_key(own.key), said, answer);
     caller.answer = answer.bytes();
     caller.keys = session_keys(own.key, said);

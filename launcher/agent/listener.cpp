@@ -6,7 +6,6 @@
 
 #include "common/error.hpp"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -70,7 +69,7 @@ bool is_listening(const std::filesystem::path &path, int type)
 
 Listener::Listener(EventLoop &loop, const std::filesystem::path &path, int type,
                    Refusals &refusals, std::function<void(Fd)> accepted)
-    : loop_(loop), path_(path), refusals_(refusals), accepted_(std::move(accepted)),
+    : path_(path), refusals_(refusals), accepted_(std::move(accepted)),
       socket_(make_socket(type))
 {
     std::filesystem::path fresh = path;
@@ -84,13 +83,11 @@ Listener::Listener(EventLoop &loop, const std::filesystem::path &path, int type,
         rename(fresh.c_str(), path.c_str()) < 0) {
         fail_errno(errno, "cannot listen at {}", path.string());
     }
-    loop_.watch(socket_.get(), EPOLLIN,
-                [this](std::uint32_t) { accept_one(); });
+    watch_.emplace(loop, socket_.get(), [this] { accept_one(); });
 }
 
 Listener::~Listener()
 {
-    loop_.forget(socket_.get());
     ::unlink(path_.c_str());
 }
 
@@ -100,6 +97,7 @@ bool Listener::accept_one()
                       SOCK_CLOEXEC | SOCK_NONBLOCK));
 
     if (!client) {
+        (void)watch_->failed(errno);
         return false;
     }
     const uid_t user = user_of(client.get());

@@ -4,12 +4,14 @@
  */
 #pragma once
 
+#include "agent/accept_watch.hpp"
 #include "agent/refusals.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 namespace ckpt
 {
@@ -34,11 +36,11 @@ class Listener
     bool accept_one();
 
   private:
-    EventLoop &loop_;
     std::filesystem::path path_;
     Refusals &refusals_;
     std::function<void(Fd)> accepted_;
     Fd socket_;
+    std::optional<AcceptWatch> watch_;
 };
 
 } // namespace ckpt

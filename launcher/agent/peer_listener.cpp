@@ -10,7 +10,6 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -44,13 +43,10 @@ PeerListener::PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress addre
       timer_(loop, [this] { drop_late(); })
 {
     listen();
-    loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
+    watch_.emplace(loop_, socket_.get(), [this] { accept(); });
 }
 
-PeerListener::~PeerListener()
-{
-    loop_.forget(socket_.get());
-}
+PeerListener::~PeerListener() = default;
 
 void PeerListener::listen()
 {
@@ -84,6 +80,9 @@ void PeerListener::accept()
                       SOCK_CLOEXEC | SOCK_NONBLOCK));
 
     if (!socket) {
+        if (watch_->failed(errno) && !strangers_.empty()) {
+            drop_oldest(Refusal::too_many, "gives its descriptor to a newer connection");
+        }
         return;
     }
     if (strangers_.size() >= limits_.strangers) {

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "agent/accept_watch.hpp"
 #include "agent/frame_stream.hpp"
 #include "agent/handshake.hpp"
 #include "agent/loop_timer.hpp"
@@ -22,6 +23,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -86,6 +88,7 @@ class PeerListener
     Accepted accepted_;
     Limits limits_;
     Fd socket_;
+    std::optional<AcceptWatch> watch_;
     Strangers strangers_;
     LoopTimer timer_; /* for the oldest one */
 };

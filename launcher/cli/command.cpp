@@ -8,6 +8,7 @@
 
 #include "cli/options.hpp"
 #include "cli/program.hpp"
+#include "common/standard_streams.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -169,6 +170,7 @@ int run_program(const Words &argv)
 
     Program program;
     try {
+        hold_standard_streams();
         require_known_command(words);
         std::reverse(words.begin(), words.end()); /* CLI11 takes them so */
         program.app.parse(words);

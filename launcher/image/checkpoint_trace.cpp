@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "common/json_bytes.hpp"
 #include "image/json_fields.hpp"
 
 #include "ckpt/wire.h"
@@ -319,7 +320,7 @@ std::string CheckpointTrace::text() const
         json["nodes"].push_back(node_json(node));
     }
     std::string text =
-        json.dump(-1, ' ', false, Json::error_handler_t::replace);
+        dump_json(json);
     text.back() = ','; /* was the closing brace; the events follow */
     Output out(text);
     fmt::format_to(out, "\n\"events\":[");

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "common/json_bytes.hpp"
 #include "common/processes.hpp"
 #include "image/json_fields.hpp"
 #include "image/lock_reach.hpp"
@@ -90,7 +91,7 @@ std::string text_of(const JobOwner &owner)
                        {"runner", json_of(owner.runner)},
                        {"uses", owner.uses}};
 
-    return json.dump(1) + "\n";
+    return dump_json(json, 1) + "\n";
 }
 
 /* Nothing if the file is empty: who made it has not taken the job. */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,7 @@ class JsonFields
             fail("{} is empty", name);
         }
         try {
-            return JsonFields(nlohmann::json::parse(text), name);
+            return JsonFields(parse_json(text), name);
         } catch (const nlohmann::json::exception &error) {
             fail("{} is not JSON: {}", name, error.what());
         }

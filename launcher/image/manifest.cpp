@@ -8,6 +8,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/json_bytes.hpp"
 #include "image/json_fields.hpp"
 
 #include <nlohmann/json.hpp>
@@ -208,8 +209,7 @@ std::string Manifest::text() const
     for (const Piece &piece : pieces) {
         json["pieces"].push_back(piece_json(piece));
     }
-    /* Arguments may hold any bytes; JSON cannot: they become U+FFFD. */
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dump_json(json, 2) + "\n"; /* arguments may hold any bytes */
 }
 
 Manifest Manifest::parse(const std::string &text, const std::string &name)

@@ -6,6 +6,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/json_bytes.hpp"
 #include "image/job_directory.hpp"
 #include "image/json_fields.hpp"
 
@@ -53,13 +54,13 @@ std::optional<std::uint64_t> number_of(const fs::path &path)
 void NodeRecord::write(const fs::path &job) const
 {
     const Json json = {{"format", record_version},
-                       {"manifest", Json::parse(manifest.text())},
+                       {"manifest", parse_json<Json>(manifest.text())},
                        {"directory", directory.string()},
                        {"protection", protection}};
 
     make_job_directory(job);
     make_private_directory(job / directory_name);
-    write_text_file_atomically(record_path(job, manifest.number), json.dump(1) + "\n",
+    write_text_file_atomically(record_path(job, manifest.number), dump_json(json, 1) + "\n",
                                "record of a checkpoint");
 }
 
@@ -83,7 +84,7 @@ NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
     fields.get("directory", directory);
     record.directory = directory;
     fields.get("protection", record.protection);
-    record.manifest = Manifest::parse(manifest.dump(), name);
+    record.manifest = Manifest::parse(dump_json(manifest), name);
     if (record.manifest.number != number) {
         fail("{} is that of checkpoint {}", name, record.manifest.number);
     }

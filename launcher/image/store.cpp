@@ -9,6 +9,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "common/json_bytes.hpp"
 #include "common/processes.hpp"
 #include "image/job_directory.hpp"
 #include "image/job_owner.hpp"
@@ -350,7 +351,7 @@ void Store::write_job_state(const JobState &state) const
                  {"seconds", state.seconds},
                  {"failures", state.failures}};
     write_text_file_atomically(directory_ / state.name / job_file,
-                               json.dump(2) + "\n", "job file");
+                               dump_json(json, 2) + "\n", "job file");
 }
 
 bool Store::is_live(const std::string &job) const

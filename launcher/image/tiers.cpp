@@ -47,6 +47,33 @@ void take_newer(std::optional<Checkpoint> &best, std::optional<Checkpoint> other
     }
 }
 
+/* At commas; "\," is one that belongs to a name. */
+std::vector<std::string> split(const std::string &text)
+{
+    std::vector<std::string> names(1);
+
+    for (std::size_t i = 0; i < text.size(); i++) {
+        const bool is_escape = text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',';
+        if (text[i] == ',') {
+            names.emplace_back();
+        } else {
+            i += is_escape ? 1 : 0;
+            names.back() += text[i];
+        }
+    }
+    return names;
+}
+
+std::string escaped(const fs::path &directory)
+{
+    std::string text;
+
+    for (const char letter : directory.string()) {
+        text += letter == ',' ? "\\," : std::string(1, letter);
+    }
+    return text;
+}
+
 bool is_whole(const Checkpoint &checkpoint)
 {
     return checkpoint.state == Checkpoint::State::committed;
@@ -56,17 +83,15 @@ bool is_whole(const Checkpoint &checkpoint)
 
 TierDirectories TierDirectories::parse(const std::string &text)
 {
-    const std::size_t comma = text.find(',');
-    const std::string slow = comma == text.npos ? "" : text.substr(comma + 1);
+    const std::vector<std::string> names = split(text);
     TierDirectories tiers;
 
-    if (comma == 0 || (comma != text.npos && slow.empty()) ||
-        slow.find(',') != slow.npos) {
+    if (names.size() > 2 || (names.size() == 2 && (names[0].empty() || names[1].empty()))) {
         fail("'{}' is neither a directory nor FAST,SLOW", text);
     }
-    tiers.fast = whole_path(text.substr(0, comma));
-    if (!slow.empty()) {
-        tiers.slow = whole_path(slow);
+    tiers.fast = whole_path(names[0]);
+    if (names.size() == 2) {
+        tiers.slow = whole_path(names[1]);
         if (is_inside(tiers.slow, tiers.fast) || is_inside(tiers.fast, tiers.slow)) {
             fail("of {} and {} none may be in the other", tiers.fast.string(),
                  tiers.slow.string());
@@ -77,7 +102,7 @@ TierDirectories TierDirectories::parse(const std::string &text)
 
 std::string TierDirectories::text() const
 {
-    return has_slow() ? fast.string() + "," + slow.string() : fast.string();
+    return has_slow() ? escaped(fast) + "," + escaped(slow) : escaped(fast);
 }
 
 bool TierDirectories::contains(const fs::path &directory) const

@@ -21,7 +21,8 @@ struct TierDirectories {
     std::filesystem::path fast;
     std::filesystem::path slow; /* empty: there is none */
 
-    /* "DIR" or "FAST,SLOW", each made absolute. Throws Error if that cannot be. */
+    /* "DIR" or "FAST,SLOW", each made absolute; "\," is a comma in a name. Throws Error if that
+     * cannot be. */
     static TierDirectories parse(const std::string &text);
     std::string text() const;
 

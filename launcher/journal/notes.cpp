@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/json_bytes.hpp"
 #include "image/json_fields.hpp"
 
 #include <algorithm>
@@ -26,7 +27,6 @@ constexpr const char *dropped_file = "dropped";
 constexpr const char *revealed_file = "revealed";
 constexpr const char *state_names[] = {"undoing", "undone", "finished"};
 constexpr std::uint64_t notes_version = 1;
-constexpr std::uint64_t revealed_version = 2; /* names of files are escaped */
 
 struct Fields {
     std::uint64_t version = 0;
@@ -45,57 +45,6 @@ std::optional<Fields> load_fields(const fs::path &path, std::uint64_t newest = n
         fail("{} has version {}, but {} is expected", name, fields.version, newest);
     }
     return fields;
-}
-
-/* The name of a file, which is any bytes, as text for JSON: '%' and bytes beyond ASCII as
- * %XX. */
-std::string escaped(const std::string &name)
-{
-    std::string text;
-
-    for (const char letter : name) {
-        const auto byte = static_cast<unsigned char>(letter);
-        if (byte < 0x80 && letter != '%') {
-            text += letter;
-        } else {
-            text += fmt::format("%{:02x}", byte);
-        }
-    }
-    return text;
-}
-
-std::string unescaped(const std::string &text, const fs::path &path)
-{
-    std::string name;
-
-    for (std::size_t i = 0; i < text.size(); i++) {
-        unsigned char byte = 0;
-        if (text[i] != '%') {
-            name += text[i];
-            continue;
-        }
-        const char *digits = text.data() + i + 1;
-        const char *end = digits + std::min<std::size_t>(2, text.size() - i - 1);
-        const auto [stop, error] = std::from_chars(digits, end, byte, 16);
-        if (error != std::errc() || stop != digits + 2) {
-            fail("file {}: '{}' is no name of a file", path.string(), text);
-        }
-        name += static_cast<char>(byte);
-        i += 2;
-    }
-    return name;
-}
-
-template <typename Change>
-std::map<std::string, std::uint64_t> with_names(const std::map<std::string, std::uint64_t> &from,
-                                                Change change)
-{
-    std::map<std::string, std::uint64_t> to;
-
-    for (const auto &[name, number] : from) {
-        to[change(name)] = number;
-    }
-    return to;
 }
 
 RedoRecord::State state_from(const std::string &name, const fs::path &path)
@@ -140,13 +89,12 @@ void RedoRecord::write(const fs::path &journal) const
                        {"base_checkpoint", base_checkpoint},
                        {"base_order", base_order},
                        {"remade", remade}};
-    write_text_file_atomically(journal / redo_file, json.dump(2) + "\n", "redo record");
+    write_text_file_atomically(journal / redo_file, dump_json(json, 2) + "\n", "redo record");
 }
 
 Revealed Revealed::load(const fs::path &journal)
 {
-    const fs::path path = journal / revealed_file;
-    const auto fields = load_fields(path, revealed_version);
+    const auto fields = load_fields(journal / revealed_file);
     Revealed revealed;
 
     if (fields) {
@@ -154,23 +102,18 @@ Revealed Revealed::load(const fs::path &journal)
         fields->json.get("is_done", revealed.is_done);
         fields->json.get("outputs", revealed.outputs);
         fields->json.get("outdated", revealed.outdated);
-        if (fields->version >= revealed_version) {
-            revealed.outdated = with_names(revealed.outdated, [&](const std::string &name) {
-                return unescaped(name, path);
-            });
-        }
     }
     return revealed;
 }
 
 void Revealed::write(const fs::path &journal) const
 {
-    const Json json = {{"version", revealed_version},
+    const Json json = {{"version", notes_version},
                        {"checkpoint", checkpoint},
                        {"is_done", is_done},
                        {"outputs", outputs},
-                       {"outdated", with_names(outdated, escaped)}};
-    write_text_file_atomically(journal / revealed_file, json.dump(2) + "\n",
+                       {"outdated", outdated}};
+    write_text_file_atomically(journal / revealed_file, dump_json(json, 2) + "\n",
                                "note of what is revealed");
 }
 
@@ -193,7 +136,7 @@ void Dropped::write(const fs::path &journal) const
                        {"checkpoint", checkpoint},
                        {"order", order},
                        {"offsets", offsets}};
-    write_text_file_atomically(journal / dropped_file, json.dump(2) + "\n",
+    write_text_file_atomically(journal / dropped_file, dump_json(json, 2) + "\n",
                                "list of dropped records");
 }
 

@@ -21,6 +21,7 @@
 
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -28,8 +29,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 namespace ckpt
 {
@@ -516,6 +519,52 @@ TEST(Listener, RefusesOtherUsers)
     EXPECT_EQ(refusals.of(Refusal::other_user), 1u);
     EXPECT_TRUE(is_listening(path, SOCK_STREAM));
     EXPECT_TRUE(listener.accept_one());
+    EXPECT_EQ(accepted, 1);
+}
+
+/* Lets the process have so many more descriptors than now. */
+class FewDescriptors
+{
+  public:
+    explicit FewDescriptors(rlim_t more)
+    {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        const Fd next(dup(STDOUT_FILENO));
+        const rlimit few = {static_cast<rlim_t>(next.get()) + more, before_.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+  private:
+    rlimit before_{};
+};
+
+/* The loop has something else to do than to ask for what cannot be had. */
+TEST(Listener, WaitsForDescriptors)
+{
+    using namespace std::chrono_literals;
+    test::ScratchDirectory directory;
+    const std::string path = directory / "socket";
+    EventLoop loop;
+    Refusals refusals;
+    int accepted = 0;
+    Listener listener(loop, path, SOCK_STREAM, refusals, [&](Fd) { accepted++; });
+    {
+        std::optional<FewDescriptors> few(std::in_place, 1);
+        ASSERT_TRUE(is_listening(path, SOCK_STREAM)); /* who looks has the last one meanwhile */
+        few.emplace(0);
+        const auto end = std::chrono::steady_clock::now() + 350ms;
+        int turns = 0;
+        for (; std::chrono::steady_clock::now() < end; turns++) {
+            loop.turn(end);
+        }
+        EXPECT_LE(turns, 10);
+        EXPECT_EQ(accepted, 0);
+    }
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (accepted == 0 && std::chrono::steady_clock::now() < end) {
+        loop.turn(end);
+    }
     EXPECT_EQ(accepted, 1);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/slurm_nodes.hpp"
 #include "cli/warning.hpp"
 #include "common/host.hpp"
+#include "image/job_owner.hpp"
 #include "tests/cli_fixture.hpp"
 
 #include <CLI/CLI.hpp>
@@ -235,6 +236,8 @@ TEST_F(Names, AreNotSharedByCommandsThatRunAtTheSameTime)
 TEST_F(Names, AreNotThoseOfALaunchThatMayStillRun)
 {
     begin("app-17", "another-host");
+    const JobOwnership launch(store_.directory() / "app-17", {.token = "launch"},
+                              JobOwnership::Take::ask);
     EXPECT_EQ(name(first_), "app-17.2");
 }
 

@@ -10,6 +10,7 @@
 #include "cli/program.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "image/job_directory.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/node_record.hpp"
 #include "tests/cli_fixture.hpp"
@@ -173,7 +174,7 @@ TEST_F(Checkpoints, GarbageGoesUnlessItIsADryRun)
 TEST_F(Checkpoints, TwoDirectoriesAreOne)
 {
     Store slow = Store::create(scratch_ / "slow");
-    fs::create_directory(scratch_ / "slow/a");
+    make_job_directory(scratch_ / "slow/a");
     Variable directories("CKPT_DIR", store_.directory().string() + "," + (scratch_ / "slow"));
     for (std::uint64_t number = 1; number <= 3; number++) {
         fs::copy(commit("a", number).directory, slow.directory_of("a", number),

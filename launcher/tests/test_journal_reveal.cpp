@@ -166,8 +166,7 @@ TEST_F(Reveal, NameThatIsNoTextIsRemovedAfterwards)
     EXPECT_FALSE(fs::exists(path(name)));
 }
 
-/* As they were written before names were escaped. */
-TEST_F(Reveal, OlderNotesAreRead)
+TEST_F(Reveal, NotesHaveNamesAsTheyAre)
 {
     write_file(journal / "revealed", R"({"version": 1, "checkpoint": 5, "is_done": true,)"
                                      R"( "outputs": {}, "outdated": {"/d/100%25": 7}})");

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "image/node_file_reader.hpp"
+#include "image/job_directory.hpp"
 #include "tests/child_process.hpp"
 #include "tests/logged_messages.hpp"
 #include "tests/piece_job.hpp"
@@ -88,7 +89,7 @@ TEST_P(Pieces, AreWrittenRankByRank)
 TEST_P(Pieces, AreWrittenAtOnceInTheOrderThatIsAskedFor)
 {
     Job job(GetParam());
-    fs::create_directories(job.checkpoint());
+    make_checkpoint_directory(job.checkpoint());
     job.node().capture(
         job.checkpoint(),
         {{1, job.snapshot(1)}, {2, job.snapshot(2)}, {0, job.snapshot(0)}});

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "agent/tier_flush.hpp"
 
+#include "image/job_directory.hpp"
 #include "tests/child_process.hpp"
 #include "tests/worker_replies.hpp"
 
@@ -84,7 +85,7 @@ class TierFlushTest : public testing::Test
     void copy(const Order &order, const std::string &error = "")
     {
         if (error.empty()) {
-            fs::create_directories(order.copy.to);
+            make_checkpoint_directory(order.copy.to);
             fs::copy_file(order.copy.from / order.piece.file,
                           order.copy.to / order.piece.file);
         }

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 #include "common/host.hpp"
+#include "image/job_owner.hpp"
 #include "image/node_garbage.hpp"
 #include "image/node_record.hpp"
 #include "image/tiers.hpp"
@@ -66,6 +67,10 @@ TEST(TierDirectories, AreOneOrTwo)
         EXPECT_THROW(TierDirectories::parse(text), Error) << text;
     }
     EXPECT_NO_THROW(TierDirectories::parse("/a/b,/a/bc"));
+    auto odd = TierDirectories::parse("/a\\,b,/c\\d\\,");
+    EXPECT_EQ(odd.fast, "/a,b");
+    EXPECT_EQ(odd.slow, "/c\\d,");
+    EXPECT_EQ(TierDirectories::parse(odd.text()).text(), odd.text());
 }
 
 TEST_F(TiersTest, TheFastOneIsTaken)
@@ -128,8 +133,13 @@ TEST_F(TiersTest, TheLastLaunchCounts)
     slow.write_job_state({"job", "ended", "elsewhere", 1, 2, "/s", 9});
     slow.write_job_state({"other", "ended", "elsewhere", 1, 2, "/s", 9});
     EXPECT_EQ(tiers().job_state("job")->started, 9);
-    EXPECT_TRUE(tiers().is_live("job"));
-    EXPECT_FALSE(tiers().is_live("other"));
+    EXPECT_FALSE(tiers().is_live("job"));
+    {
+        const JobOwnership owner(directories.slow / "job", {.token = "launch"},
+                                 JobOwnership::Take::ask);
+        EXPECT_TRUE(tiers().is_live("job"));
+        EXPECT_FALSE(tiers().is_live("other"));
+    }
     EXPECT_EQ(tiers().jobs(), (std::vector<std::string>{"job", "other"}));
 }
 

@@ -62,12 +62,12 @@ void ckpt_file_limit_open(void)
 
 void ckpt_files_keep_in(const char *directories)
 {
+    const char *next = directories != NULL ? directories : "";
     size_t length = 0;
 
-    while (directories != NULL && directories[length] != '\0' && directories[length] != ',' &&
-           length + 1 < sizeof content_directory) {
-        content_directory[length] = directories[length];
-        length++;
+    while (*next != '\0' && *next != ',' && length + 1 < sizeof content_directory) {
+        next += next[0] == '\\' && next[1] == ',' ? 1 : 0; /* a comma of the name's own */
+        content_directory[length++] = *next++;
     }
     content_directory[length] = '\0';
 }

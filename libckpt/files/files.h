@@ -20,7 +20,7 @@
  */
 void ckpt_files_open(void);
 
-/* Where checkpoints go, as CKPT_DIR has it (DIR or FAST,SLOW); NULL: not known. Without
+/* Where checkpoints go, as CKPT_DIR has it (DIR or FAST,SLOW, with "\\," for a comma in a name); NULL: not known. Without
  * CKPT_FILE_LIMIT what is free there is the limit. The text is copied. Context: quiesced. */
 void ckpt_files_keep_in(const char *directories);
 

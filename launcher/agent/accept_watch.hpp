@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * accept_watch.hpp - watches a socket that listens, also when no descriptor is left for
+ * another connection.
+ */
+#pragma once
+
+#include "agent/loop_timer.hpp"
+#include "common/event_loop.hpp"
+
+#include <functional>
+
+namespace ckpt
+{
+
+class AcceptWatch
+{
+  public:
+    /* accept: called by the loop when somebody may wait; reports with failed() what accept(2)
+     * says. socket: open as long as this. Throws Error. */
+    AcceptWatch(EventLoop &loop, int socket, std::function<void()> accept);
+    ~AcceptWatch();
+    AcceptWatch(const AcceptWatch &) = delete;
+    AcceptWatch &operator=(const AcceptWatch &) = delete;
+
+    /* If the process or the host lacks descriptors or memory, nobody is accepted for a while:
+     * who connects waits in the kernel's queue. True then. error: errno of accept(2). */
+    bool failed(int error);
+
+  private:
+    void watch();
+
+    EventLoop &loop_;
+    int socket_;
+    std::function<void()> accept_;
+    bool is_watched_ = false;
+    LoopTimer pause_;
+};
+
+} // namespace ckpt
