@@ -309,7 +309,6 @@ void JobOwnership::release()
             fail_errno(errno, "cannot remove {} {}", what, path_.string());
         }
     }
-    file_.reset();
 }
 
 std::string make_owner_token()
