@@ -304,7 +304,7 @@ void JobOwnership::release()
     const bool is_runner = record_.runner.process == record_.place.process;
 
     if (is_runner ? has_token(path_, record_.token)
-                  : record_.runner.process.empty() && is_ours()) {
+                  : record_.runner.process.empty() && is_still_named(file_.get(), path_)) {
         if (::unlink(path_.c_str()) < 0 && errno != ENOENT) {
             fail_errno(errno, "cannot remove {} {}", what, path_.string());
         }
