@@ -131,6 +131,9 @@ def lab_of(directory, case):
         if case.nodes == 1:
             lab = Lab(directory, **settings)
         else:
+            # Nodes have the same processors, so ranks are to give way; mpirun sees
+            # too many of them on none.
+            settings["OMPI_MCA_mpi_yield_when_idle"] = 1
             cluster = Cluster(directory / "cluster", case.nodes)
             stack.callback(cluster.close)
             lab = cluster.lab(directory / "lab", case.per_node(), **settings)

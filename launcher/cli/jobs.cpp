@@ -12,6 +12,7 @@
 #include "common/host.hpp"
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
+#include "image/job_owner.hpp"
 
 #include "ckpt/wire.h"
 
@@ -189,6 +190,22 @@ std::string names_of(const std::vector<RunningJob> &jobs)
     throw CommandError(exit_not_found, text);
 }
 
+/* The process of an agent whose launch is over, and which has yet to give the job back. */
+std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
+{
+    const auto owner = owner_of(tiers.records(job));
+    const auto state = tiers.job_state(job);
+    const auto pid = owner ? pid_here(owner->place) : std::nullopt;
+
+    if (!pid || !state || state->agent_pid != *pid) {
+        return std::nullopt; /* a command that has just begun, or something of another node */
+    }
+    const bool is_over = state->state == "running"
+                             ? !is_running(state->launcher_pid)
+                             : owner->runner.process.empty(); /* else it gives way at once */
+    return is_over ? pid : std::nullopt;
+}
+
 } // namespace
 
 std::vector<RunningJob> running_jobs(const TierDirectories &directories)
@@ -283,16 +300,18 @@ std::string launcher_text(const control::Status &status)
 void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms)
 {
-    auto state = tiers.job_state(job);
-    if (!state || state->state != "running" || state->host != host_name() ||
-        state->agent_pid <= 0 ||
-        is_running(state->launcher_pid)) {
-        return;
-    }
-    Fd agent = open_pidfd(static_cast<pid_t>(state->agent_pid));
-    if (agent) {
+    using std::chrono::steady_clock;
+    constexpr int turn_ms = 20; /* it may give the job back before it ends */
+    const auto until = steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+
+    while (steady_clock::now() < until) {
+        const auto pid = last_agent(tiers, job);
+        const Fd agent = pid ? open_pidfd(*pid) : Fd();
+        if (!agent) {
+            return;
+        }
         pollfd ended = {agent.get(), POLLIN, 0};
-        poll(&ended, 1, timeout_ms);
+        poll(&ended, 1, turn_ms);
     }
 }
 

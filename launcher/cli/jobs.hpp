@@ -49,9 +49,8 @@ RunningJob find_started_job(const TierDirectories &directories,
                             const std::string &word, int patience_ms);
 
 /*
- * Waits until the agent of an ended job has ended too, at most `timeout_ms`.
- * For jobs of this host whose launcher is no longer there; else returns at
- * once.
+ * Waits until the agent of an ended job has ended too, or given the job back, at most
+ * `timeout_ms`. For agents of this host; else returns at once. Throws Error.
  */
 void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms);

@@ -133,13 +133,12 @@ std::string read_line(const char *path)
 /* Whether the process lives; nothing if it cannot be seen from here. */
 std::optional<bool> lives(const ProcessPlace &place)
 {
-    const ProcessPlace own = ProcessPlace::own();
+    const auto pid = pid_here(place);
 
-    if (place.boot != own.boot || place.pid_namespace != own.pid_namespace) {
+    if (!pid) {
         return std::nullopt;
     }
-    const std::int64_t pid = std::atoll(place.process.c_str());
-    return process_identity(pid) == place.process && is_running(pid);
+    return process_identity(*pid) == place.process && is_running(*pid);
 }
 
 /* What cannot be told counts as life: two copies of a job destroy each other's work. */
@@ -232,6 +231,16 @@ ProcessPlace ProcessPlace::own()
 {
     return {host_name(), read_line("/proc/sys/kernel/random/boot_id"),
             fs::read_symlink("/proc/self/ns/pid").string(), process_identity(::getpid())};
+}
+
+std::optional<pid_t> pid_here(const ProcessPlace &place)
+{
+    const ProcessPlace own = ProcessPlace::own();
+
+    if (place.boot != own.boot || place.pid_namespace != own.pid_namespace) {
+        return std::nullopt;
+    }
+    return static_cast<pid_t>(std::atoll(place.process.c_str()));
 }
 
 std::string JobOwner::text() const

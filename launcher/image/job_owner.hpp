@@ -13,6 +13,8 @@
 
 #include "common/fd.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -48,6 +50,9 @@ struct JobOwner {
 /* Who owns the job, as far as can be told: nothing if nobody does, or nobody who lives. Throws
  * Error. */
 std::optional<JobOwner> owner_of(const std::filesystem::path &job_directory);
+
+/* The process, if it can be seen from here: one of this boot and name space. It may be gone. */
+std::optional<pid_t> pid_here(const ProcessPlace &place);
 
 /* Whether there is a record of an owner, alive or not. */
 bool has_owner_record(const std::filesystem::path &job_directory);

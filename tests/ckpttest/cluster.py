@@ -198,9 +198,6 @@ class Cluster:
             "OMPI_MCA_btl": "tcp,self,vader",
             "OMPI_MCA_btl_tcp_if_include": "eth0",
             "OMPI_MCA_oob_tcp_if_include": "eth0",
-            # They share the processors, which mpirun cannot know: who waits without giving
-            # its own up has it for a whole time slice, for each message of a program.
-            "OMPI_MCA_mpi_yield_when_idle": 1,
         }
 
     def processes(self, name):
