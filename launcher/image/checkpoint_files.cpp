@@ -28,6 +28,7 @@ constexpr std::string_view name_characters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 constexpr std::string_view digits = "0123456789";
 constexpr std::string_view temporary_suffix = ".tmp";
+constexpr std::string_view room_suffix = ".room";
 
 /* Of names that have a part of their own. */
 struct Form {
@@ -55,9 +56,13 @@ bool is_final_name(std::string_view name)
            std::ranges::any_of(forms, [&](const Form &form) { return has(name, form); });
 }
 
-/* "NAME.tmp" and "NAME.PID.tmp" give NAME; other names give themselves. */
+/* "NAME.room" (agent/redundancy_writer.cpp), "NAME.tmp" and "NAME.PID.tmp" give NAME; other names
+ * give themselves. */
 std::string_view without_suffix_of_writer(std::string_view name)
 {
+    if (name.ends_with(room_suffix)) {
+        return name.substr(0, name.size() - room_suffix.size());
+    }
     if (!name.ends_with(temporary_suffix)) {
         return name;
     }

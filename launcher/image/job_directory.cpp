@@ -8,6 +8,8 @@
 #include "common/directory.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/checkpoint_files.hpp"
+#include "image/manifest.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +39,21 @@ bool is_empty(const Directory &directory)
     });
 }
 
+/* As it was copied, without the mark. */
+bool holds_checkpoint(const fs::path &path, const Directory &directory)
+{
+    return std::ranges::any_of(directory.names(), [&](const std::string &name) {
+        if (!checkpoint_number(name)) {
+            return false;
+        }
+        try {
+            return Manifest::load(path / name).job == path.filename();
+        } catch (const Error &) {
+            return false;
+        }
+    });
+}
+
 void adopt(const fs::path &path)
 {
     const Directory directory(path);
@@ -44,7 +61,7 @@ void adopt(const fs::path &path)
     if (directory.has_file(job_mark_name)) {
         return;
     }
-    if (!is_empty(directory)) {
+    if (!is_empty(directory) && !holds_checkpoint(path, directory)) {
         fail("{} holds files that are not of ckpt: give the job another name (--name), or its "
              "checkpoints another directory",
              path.string());

@@ -19,7 +19,7 @@ inline constexpr const char *job_mark_name = ".ckpt-job";
 bool is_job_directory(const std::filesystem::path &directory);
 
 /* Makes the directory, and those above it, of mode 0700, with the mark. One that is there must
- * have the mark, or be empty. Several processes may do so at once. Throws Error. */
+ * have the mark, or be empty, or hold a checkpoint of that job, as a copy does. Several processes may do so at once. Throws Error. */
 void make_job_directory(const std::filesystem::path &directory);
 
 /* The directory of a checkpoint in it, which may be there already. Throws Error. */

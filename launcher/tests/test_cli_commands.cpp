@@ -11,6 +11,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "image/job_directory.hpp"
+#include "image/job_owner.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/node_record.hpp"
 #include "tests/cli_fixture.hpp"
@@ -334,7 +335,8 @@ TEST_F(RealImage, RestartPutsAMovedCheckpointIntoItsNewStore)
 
 TEST_F(RealImage, RestartRefusesWhileTheJobRuns)
 {
-    store_.write_job_state({"real", "running", "moon", 1, 1, "", 0});
+    const JobOwnership launch(store_.directory() / "real", {.token = "launch"},
+                              JobOwnership::Take::ask);
     Outcome outcome = ckpt_says({"restart"});
     EXPECT_EQ(outcome.exit_code, exit_refused);
     EXPECT_NE(outcome.err.find("still running"), std::string::npos);
@@ -504,7 +506,9 @@ TEST_F(Run, DoesNotStartFromACheckpointOfEarlier)
 
 TEST_F(Run, RefusesTheNameOfARunningJob)
 {
-    store_.write_job_state({"real", "running", "moon", 1, 1, "", 0});
+    make_job_directory(store_.directory() / "real");
+    const JobOwnership launch(store_.directory() / "real", {.token = "launch"},
+                              JobOwnership::Take::ask);
     write_launcher("exit 0");
     EXPECT_EQ(run().exit_code, exit_refused);
 }

@@ -331,7 +331,7 @@ TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
     const fs::path directory = commit("a", 1);
     commit("a", 2);
     for (const char *name : {"whole-b.h5", "parity-b.bin", "trace.json", "rank-17.log",
-                             "node-a.h5.tmp", "node-a.h5.4711.tmp"}) {
+                             "node-a.h5.tmp", "node-a.h5.4711.tmp", "parity-b.bin.room"}) {
         std::ofstream(directory / name) << "ours";
     }
     for (const char *name : {"notes", "node-.h5", "rank-x.log", "node-a.h5.bak", ".tmp"}) {
@@ -351,6 +351,18 @@ TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
     EXPECT_TRUE(store_.remove("a", 2).empty());
     EXPECT_FALSE(fs::exists(store_.directory_of("a", 2)));
     EXPECT_TRUE(store_.remove("a", 2).empty()); /* somebody else was first */
+}
+
+TEST_F(StoreTest, ACopyIsAJobsDirectory)
+{
+    commit("a", 1);
+    fs::remove(store_.directory() / "a" / job_mark_name);
+    EXPECT_TRUE(store_.collect_garbage(1).empty());
+    store_.begin_checkpoint("a", 2);
+    EXPECT_TRUE(is_job_directory(scratch_ / "ckpt/a"));
+    fs::rename(scratch_ / "ckpt/a", scratch_ / "ckpt/b"); /* another name than the job's */
+    fs::remove(store_.directory() / "b" / job_mark_name);
+    EXPECT_NE(error_of([&] { store_.begin_checkpoint("b", 3); }), "");
 }
 
 TEST_F(StoreTest, AnEmptyDirectoryBecomesAJobs)
