@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Restarts from elsewhere: moved directories, other jobs of the same user."""
 
+import os
+
 from ckpttest import probes, processes, programs
 from ckpttest.lab import Lab
 
@@ -135,3 +137,31 @@ def test_two_jobs_in_one_store(tmp_path, native):
     finally:
         for lab in labs:
             lab.close()
+
+
+def test_names_that_are_no_text(lab):
+    """Of the directories of checkpoints and sockets, and of an argument, in Latin-1."""
+    odd = os.fsdecode(b"caf\xe9")
+    lab.store = lab.directory / odd
+    run = lab.directory / f"run {odd}"
+    run.mkdir(mode=0o700)
+    lab.settings = {"CKPT_RUN_DIR": run}
+    job, gate = start_waiting(lab, "arguments")
+    lab.checkpoint(job)
+    (status,) = lab.ckpt_json("status", job.pid)
+    assert status["phase"] == "running"
+    job.kill()
+    finish(lab.restart(), gate)
+
+
+def test_names_with_commas(lab):
+    """A comma that belongs to a name is told from the one between two directories."""
+    fast, slow = lab.directory / "a,b", lab.directory / "c,d"
+    lab.settings = {"CKPT_DIR": f"{fast},{slow}".replace("a,b", "a\\,b").replace("c,d", "c\\,d")}
+    job, gate = start_waiting(lab)
+    lab.checkpoint(job)
+    job.kill()
+    finish(lab.restart(), gate)
+    assert list(fast.glob("*/job.json"))
+    assert list(slow.glob("*/job.json"))
+    assert {path.name for path in lab.directory.iterdir()} >= {"a,b", "c,d", "work"}

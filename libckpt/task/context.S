@@ -29,6 +29,31 @@ ckpt_context_capture:
         ret
         .size   ckpt_context_capture, . - ckpt_context_capture
 
+/*
+ * void ckpt_context_call(void (*rdi)(void *), void *rsi, void *stack_top rdx)
+ * Calls the function with rsi, on a stack that ends at rdx (16-byte aligned).
+ */
+        .globl  ckpt_context_call
+        .hidden ckpt_context_call
+        .type   ckpt_context_call, @function
+ckpt_context_call:
+        .cfi_startproc
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset rbp, -16
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register rbp
+        movq    %rdx, %rsp
+        movq    %rdi, %rax
+        movq    %rsi, %rdi
+        call    *%rax
+        movq    %rbp, %rsp
+        popq    %rbp
+        .cfi_def_cfa rsp, 8
+        ret
+        .cfi_endproc
+        .size   ckpt_context_call, . - ckpt_context_call
+
 /* void ckpt_context_resume(const struct ckpt_context *rdi) */
         .globl  ckpt_context_resume
         .hidden ckpt_context_resume

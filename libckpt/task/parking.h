@@ -47,6 +47,7 @@ void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid);
 long ckpt_context_clone(unsigned long flags, void *stack_top, void *child_tid,
                         void *thread_pointer, void (*entry)(const void *),
                         const void *argument);
+void ckpt_context_call(void (*function)(void *), void *argument, void *stack_top);
 void ckpt_context_sigreturn(void *ucontext) __attribute__((noreturn));
 void ckpt_context_restorer(void);
 void ckpt_context_open_signal(void); /* for ckpt_interrupted_defer() only */

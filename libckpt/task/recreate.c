@@ -13,6 +13,7 @@
 
 #include "sys/syscall.h"
 #include "sys/thread_pointer.h"
+#include "task/handler_stack.h"
 #include "task/memory_policy.h"
 #include "task/parking.h"
 #include "task/thread_attributes.h"
@@ -175,6 +176,7 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
         return ckpt_fail(failure, status, "no memory for the ids of threads");
     }
     ckpt_thread_ids_note(&leader, ckpt_parking.leader);
+    ckpt_handler_stacks_left(CKPT_HANDLER_PARKS);
     status = map_scratch(count);
     if (status != 0) {
         return ckpt_fail(failure, status, "no memory for %u thread stacks",

@@ -22,7 +22,7 @@
 /* The last but one of the real-time signals; the first few are often taken. */
 #define DEFAULT_SIGNAL 63
 
-/* Of a stack, for taking part in a checkpoint: the MPI library runs, too. */
+/* Of a stack, for a handler of the program and the frame of the checkpoint signal below. */
 #define ROOM_NEEDED ((uintptr_t)128 << 10)
 
 #define NEVER_BLOCKED (CKPT_SIGNAL_BIT(SIGKILL) | CKPT_SIGNAL_BIT(SIGSTOP))

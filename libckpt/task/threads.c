@@ -2,6 +2,10 @@
 /*
  * threads.c - the checkpoint signal: parks threads, or notifies.
  *
+ * Its frame stands on the thread's alternate stack, if there is one: a run-time system with
+ * small stacks (Go, OCaml) has one for that. The handler goes on on a stack of ours. Until
+ * it returns the thread has no alternate stack: a second frame would be put over the first.
+ *
  * A thread parks in the handler. It takes a place in the table, describes
  * itself there, and waits on a futex until the generation changes. The gate
  * word holds the generation and the number of places taken, so a late thread
@@ -17,6 +21,7 @@
 #include "sys/xsave.h"
 #include "task/busy.h"
 #include "task/descriptor_room.h"
+#include "task/handler_stack.h"
 #include "task/interrupted.h"
 #include "task/leave_clock.h"
 #include "task/memory_policy.h"
@@ -52,6 +57,7 @@ static struct {
     size_t asked_count;
     int deaf; /* the thread that the last freeze failed for, or 0 */
     uint64_t leader_mask; /* before the freeze */
+    volatile int is_short; /* of memory: a thread has no stack to park on */
     volatile int measuring; /* the thread that sends itself the signal, or 0 */
     volatile uint32_t frame_size;
 } control;
@@ -121,33 +127,51 @@ static void park(void *context)
     ckpt_parking_wait(generation);
 }
 
-static uint64_t interrupted_mask;
-
-uint64_t ckpt_threads_interrupted_mask(void)
-{
-    return interrupted_mask;
-}
-
-static uint64_t mask_of(const void *context)
-{
+/* Of what the signal last interrupted for a call of notify. */
+static struct {
     uint64_t mask;
+    stack_t stack; /* the thread's alternate one */
+} interrupted_code;
 
-    memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof(mask));
-    return mask;
+void ckpt_threads_leave_handler(void)
+{
+    ckpt_handler_stacks_left(CKPT_HANDLER_ANSWERS);
+    (void)ckpt_sys_sigaltstack(&interrupted_code.stack, NULL);
+    (void)ckpt_sys_sigprocmask(SIG_SETMASK, &interrupted_code.mask, NULL);
 }
 
-/* The body of the handler, with the upper thread pointer set. */
-static __attribute__((noinline)) void
-answer(const siginfo_t *info, void *context, int in_lower, int tid)
+static void note_interrupted_code(const ucontext_t *context)
 {
+    memcpy(&interrupted_code.mask, &context->uc_sigmask, sizeof(uint64_t));
+    interrupted_code.stack = context->uc_stack;
+    interrupted_code.stack.ss_flags &= ~SS_ONSTACK; /* an answer, not a request */
+}
+
+/* What the handler has been called with. */
+struct delivery {
+    const siginfo_t *info;
+    ucontext_t *context;
+    int in_lower;
+    int is_to_park; /* it comes from a leader */
+    int tid;
+};
+
+/* The body of the handler, with the upper thread pointer set, on a stack of ours. */
+static void answer(void *argument)
+{
+    const struct delivery *delivery = argument;
+    ucontext_t *const context = delivery->context;
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    const int in_lower = delivery->in_lower;
     int saved_errno = errno;
     int restarts = !in_lower && ckpt_interrupted_restart(context);
     const uint32_t starts = ckpt_clock_restarts();
 
-    if (info->si_code == SI_TKILL && info->si_pid == ckpt_sys_getpid()) {
-        /* From a leader; too late, perhaps: then there is nothing to do. */
+    (void)ckpt_sys_sigaltstack(&none, NULL); /* rt_sigreturn brings it back */
+    if (delivery->is_to_park) {
+        /* Too late, perhaps: then there is nothing to do. */
         if (is_freeze(generation_of(load_gate())) &&
-            tid != ckpt_parking.leader) {
+            delivery->tid != ckpt_parking.leader) {
             if (in_lower) {
                 control.notify(1);
             } else {
@@ -155,7 +179,7 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
             }
         }
     } else {
-        interrupted_mask = mask_of(context);
+        note_interrupted_code(context);
         ckpt_busy_set(CKPT_BUSY_ANSWERING);
         ckpt_busy_took();
         control.notify(in_lower);
@@ -170,11 +194,31 @@ answer(const siginfo_t *info, void *context, int in_lower, int tid)
     errno = saved_errno;
 }
 
+/* Where the body of the handler runs depends on what is asked for. Without memory for a
+ * stack nothing is done: a freeze is told why, and a message waits for the next signal. */
+static __attribute__((noinline)) void
+answer_apart(const siginfo_t *info, ucontext_t *context, int in_lower, int tid)
+{
+    struct delivery delivery = {
+        .info = info,
+        .context = context,
+        .in_lower = in_lower,
+        .is_to_park = info->si_code == SI_TKILL && info->si_pid == ckpt_sys_getpid(),
+        .tid = tid,
+    };
+    const enum ckpt_handler_work work =
+        delivery.is_to_park && !in_lower ? CKPT_HANDLER_PARKS : CKPT_HANDLER_ANSWERS;
+
+    if (ckpt_handler_stack_run(work, answer, &delivery) != 0) {
+        control.is_short = 1;
+    }
+}
+
 static void on_checkpoint_signal(int signal, siginfo_t *info, void *context);
 
 static const struct ckpt_sigaction action = {
     .handler = (void *)on_checkpoint_signal,
-    .flags = SA_RESTART | SA_SIGINFO | CKPT_SA_RESTORER,
+    .flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK | CKPT_SA_RESTORER,
     .restorer = (void *)ckpt_context_restorer,
     .mask = ~UINT64_C(0), /* a parked thread runs no other handler */
 };
@@ -202,7 +246,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
     if (switched) {
         ckpt_thread_pointer_set(halves->upper);
     }
-    answer(info, context, in_lower, tid);
+    answer_apart(info, context, in_lower, tid);
     if (!in_lower) { /* files may be recorded for another checkpoint by now */
         ckpt_journal_site_rewind(context);
     }
@@ -256,6 +300,9 @@ int ckpt_threads_open(int signal, void (*notify)(int in_lower),
     status = map_tables();
     if (status == 0) {
         status = ckpt_pending_open();
+    }
+    if (status == 0) {
+        status = ckpt_handler_stacks_open();
     }
     if (status != 0) {
         return status;
@@ -403,6 +450,13 @@ static int report_deaf(struct ckpt_failure *failure, int tid)
                      tid, name, control.signal);
 }
 
+static int report_short(struct ckpt_failure *failure)
+{
+    return ckpt_fail(failure, -ENOMEM,
+                     "there is no memory for the stacks on which threads stand still for a "
+                     "checkpoint");
+}
+
 /* 1 if the thread that the last freeze failed for has not taken its signal since then. */
 static int is_still_deaf(void)
 {
@@ -425,6 +479,7 @@ static void open_gate(void)
         ckpt_parking.thread[i].tid = 0;
     }
     control.asked_count = 0;
+    control.is_short = 0;
     ckpt_pending_reset();
     ckpt_parking.leader = ckpt_sys_gettid();
     ckpt_parking.parked = 0;
@@ -462,6 +517,9 @@ static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
             continue;
         }
         quiet = 0;
+        if (control.is_short) {
+            return report_short(failure);
+        }
         if (round.deaf != 0) {
             return report_deaf(failure, round.deaf);
         }

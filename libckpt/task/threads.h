@@ -7,7 +7,7 @@
  * agent it asks the MPI thread to look at its connection: the notify hook
  * runs. Sent by the leader (the thread that does the checkpoint) it parks the
  * receiver inside its handler, where its registers stand in the signal frame
- * on its own stack; rt_sigreturn on that frame brings it back, in this process
+ * on its own or its alternate stack; rt_sigreturn on that frame brings it back, in this process
  * or, on a new kernel thread with the same thread pointer, after a restart.
  */
 #ifndef CKPT_THREADS_H
@@ -19,9 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes that the handler of the checkpoint signal takes below the frame of the signal. */
+#define CKPT_HANDLER_ROOM 1024u
+
 /*
- * Installs the handler of the checkpoint signal (SA_RESTART | SA_SIGINFO |
- * SA_ONSTACK is not used: it runs on the interrupted stack).
+ * Installs the handler of the checkpoint signal. Of the stack that it interrupts, or of the
+ * thread's alternate stack, it takes the frame and CKPT_HANDLER_ROOM at most; all else is
+ * done on stacks of ours.
  * notify: called in the handler when the signal is not a request to park.
  *         Runs with the upper half's thread pointer set; `in_lower` is 1 if
  *         the signal interrupted the lower half (its libc may hold locks, and
@@ -45,18 +49,19 @@ void ckpt_threads_notify_again(void);
 void ckpt_threads_notify(int tid);
 
 /*
- * The signal mask of the code that the checkpoint signal last interrupted for
- * a call of notify: for a leader that is to go on there, and not in the
- * handler. Context: in notify and after a restart.
+ * For a leader that is to go on in the code that the checkpoint signal last interrupted
+ * for a call of notify, and not in the handler: it gets that code's signal mask and
+ * alternate stack. Context: after a restart, on the stack of that code.
  */
-uint64_t ckpt_threads_interrupted_mask(void);
+void ckpt_threads_leave_handler(void);
 
 /*
  * Parks all other application threads and blocks all signals of the caller,
  * the leader. Returns 0 when each one is parked; -ETIMEDOUT with the thread's
  * id and name in `failure` if one does not answer within `timeout_ms`, or blocks
- * the checkpoint signal for about a second (then all are released again). If it
- * still does so at the next call, that call fails at once.
+ * the checkpoint signal for about a second, -ENOMEM if there is no memory for the
+ * stacks that they stand still on (then all are released again). If one
+ * still blocks the signal at the next call, that call fails at once.
  * Context: leader; afterwards the context is "quiesced".
  */
 int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure);

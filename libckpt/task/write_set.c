@@ -224,7 +224,8 @@ static int install(int signal, void (*handler)(int, siginfo_t *, void *),
                    struct ckpt_sigaction *before)
 {
     const struct ckpt_sigaction action = {.handler = (void *)handler,
-                                          .flags = SA_SIGINFO | CKPT_SA_RESTORER,
+                                          .flags = SA_SIGINFO | SA_ONSTACK |
+                                                   CKPT_SA_RESTORER,
                                           .restorer = (void *)ckpt_context_restorer,
                                           .mask = UINT64_MAX};
 

@@ -14,13 +14,11 @@
 #include "cut/synchronous_send.h"
 #include "handles/kinds.h"
 #include "runtime/callback.h"
-#include "sys/syscall.h"
 #include "task/threads.h"
 #include "user/ask.h"
 #include "user/hold.h"
 
 #include <errno.h>
-#include <signal.h>
 
 static uint64_t inside_flags(int in_callback)
 {
@@ -219,7 +217,5 @@ void ckpt_notify(int in_lower)
 
 void ckpt_collective_again(void)
 {
-    const uint64_t mask = ckpt_threads_interrupted_mask();
-
-    (void)ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
+    ckpt_threads_leave_handler();
 }

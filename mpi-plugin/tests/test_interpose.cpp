@@ -99,6 +99,49 @@ TEST(Interpose, masks_leave_the_checkpoint_signal_open)
         [] {});
 }
 
+/* The kernel's own answer, which ends the program if a frame does not fit. */
+stack_t known_stack()
+{
+    stack_t stack{};
+    EXPECT_EQ(syscall(SYS_sigaltstack, nullptr, &stack), 0);
+    return stack;
+}
+
+TEST(Interpose, no_frame_is_put_on_a_stack_that_is_too_small_for_it)
+{
+    in_child(
+        [] {
+            alignas(16) static char small[2048], large[65536];
+            const stack_t none{nullptr, SS_DISABLE, 0};
+            const stack_t too_small{small, 0, sizeof(small)};
+            const stack_t enough{large, 0, sizeof(large)};
+            stack_t old;
+
+            open_all();
+            ASSERT_EQ(sigaltstack(&too_small, &old), 0);
+            EXPECT_EQ(old.ss_flags, SS_DISABLE);
+            EXPECT_EQ(known_stack().ss_flags, SS_DISABLE);
+            ckpt_threads_notify_again(); /* it would have ended here */
+            ASSERT_EQ(sigaltstack(nullptr, &old), 0);
+            EXPECT_EQ(old.ss_sp, small);
+            EXPECT_EQ(old.ss_size, sizeof(small));
+            ASSERT_EQ(sigaltstack(&enough, &old), 0);
+            EXPECT_EQ(old.ss_sp, small);
+            EXPECT_EQ(known_stack().ss_sp, large);
+            ckpt_threads_notify_again();
+            ASSERT_EQ(sigaltstack(&too_small, &old), 0);
+            EXPECT_EQ(old.ss_sp, large);
+            ASSERT_EQ(sigaltstack(&none, &old), 0);
+            EXPECT_EQ(old.ss_sp, small);
+            ASSERT_EQ(sigaltstack(nullptr, &old), 0);
+            EXPECT_EQ(old.ss_flags, SS_DISABLE);
+            const stack_t refused{small, 0, 1000};
+            EXPECT_EQ(sigaltstack(&refused, nullptr), -1);
+            EXPECT_EQ(errno, ENOMEM);
+        },
+        [] {});
+}
+
 sigset_t every_signal()
 {
     sigset_t all;

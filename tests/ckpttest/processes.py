@@ -112,7 +112,7 @@ def frozen_copies(directory):
 def shared_memory_of(pid):
     """Files in /dev/shm that a process has mapped."""
     try:
-        maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+        maps = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return set()
     words = (line.split(maxsplit=5) for line in maps.splitlines())

@@ -65,7 +65,7 @@ struct ckpt_region {
  * in the signal frame at `context`, in saved memory: rt_sigreturn brings them
  * back. */
 struct ckpt_thread {
-    uint64_t context; /* address of its ucontext_t on its own stack */
+    uint64_t context; /* address of its ucontext_t on its own or its alternate stack */
     uint64_t thread_pointer;
     uint64_t clear_child_tid; /* address the kernel clears at thread exit */
     uint64_t robust_list;

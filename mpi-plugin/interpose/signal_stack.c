@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signal_stack.c - alternate stacks on which no signal can be taken.
+ *
+ * The kernel ends a program when the frame of a signal does not fit, and 2048 bytes, the
+ * MINSIGSTKSZ of old, are too few for the registers of newer processors. A program may
+ * live with that as long as no signal comes; the checkpoint signal would. So the kernel is
+ * not told of such a stack: handlers run on the thread's own.
+ */
+#include "config.h"
+
+#include "interpose/next.h"
+#include "task/threads.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51 /* newer than some headers */
+#endif
+
+#define ALWAYS_REFUSED 2048u /* less than that: by the kernel */
+
+/* What the thread has asked for and the kernel does not know. ss_size 0: nothing. */
+static __thread stack_t withheld __attribute__((tls_model("initial-exec")));
+
+static int is_too_small(const stack_t *stack)
+{
+    return (stack->ss_flags & SS_DISABLE) == 0 && stack->ss_size >= ALWAYS_REFUSED &&
+           stack->ss_size < getauxval(AT_MINSIGSTKSZ) + CKPT_HANDLER_ROOM;
+}
+
+CKPT_INTERPOSE int sigaltstack(const stack_t *stack, stack_t *old)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    const stack_t before = withheld;
+    stack_t wanted = {.ss_size = 0};
+    int status;
+
+    if (stack != NULL && is_too_small(stack)) {
+        wanted = *stack;
+        stack = &none;
+    }
+    status = CKPT_NEXT(sigaltstack)(stack, old);
+    if (status == 0 && stack != NULL) {
+        withheld = wanted;
+    }
+    if (status == 0 && old != NULL && before.ss_size != 0) {
+        *old = before;
+    }
+    return status;
+}
