@@ -55,7 +55,7 @@ def environment_of(pid):
 def started_with(name, value):
     """Process ids of all processes, other than this one, that got a variable with this
     value in their environment."""
-    setting = f"{name}={value}".encode()
+    setting = os.fsencode(f"{name}={value}")
     found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
     return [
         pid
