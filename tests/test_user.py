@@ -60,8 +60,10 @@ def test_saved_where_it_wants(lab, native, mode, protocol):
     hooks = 1 if "h" in mode else 0
     assert f"restarts 1, hooks {hooks}" in parts[-1].lines
     assert excluded(lab) == [SCRATCH] * 2
-    # With the code of libc, which the file journal has changed: 2 MiB a rank.
-    assert SCRATCH * 2 < lab.checkpoints()[-1]["bytes"] < SCRATCH * 2 + 29 * MIB
+    # With the code of libc, which the file journal has changed: 2 MiB a rank, and the stacks of
+    # the checkpoint signal's handlers: 0.75 MiB. Chunks of 1 MiB are stored whole, so where
+    # the kernel has put the regions makes up to 2.5 MiB of difference.
+    assert SCRATCH * 2 < lab.checkpoints()[-1]["bytes"] < SCRATCH * 2 + 33 * MIB
 
 
 def test_what_is_excluded_now_and_then(lab, native):

@@ -200,9 +200,9 @@ std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
     if (!pid || !state || state->agent_pid != *pid) {
         return std::nullopt; /* a command that has just begun, or something of another node */
     }
-    const bool is_over = state->state == "running"
-                             ? !is_running(state->launcher_pid)
-                             : owner->runner.process.empty(); /* else it gives way at once */
+    /* To the `ckpt run` that has started it the agent gives way at once. */
+    const bool is_over = state->state == "running" ? !is_running(state->launcher_pid)
+                                                   : !lives(owner->runner).value_or(false);
     return is_over ? pid : std::nullopt;
 }
 

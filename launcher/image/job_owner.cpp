@@ -130,17 +130,6 @@ std::string read_line(const char *path)
     return line;
 }
 
-/* Whether the process lives; nothing if it cannot be seen from here. */
-std::optional<bool> lives(const ProcessPlace &place)
-{
-    const auto pid = pid_here(place);
-
-    if (!pid) {
-        return std::nullopt;
-    }
-    return process_identity(*pid) == place.process && is_running(*pid);
-}
-
 /* What cannot be told counts as life: two copies of a job destroy each other's work. */
 bool may_live(const JobOwner &owner, Lock lock, int fd)
 {
@@ -241,6 +230,16 @@ std::optional<pid_t> pid_here(const ProcessPlace &place)
         return std::nullopt;
     }
     return static_cast<pid_t>(std::atoll(place.process.c_str()));
+}
+
+std::optional<bool> lives(const ProcessPlace &place)
+{
+    const auto pid = pid_here(place);
+
+    if (!pid) {
+        return std::nullopt;
+    }
+    return process_identity(*pid) == place.process && is_running(*pid);
 }
 
 std::string JobOwner::text() const

@@ -53,6 +53,8 @@ std::optional<JobOwner> owner_of(const std::filesystem::path &job_directory);
 
 /* The process, if it can be seen from here: one of this boot and name space. It may be gone. */
 std::optional<pid_t> pid_here(const ProcessPlace &place);
+/* Whether it lives; nothing if it cannot be seen from here, or no process is named. */
+std::optional<bool> lives(const ProcessPlace &place);
 
 /* Whether there is a record of an owner, alive or not. */
 bool has_owner_record(const std::filesystem::path &job_directory);

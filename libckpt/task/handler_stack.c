@@ -42,7 +42,7 @@ static char *memory_to_answer[MOST_ANSWERS];
 static const struct pool pools[CKPT_HANDLER_WORKS] = {
     [CKPT_HANDLER_PARKS] = {32ul << 10, 0, CKPT_PARKING_CAPACITY, taken_to_park,
                             memory_to_park},
-    [CKPT_HANDLER_ANSWERS] = {1ul << 20, GUARD, MOST_ANSWERS, taken_to_answer,
+    [CKPT_HANDLER_ANSWERS] = {256ul << 10, GUARD, MOST_ANSWERS, taken_to_answer,
                               memory_to_answer},
 };
 
