@@ -23,8 +23,8 @@ class AcceptWatch
     AcceptWatch(const AcceptWatch &) = delete;
     AcceptWatch &operator=(const AcceptWatch &) = delete;
 
-    /* If the process or the host lacks descriptors or memory, nobody is accepted for a while:
-     * who connects waits in the kernel's queue. True then. error: errno of accept(2). */
+    /* error: errno of accept(2). If it says that descriptors or memory are short, this accepts no
+     * connection for 100 ms and returns true. The kernel queues new connections meanwhile. */
     bool failed(int error);
 
   private:

@@ -65,8 +65,8 @@ std::string obstacle(const RankSession &session, std::uint64_t taken)
     return {};
 }
 
-/* Its handler has seen the signal, but nobody has read the request: the handler may have left
- * it to a thread that has gone to wait. `taken`: as above. */
+/* Signals the rank again if its handler has seen the signal and the rank has not read the
+ * request: its thread may have begun to wait just after the handler. `taken`: as above. */
 void remind(const RankSession &session, std::uint64_t taken)
 {
     if (session.page().signals_taken() != taken && session.has_unread()) {

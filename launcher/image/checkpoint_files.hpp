@@ -21,7 +21,7 @@ namespace ckpt
 std::string checkpoint_directory_name(std::uint64_t number);
 std::optional<std::uint64_t> checkpoint_number(std::string_view directory_name);
 
-/* With characters that are no good in names replaced. */
+/* The name, with '_' for each character but letters, digits, '.', '_' and '-'. */
 std::string file_name_part(std::string name);
 
 /* "node-HOST.h5", of such a part. */
