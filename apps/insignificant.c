@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * insignificant.c [multiple] - arguments that mean nothing at a rank hold anything: those of the
- * root elsewhere, types beside MPI_IN_PLACE, communicators of who is no leader.
+ * root elsewhere, types beside MPI_IN_PLACE, communicators of a rank that is no leader, commands
+ * and ports at all ranks but one. `insignificant child` is a process that it spawns.
  */
 #include "selfcheck.h"
 
@@ -11,6 +12,7 @@
 /* No object has this address. */
 #define NO_TYPE ((MPI_Datatype)(intptr_t)8)
 #define NO_COMM ((MPI_Comm)(intptr_t)8)
+#define NO_INFO ((MPI_Info)(intptr_t)8)
 static void *const volatile nothing = (void *)(intptr_t)8; /* for the compiler, anything */
 #define NOTHING nothing
 
@@ -126,6 +128,68 @@ static void nonblocking(void)
     free(all);
 }
 
+static void nonblocking_blocks(void)
+{
+    int own = rank + 1, sum = 0, *all = calloc((size_t)size, sizeof(int)),
+        *counts = malloc((size_t)size * sizeof(int)), *places = malloc((size_t)size * sizeof(int));
+    MPI_Request request;
+
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        places[i] = i;
+    }
+    MPI_Igatherv(&own, 1, MPI_INT, is_root() ? all : NOTHING, is_root() ? counts : NOTHING,
+                 is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, ROOT, MPI_COMM_WORLD,
+                 &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(!is_root() || all[size - 1] == size);
+    own = 0;
+    MPI_Iscatterv(is_root() ? all : NOTHING, is_root() ? counts : NOTHING,
+                  is_root() ? places : NOTHING, is_root() ? MPI_INT : NO_TYPE, &own, 1, MPI_INT,
+                  ROOT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(own == rank + 1);
+    own = 1;
+    MPI_Ireduce(&own, is_root() ? &sum : NOTHING, 1, MPI_INT, MPI_SUM, ROOT, MPI_COMM_WORLD,
+                &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(!is_root() || sum == size);
+    memset(all, 0, (size_t)size * sizeof(int));
+    all[rank] = rank + 1;
+    MPI_Iallgatherv(MPI_IN_PLACE, -4, NO_TYPE, all, counts, places, MPI_INT, MPI_COMM_WORLD,
+                    &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(all[0] == 1 && all[size - 1] == size);
+    free(all);
+    free(counts);
+    free(places);
+}
+
+/* The first group's first rank gathers from the second group; its neighbours take no part. */
+static void gather_between(int color, MPI_Comm between)
+{
+    const int is_first = rank == 0, sends = color == 1;
+    int own = rank, peers = 0, sum = 0, *all;
+
+    MPI_Comm_remote_size(between, &peers);
+    all = calloc((size_t)peers, sizeof(int));
+    MPI_Gather(sends ? &own : NOTHING, sends ? 1 : -5, sends ? MPI_INT : NO_TYPE,
+               is_first ? all : NOTHING, is_first ? 1 : -5, is_first ? MPI_INT : NO_TYPE,
+               sends      ? 0
+               : is_first ? MPI_ROOT
+                          : MPI_PROC_NULL,
+               between);
+    CHECK(!is_first || (all[0] == 1 && all[peers - 1] == 2 * peers - 1));
+    own = 1;
+    MPI_Reduce(sends ? &own : NOTHING, is_first ? &sum : NOTHING, 1, MPI_INT, MPI_SUM,
+               sends      ? 0
+               : is_first ? MPI_ROOT
+                          : MPI_PROC_NULL,
+               between);
+    CHECK(!is_first || sum == peers);
+    free(all);
+}
+
 /* Two groups; the second half's ranks that are no leaders know no peer. */
 static void between_groups(void)
 {
@@ -139,13 +203,70 @@ static void between_groups(void)
     MPI_Bcast(color == 0 && rank != 0 ? NOTHING : &value, 1, MPI_INT,
               color == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
     CHECK(value == 42);
+    gather_between(color, between);
     MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
+/* What to start is the root's business alone. */
+static void spawn(const char *self)
+{
+    char *child[] = {"child", NULL}, **children[] = {child}, *commands[] = {(char *)self};
+    const int one = 1;
+    const MPI_Info plain = MPI_INFO_NULL;
+    MPI_Comm between;
+
+    MPI_Comm_spawn(is_root() ? self : NOTHING, is_root() ? child : NOTHING, is_root() ? 1 : -5,
+                   is_root() ? MPI_INFO_NULL : NO_INFO, ROOT, MPI_COMM_WORLD, &between,
+                   MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&between);
+    MPI_Comm_spawn_multiple(is_root() ? 1 : -5, is_root() ? commands : NOTHING,
+                            is_root() ? children : NOTHING, is_root() ? &one : NOTHING,
+                            is_root() ? &plain : NOTHING, ROOT, MPI_COMM_WORLD, &between,
+                            MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&between);
+}
+
+static int be_child(void)
+{
+    MPI_Comm parent;
+
+    MPI_Init(NULL, NULL);
+    MPI_Comm_get_parent(&parent);
+    MPI_Comm_disconnect(&parent);
+    return MPI_Finalize();
+}
+
+/* The port is known to the roots alone. (Open MPI 4.1 reads the info of every rank.) */
+static void meet(void)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    const int color = rank % 2;
+    MPI_Comm half, between;
+
+    MPI_Comm_split(MPI_COMM_WORLD, color, rank, &half);
+    if (rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Send(port, sizeof port, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Recv(port, sizeof port, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    (color == 0 ? MPI_Comm_accept : MPI_Comm_connect)(
+        rank < 2 ? port : NOTHING, MPI_INFO_NULL, 0, half, &between);
+    MPI_Comm_disconnect(&between);
+    if (rank == 0) {
+        MPI_Close_port(port);
+    }
     MPI_Comm_free(&half);
 }
 
 int main(int argc, char **argv)
 {
     int provided;
+
+    if (argc > 1 && strcmp(argv[1], "child") == 0) {
+        return be_child();
+    }
 
     MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -154,7 +275,10 @@ int main(int argc, char **argv)
     reduce();
     in_place();
     nonblocking();
+    nonblocking_blocks();
     between_groups();
+    spawn(argv[0]);
+    meet();
     print_answer(0);
     return MPI_Finalize();
 }

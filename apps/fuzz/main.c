@@ -32,6 +32,7 @@
 #define MOST_IDLE 5
 
 static char handled[OUTCOME]; /* what error handlers were told */
+static char outputs[OUTCOME]; /* what is in the outputs of the call */
 
 static long every = 1, seen;
 static char *skipped = "\n"; /* every name between two ends of lines */
@@ -53,6 +54,27 @@ void note_handler(const char *kind, int code)
 
     snprintf(handled + used, sizeof handled - used, ", handler of a %s: %d",
              kind, class_of(code));
+}
+
+void note_handle(const char *name, int written, int is_null)
+{
+    size_t used = strlen(outputs);
+
+    snprintf(outputs + used, sizeof outputs - used, ", %s %s", name,
+             !written ? "untouched" : is_null ? "null" : "some handle");
+}
+
+void note_number(const char *name, int number, int known)
+{
+    size_t used = strlen(outputs);
+
+    if (number == UNTOUCHED) {
+        snprintf(outputs + used, sizeof outputs - used, ", %s untouched", name);
+    } else if (known) {
+        snprintf(outputs + used, sizeof outputs - used, ", %s %d", name, number);
+    } else {
+        snprintf(outputs + used, sizeof outputs - used, ", %s written", name);
+    }
 }
 
 static void describe(char *text, const struct fuzzed *function, long result)
@@ -94,14 +116,16 @@ static void limit_time(void)
 /* In the process of one case: writes the outcome to the pipe. */
 static void run_here(const struct fuzzed *function, int which, int pipe)
 {
-    char text[2 * OUTCOME];
+    char text[3 * OUTCOME];
     int nowhere = open("/dev/null", O_RDWR);
 
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
     limit_time();
     handled[0] = '\0';
+    outputs[0] = '\0';
     describe(text, function, function->call(which));
+    strcat(text, outputs);
     if (write(pipe, text, strlen(text)) < 0) {
         _exit(2);
     }
@@ -123,7 +147,7 @@ static void describe_end(char *text, int status)
 
 static void run_case(const char *when, const struct fuzzed *function, int which)
 {
-    char text[2 * OUTCOME] = "";
+    char text[3 * OUTCOME] = "";
     int ends[2], status = 0;
     ssize_t length;
     pid_t child;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes cases.c of the fuzz program from mpi.h and the standard: for every
-function a call with good arguments, and one for each bad value of each.
+"""Writes cases.c of the fuzz program from mpi.h and the standard: for every function a
+call with good arguments, one for each bad value of each, and one with lengths 0 and no
+arrays.
 
     make_cases.py PATH_OF_MPI_PLUGIN_GENERATE PREPROCESSOR_COMMAND...
 """
@@ -80,12 +81,15 @@ static long call_{name}(int which)
 {{
 {declarations}
 
+    long returned;
+
     switch (which) {{
 {cases}
     default:
         break;
     }}
-{first}    return {call};
+{first}    returned = {call};
+{notes}    return returned;
 }}
 """
 
@@ -113,6 +117,7 @@ class Argument:
         self.is_array = bool(parameter.suffix)
         self.suffix = parameter.suffix
         self.before = []  # further declarations
+        self.note = None  # the statement that notes an output
         self.bad = []  # name and expression
         self.good = self._good()
 
@@ -145,9 +150,14 @@ class Argument:
         if "*" not in self.type:
             self.bad += bad
             return good
-        if self.direction == "out":
-            good = values.NULL_HANDLES[self.base]
         variable = f"value_{self.name}"
+        if self.direction == "out":
+            good = f"({self.base})UNTOUCHED"
+            null = values.NULL_HANDLES[self.base]
+            self.note = (
+                f'note_handle("{self.name}", {variable}[0] != {good}, '
+                f"{variable}[0] == {null});"
+            )
         self.before.append(f"{self.base} {variable}[8] = {{{good}}};")
         if self.direction != "out":
             self.bad += [
@@ -206,13 +216,18 @@ class Argument:
         """Memory for an output, or for what is changed."""
         variable = f"value_{self.name}"
         start = "0"
+        if self.direction == "out" and self.base == "int":
+            start = "UNTOUCHED"
+            self.note = (
+                f'note_number("{self.name}", {variable}[0], {self._is_known()});'
+            )
         if self.direction == "inout" or self.base in values.GOOD_OTHERS:
             start = values.GOOD_OTHERS.get(self.base, "0")
             start = values.GOOD_INTEGERS.get(self.kind, start)
             start = self._special(start)
         if start == "NULL":
             return "NULL"
-        if not start[0].isdigit() and "." not in start:
+        if not start[0].isdigit() and "." not in start and start != "UNTOUCHED":
             return start  # an array
         self.before.append(f"{self.base} {variable}[64] = {{{start}}};")
         if self.kind == "KEYVAL" and self.direction == "inout":
@@ -221,6 +236,10 @@ class Argument:
                 for name, value in self._bad_keys()
             ]
         return variable
+
+    def _is_known(self):
+        """1 if the standard says which number it is, 0 if the library chooses."""
+        return int(self.kind not in values.CHOSEN_BY_LIBRARY)
 
     def _bad_keys(self):
         own = self.function.partition("_")[0].lower()
@@ -238,6 +257,13 @@ class Argument:
         if self.name in values.NO_PEER:
             return "MPI_PROC_NULL"
         return self._special(values.GOOD_INTEGERS.get(self.kind, "1"))
+
+    def nothing(self):
+        """The value if there are no elements; None if the argument stays."""
+        if self.is_array or self.kind == "BUFFER":
+            return "NULL"
+        is_length = re.search("ARRAY_LENGTH|NUM_(DIMS|ELEM|BYTES|PARAM)", self.kind)
+        return "0" if is_length and "*" not in self.type else None
 
     def declaration(self):
         if self.suffix == "[][3]":
@@ -270,32 +296,47 @@ def call_of(function, arguments):
     return call, -1 if function.name.endswith("_c2f") and len(arguments) == 1 else 0
 
 
-def function_text(function):
-    arguments = arguments_of(function)
+def cases_of(function, arguments):
+    """The cases after the good one: what each is called, and the changed arguments
+    with their values."""
     spoiled = values.ONLY_BAD.get(function.name)
     cases = [
-        (argument, name, value)
+        (f"{argument.name}: {name}", [(argument, value)])
         for argument in arguments
         for name, value in argument.bad
         if spoiled is None or argument.name in spoiled
     ]
+    nothing = [(a, a.nothing()) for a in arguments if a.nothing() is not None]
+    if {value for _, value in nothing} == {"0", "NULL"} and spoiled is None:
+        cases.append(("no elements", nothing))
+    return cases
+
+
+def case_text(number, changes):
+    """The branch of one case."""
+    lines = [f"        {a.name} = (__typeof__({a.name}))({value});\n" for a, value in changes]
+    return f"    case {number}:\n{''.join(lines)}        break;"
+
+
+def function_text(function):
+    arguments = arguments_of(function)
+    spoiled = values.ONLY_BAD.get(function.name)
+    cases = cases_of(function, arguments)
     before = [line for a in arguments for line in a.before]
     declarations = [*before, *(a.declaration() for a in arguments)]
     first = values.FIRST.get(function.name)
     call, _ = call_of(function, arguments)
-    switch = [
-        f"    case {number}:\n        {a.name} = (__typeof__({a.name}))({value});\n        break;"
-        for number, (a, _, value) in enumerate(cases, 1)
-    ]
+    switch = [case_text(number, changes) for number, (_, changes) in enumerate(cases, 1)]
     return FUNCTION.format(
         name=function.name,
         names="\n".join(
-            [f'    "{"good" if spoiled is None else ""}",', *(f'    "{a.name}: {name}",' for a, name, _ in cases)]
+            [f'    "{"good" if spoiled is None else ""}",', *(f'    "{name}",' for name, _ in cases)]
         ),
         declarations="\n".join(f"    {line}" for line in declarations),
         cases="\n".join(switch),
         first=f"    {first}\n" if first else "",
         call=call,
+        notes="".join(f"    {a.note}\n" for a in arguments if a.note),
     )
 
 

@@ -8,6 +8,9 @@
 
 #include <mpi.h>
 
+/* What outputs hold before a call. */
+#define UNTOUCHED -7770
+
 struct objects {
     MPI_Comm comm, cart, graph, dist_graph;
     MPI_Group group;
@@ -72,6 +75,11 @@ int freed_win_key(void);
 
 /* A message from this process to itself, found but not received. */
 MPI_Message stage_message(void);
+
+/* Adds to the outcome what a call has left in an output: whether it was written, and
+ * whether it is null; or the number, if the standard says which (`known`). */
+void note_handle(const char *name, int written, int is_null);
+void note_number(const char *name, int number, int known);
 
 /* One function of mpi.h; `names` of its cases end with NULL, the first is the
  * good one. */

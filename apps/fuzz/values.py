@@ -257,6 +257,11 @@ ZERO_ARRAYS = (
     "LOGICAL", "COORDINATE",
 )  # fmt: skip
 
+# Numbers whose value the library chooses.
+CHOSEN_BY_LIBRARY = (
+    "KEYVAL", "ERROR_CODE", "ERROR_CLASS", "STRING_LENGTH", "VERSION", "TOOLENUM_SIZE",
+)  # fmt: skip
+
 FUNCTIONS = {
     "MPI_Comm_copy_attr_function": "stage_copy_comm",
     "MPI_Copy_function": "stage_copy_comm",

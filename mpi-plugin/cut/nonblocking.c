@@ -160,6 +160,9 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
     if (code == MPI_SUCCESS) {
         *request_p = request;
     } else {
+        if (request->handle.lower != NULL) { /* the library wrote its null handle */
+            *request_p = MPI_REQUEST_NULL;
+        }
         ckpt_request_retire(request);
     }
     CKPT_RETURN(comm, code, function);

@@ -33,6 +33,14 @@ static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
     return ckpt_is_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
 }
 
+/* A datatype that matters where data goes to the root or comes from it: beside the root of
+ * an intercommunicator, and at the root itself, it may be anything. */
+static inline MPI_Datatype ckpt_where_root_is_served(MPI_Comm comm, int root,
+                                                     MPI_Datatype datatype)
+{
+    return ckpt_serves_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
+}
+
 /* A datatype whose buffer may be MPI_IN_PLACE: then it may be anything. */
 static inline MPI_Datatype ckpt_unless_beside_place(const void *buffer,
                                                     MPI_Datatype datatype)

@@ -99,7 +99,12 @@ class Wrapper:
         return Call(f"*{argument.name} = {maker}(", [*items, *origin])
 
     def _add_output(self, argument):
-        self.success.append(self._adopted(argument, self._lower(argument)))
+        """A new object; what the library writes when it fails is a null handle."""
+        variable = self._lower(argument)
+        self.declarations[-1] = f"{argument.handle} {variable} = NULL;"
+        self.success.append(self._adopted(argument, variable))
+        null = f"*{argument.name} = {_NULL_HANDLES[argument.handle]};"
+        self.failure.append(If(f"{variable} != NULL", [null]))
 
     def _add_freed(self, argument):
         if not self.name.endswith(("_free", "_close")):
@@ -287,12 +292,17 @@ class CollectiveWrapper(Wrapper):
         """The name of the blocking form."""
         return name
 
+    def _is_rooted(self):
+        return any(argument.name == "root" for argument in self.function.arguments)
+
     def _significant(self, argument):
-        """A type; elsewhere than at the root, and beside MPI_IN_PLACE, it may be
+        """A type; where the rank has no such block, and beside MPI_IN_PLACE, it may be
         anything."""
         text = argument.name
         if argument.root_only:
             text = f"ckpt_at_root(comm, root, {text})"
+        elif argument.name in ("sendtype", "recvtype") and self._is_rooted():
+            text = f"ckpt_where_root_is_served(comm, root, {text})"
         buffer = argument.name.replace("type", "buf")
         if buffer == self.rule.in_place and buffer != argument.name:
             text = f"ckpt_unless_beside_place({buffer}, {text})"

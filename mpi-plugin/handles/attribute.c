@@ -214,6 +214,7 @@ int ckpt_attribute_get(struct ckpt_handle *handle, int id,
         return MPI_ERR_KEYVAL;
     }
     ckpt_guard();
+    *flag = 0;
     attribute = *attribute_find(handle, id);
     if (keyval_known(id)) {
         *flag = attribute != NULL; /* never, with a key for other objects */

@@ -193,7 +193,8 @@ CKPT_ALIAS(Attr_put);
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag)
 {
     CKPT_INSIDE("MPI_Attr_get");
-    if (ckpt_communicator_valid(comm) && keyval == MPI_KEYVAL_INVALID) {
+    if (ckpt_communicator_valid(comm) && keyval == MPI_KEYVAL_INVALID && flag != NULL) {
+        *flag = 0;
         return ckpt_error(comm, MPI_ERR_OTHER, "MPI_Attr_get"); /* as Open MPI */
     }
     return PMPI_Comm_get_attr(comm, keyval, value, flag);

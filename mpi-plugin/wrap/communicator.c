@@ -133,6 +133,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
 {
     REQUIRE(comm, "MPI_Comm_dup_with_info");
     CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Comm_dup_with_info");
+    CKPT_REQUIRE(info != NULL, comm, MPI_ERR_INFO, "MPI_Comm_dup_with_info");
     struct ckpt_new_communicator fresh;
     int code;
 
@@ -399,8 +400,15 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     CKPT_INSIDE("MPI_Comm_remote_size");
     REQUIRE(comm, "MPI_Comm_remote_size");
     CKPT_REQUIRE(size != NULL, comm, MPI_ERR_ARG, "MPI_Comm_remote_size");
-    *size = comm->peers;
-    return MPI_SUCCESS;
+    int code;
+
+    if (comm->inter) {
+        *size = comm->peers;
+        return MPI_SUCCESS;
+    }
+    ckpt_begin(); /* wrong: each library has its own answer */
+    CKPT_CALL(code, Comm_remote_size, CKPT_LOWER(comm), size);
+    CKPT_RETURN(comm, code, "MPI_Comm_remote_size");
 }
 CKPT_ALIAS(Comm_remote_size);
 
@@ -533,18 +541,18 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
 {
     void *few[16], **lower_infos;
     MPI_Comm lower = NULL;
-    int code;
+    int code, infos_given; /* only those of the root count */
 
     REQUIRE(comm, "MPI_Comm_spawn_multiple");
     ckpt_begin();
-    lower_infos = ckpt_translate(comm->rank == root ? count : 0,
-                                 (void *const *)infos, few, 16);
+    infos_given = comm->rank == root ? count : 0;
+    lower_infos = ckpt_translate(infos_given, (void *const *)infos, few, 16);
     if (lower_infos == NULL) {
         CKPT_RETURN(comm, MPI_ERR_NO_MEM, "MPI_Comm_spawn_multiple");
     }
     CKPT_CALL(code, Comm_spawn_multiple, count, commands, argvs, counts,
               (MPI_Info *)lower_infos, root, CKPT_LOWER(comm), &lower, errors);
-    ckpt_translated_done(count, lower_infos, few);
+    ckpt_translated_done(infos_given, lower_infos, few);
     if (code == MPI_SUCCESS) {
         code = adopt_foreign(lower, "MPI_Comm_spawn_multiple", CKPT_SITE, inter);
     }

@@ -19,6 +19,8 @@ EXPLAINED = {
     r"File_open (comm|info): .*": "the handler is that of MPI_FILE_NULL (MPI 3.1, 13.7)",
     r"(Comm_get_attr|Attr_get) comm: null": "refused; Open MPI looks into its null object",
     r"I?[Ss]catter sendtype: freed": "by what lies in its memory Open MPI truncates",
+    r"Startall no elements": "nothing to start; Open MPI asks for an array",
+    r"R(get_)?accumulate target_\w+: large": "no handle of a request that was not made",
     r"\w+_init datatype: address 0": "refused; Open MPI looks at the type when it starts",
 }
 
