@@ -12,6 +12,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/memory.hpp"
+#include "common/run_directory.hpp"
 #include "common/standard_streams.hpp"
 #include "fabric/endpoint.hpp"
 #include "image/job_owner.hpp"
@@ -195,7 +196,7 @@ Settings settings_from(const Options &options)
     settings.redundancy = redundancy::Scheme::parse(options.redundancy);
     settings.domains = options.domains;
     settings.fabric = fabric::Choice::parse(options.fabric);
-    settings.run_directory = control::run_directory();
+    settings.run_directory = run_directory();
     settings.name = options.name;
     settings.host = options.host.empty() ? host_name() : options.host;
     settings.restart_job = options.restart_job;

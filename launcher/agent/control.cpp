@@ -5,25 +5,17 @@
 #include "agent/control.hpp"
 
 #include "common/json_bytes.hpp"
+#include "common/run_directory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-
-#include <unistd.h>
 
 namespace ckpt::control
 {
 
 namespace
 {
-
-std::string environment_or(const char *name, std::string fallback)
-{
-    const char *value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : fallback;
-}
 
 template <typename Message>
 bool decode(std::string_view line, Message &message, std::string &error)
@@ -48,13 +40,6 @@ bool decode(std::string_view line, Message &message, std::string &error)
 }
 
 } // namespace
-
-std::filesystem::path run_directory()
-{
-    std::string base = environment_or("XDG_RUNTIME_DIR", "/tmp");
-    return environment_or("CKPT_RUN_DIR",
-                         fmt::format("{}/ckpt-{}", base, getuid()));
-}
 
 std::string namespace_hash(std::string_view launch_namespace)
 {

@@ -33,11 +33,9 @@ inline constexpr int version = 1;
 inline constexpr std::size_t line_limit = 1u << 20;
 
 /*
- * Where this user's agents listen: ${CKPT_RUN_DIR:-${XDG_RUNTIME_DIR:-/tmp}/
- * ckpt-<uid>}. One pair of sockets for each job on this node: HASH.sock for
- * ranks and HASH.ctl for `ckpt`. Only names it.
+ * Agents listen in run_directory() (common/run_directory.hpp). There is one pair of sockets for
+ * each job on this node: HASH.sock for ranks and HASH.ctl for `ckpt`.
  */
-std::filesystem::path run_directory();
 
 /* FNV-1a, 64 bits, as 16 hexadecimal digits: HASH of a launch's namespace. */
 std::string namespace_hash(std::string_view launch_namespace);

@@ -8,6 +8,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/temporary_name.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -28,7 +29,7 @@ constexpr mode_t readable_by_all = 0644;
 
 void replace_file(const std::filesystem::path &path, const std::string &text)
 {
-    const std::filesystem::path unfinished = path.string() + ".tmp";
+    const std::filesystem::path unfinished = temporary_name(path);
 
     write_text_file(unfinished, text, "file of metrics");
     if (::chmod(unfinished.c_str(), readable_by_all) < 0 ||

@@ -6,6 +6,7 @@
 
 #include "agent/refusals.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -39,6 +40,10 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
     if (!file || fstat(file.get(), &status) < 0 ||
         static_cast<std::size_t>(status.st_size) < size_) {
         refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank, size_);
+    }
+    /* Or the rank could make it shorter, and end the agent that reads beyond its end. */
+    if ((fcntl(file.get(), F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
+        refuse(Refusal::malformed, "rank {} brought a rank page whose size may change", rank);
     }
     void *address =
         mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);

@@ -32,8 +32,7 @@ std::optional<SupervisorFile> SupervisorFile::read(const std::filesystem::path &
     SupervisorFile file;
 
     try {
-        require_own(path, what);
-        const std::string text = read_text_file(path, what, 4096);
+        const std::string text = read_own_text_file(path, what, 4096);
         const char *end = text.data() + text.size();
         const auto [rest, error] = std::from_chars(text.data(), end, file.incarnation);
         if (error != std::errc() || rest == end) {

@@ -6,6 +6,7 @@
 
 #include "cli/own_status.hpp"
 #include "common/files.hpp"
+#include "common/run_directory.hpp"
 
 #include <sys/socket.h>
 
@@ -18,7 +19,7 @@ namespace
 std::filesystem::path socket_of(const TierDirectories &directories, const std::string &job,
                                 const char *extension)
 {
-    return control::run_directory() /
+    return run_directory() /
            (control::namespace_hash((directories.lasting() / job).string()) + extension);
 }
 
@@ -47,7 +48,7 @@ RunRequests::RunRequests(EventLoop &loop, const TierDirectories &directories,
                    }
                },
                [](ClientId) {}}),
-      listener_((make_private_directory(control::run_directory()), loop),
+      listener_((make_private_directory(run_directory()), loop),
                 run_socket(directories, job), SOCK_STREAM, refusals_,
                 [this](Fd connection) { server_.accept(std::move(connection)); })
 {

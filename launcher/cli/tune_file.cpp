@@ -8,6 +8,7 @@
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/processes.hpp"
+#include "common/run_directory.hpp"
 
 #include "ckpt/input.h"
 
@@ -53,7 +54,7 @@ fs::path cache_directory()
         return fs::path(cache) / "ckpt";
     }
     std::string home = variable("HOME");
-    return home.empty() ? control::run_directory()
+    return home.empty() ? run_directory()
                         : fs::path(home) / ".cache" / "ckpt";
 }
 

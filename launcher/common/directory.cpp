@@ -26,18 +26,17 @@ struct Close {
     void operator()(DIR *stream) const { ::closedir(stream); }
 };
 
-} // namespace
-
-Directory::Directory(const std::filesystem::path &path)
-    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+/* The directory `name` in the open directory `above`; path: for messages. */
+Fd open_here(int above, const std::filesystem::path &name, const std::filesystem::path &path)
 {
+    Fd fd(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
 
-    if (!fd_) {
+    if (!fd) {
         const int error = errno == ELOOP ? ENOTDIR : errno;
         fail_errno(error, "cannot open directory {}", path.string());
     }
-    if (::fstat(fd_.get(), &status) < 0) {
+    if (::fstat(fd.get(), &status) < 0) {
         fail_errno(errno, "cannot use directory {}", path.string());
     }
     if (status.st_uid != ::geteuid()) {
@@ -45,6 +44,16 @@ Directory::Directory(const std::filesystem::path &path)
                                 path.string(), status.st_uid, ::geteuid()),
                     EPERM);
     }
+    return fd;
+}
+
+} // namespace
+
+Directory::Directory(const std::filesystem::path &path, unsigned levels) : path_(path)
+{
+    fd_ = levels == 1 ? open_here(AT_FDCWD, path, path)
+                      : open_here(Directory(path.parent_path(), levels - 1).fd_.get(),
+                                  path.filename(), path);
 }
 
 std::vector<std::string> Directory::names() const

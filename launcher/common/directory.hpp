@@ -17,9 +17,10 @@ namespace ckpt
 class Directory
 {
   public:
-    /* It must belong to us, and be no link. Throws Error, as all functions do; of code ENOENT
-     * if there is nothing of this name. */
-    explicit Directory(const std::filesystem::path &path);
+    /* It must belong to us, and be no link; so must those above it, if `levels` is more than 1
+     * (2: its parent). Above these may be links, as the user has made them. Throws Error, as all
+     * functions do; of code ENOENT if there is nothing of this name. */
+    explicit Directory(const std::filesystem::path &path, unsigned levels = 1);
 
     /* Of all that is in it, in order. */
     std::vector<std::string> names() const;

@@ -7,12 +7,14 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/new_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <span>
 
 namespace ckpt
 {
@@ -21,6 +23,23 @@ namespace fs = std::filesystem;
 
 namespace
 {
+
+/* A new directory's own name is lost with a crash until its parent is on the disk. Of a parent
+ * that may be searched but not read, the whole file system. */
+void sync_name(const fs::path &directory)
+{
+    try {
+        sync_directory(directory_of(directory));
+    } catch (const Error &error) {
+        if (error.code() != EACCES) {
+            throw;
+        }
+        const Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
+        if (::syncfs(fd.get()) < 0) {
+            fail_errno(errno, "cannot sync directory {}", directory.string());
+        }
+    }
+}
 
 /* Removes a temporary file unless told that it got its final name. */
 class TemporaryFile
@@ -39,29 +58,19 @@ class TemporaryFile
     fs::path path_;
 };
 
-/* Directory of a path, as something open(2) takes. */
-fs::path directory_of(const fs::path &path)
+void require_owner(const struct stat &status, std::string_view what, const fs::path &path)
 {
-    return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-} // namespace
-
-Fd open_file(const fs::path &path, int flags, mode_t mode,
-             std::string_view what)
-{
-    Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
-    if (!fd) {
-        fail_errno(errno, "cannot open {} {}", what, path.string());
+    if (status.st_uid != ::geteuid()) {
+        throw Error(fmt::format("{} {} belongs to uid {}, not to you (uid {})", what,
+                                path.string(), status.st_uid, ::geteuid()),
+                    EPERM);
     }
-    return fd;
 }
 
-std::string read_text_file(const fs::path &path, std::string_view what,
-                           std::size_t limit)
+std::string text_of(const Fd &fd, const fs::path &path, std::string_view what, std::size_t limit)
 {
-    Fd fd = open_file(path, O_RDONLY, 0, what);
     struct stat status;
+
     if (::fstat(fd.get(), &status) < 0) {
         fail_errno(errno, "cannot read {} {}", what, path.string());
     }
@@ -73,35 +82,75 @@ std::string read_text_file(const fs::path &path, std::string_view what,
              path.string(), status.st_size, limit);
     }
     std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    int error = read_exactly(fd.get(), text.data(), text.size(), 0);
+    const int error = read_exactly(fd.get(), text.data(), text.size(), 0);
     if (error != 0) {
         fail_errno(error, "cannot read {} {}", what, path.string());
     }
     return text;
 }
 
+} // namespace
+
+fs::path directory_of(const fs::path &path)
+{
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+Fd open_file(const fs::path &path, int flags, mode_t mode,
+             std::string_view what)
+{
+    Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));
+    if (!fd) {
+        fail_errno(errno, "cannot open {} {}", what, path.string());
+    }
+    return fd;
+}
+
+Fd open_own_file(const fs::path &path, std::string_view what)
+{
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status;
+
+    if (!fd) {
+        const int error = errno;
+        if (error == EACCES) {
+            require_own(path, what); /* that would be why */
+        }
+        if (error == ELOOP) {
+            fail("{} {} is a link", what, path.string());
+        }
+        fail_errno(error, "cannot open {} {}", what, path.string());
+    }
+    if (::fstat(fd.get(), &status) < 0) {
+        fail_errno(errno, "cannot read {} {}", what, path.string());
+    }
+    if (!S_ISREG(status.st_mode)) {
+        fail("{} {} is not a regular file", what, path.string());
+    }
+    require_owner(status, what, path);
+    return fd;
+}
+
+std::string read_own_text_file(const fs::path &path, std::string_view what, std::size_t limit)
+{
+    return text_of(open_own_file(path, what), path, what, limit);
+}
+
+std::string read_text_file(const fs::path &path, std::string_view what,
+                           std::size_t limit)
+{
+    return text_of(open_file(path, O_RDONLY, 0, what), path, what, limit);
+}
+
 void write_text_file_atomically(const fs::path &path, std::string_view text,
                                 std::string_view what)
 {
-    fs::path temporary_path = path;
-    temporary_path += ".tmp";
-    ::unlink(temporary_path.c_str()); /* left by a crash */
-    Fd fd = open_file(temporary_path, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
-    TemporaryFile temporary(temporary_path);
+    NewFile file(path, what);
 
-    int error = write_exactly(fd.get(), text.data(), text.size(), 0);
-    if (error == 0 && ::fsync(fd.get()) < 0) {
-        error = errno;
-    }
+    file.write(std::as_bytes(std::span(text)), 0);
+    file.sync();
     fault_kill("text-file-before-rename");
-    if (error == 0 && ::rename(temporary_path.c_str(), path.c_str()) < 0) {
-        error = errno;
-    }
-    if (error != 0) {
-        fail_errno(error, "cannot write {} {}", what, path.string());
-    }
-    temporary.keep();
-    sync_directory(directory_of(path));
+    file.publish();
 }
 
 void write_text_file(const fs::path &path, std::string_view text,
@@ -128,15 +177,22 @@ void sync_directory(const fs::path &directory)
     }
 }
 
+void make_lasting_directory(const fs::path &directory)
+{
+    if (::mkdir(directory.c_str(), 0700) == 0) {
+        sync_name(directory);
+    } else if (errno != EEXIST) {
+        fail_errno(errno, "cannot make directory {}", directory.string());
+    }
+}
+
 void make_private_directory(const fs::path &directory)
 {
     fs::path parent = directory.parent_path();
     if (!parent.empty() && !directory_exists(parent)) {
         make_private_directory(parent);
     }
-    if (::mkdir(directory.c_str(), 0700) < 0 && errno != EEXIST) {
-        fail_errno(errno, "cannot make directory {}", directory.string());
-    }
+    make_lasting_directory(directory);
     if (!directory_exists(directory)) {
         fail("{} is not a directory", directory.string());
     }
@@ -178,11 +234,7 @@ void require_own(const fs::path &path, std::string_view what)
     if (::stat(path.c_str(), &status) < 0) {
         fail_errno(errno, "cannot use {} {}", what, path.string());
     }
-    if (status.st_uid != ::geteuid()) {
-        throw Error(fmt::format("{} {} belongs to uid {}, not to you (uid {})", what,
-                                path.string(), status.st_uid, ::geteuid()),
-                    EPERM);
-    }
+    require_owner(status, what, path);
 }
 
 int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset)

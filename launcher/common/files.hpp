@@ -23,14 +23,23 @@ namespace ckpt
 Fd open_file(const std::filesystem::path &path, int flags, mode_t mode,
              std::string_view what);
 
+/* Opens for reading what must be a regular file of the effective user, and no link to one: it is
+ * the open file that is looked at, so nobody can put another in its place between. Throws Error;
+ * of code EPERM if it belongs to another user. */
+Fd open_own_file(const std::filesystem::path &path, std::string_view what);
+
+/* The whole text of such a file, of at most `limit` bytes. */
+std::string read_own_text_file(const std::filesystem::path &path, std::string_view what,
+                               std::size_t limit = 64u << 20);
+
 /* The whole text of a file of at most `limit` bytes. */
 std::string read_text_file(const std::filesystem::path &path,
                            std::string_view what,
                            std::size_t limit = 64u << 20);
 
-/* Replaces `path` by a file of mode 0600 with this text: written under
- * PATH.tmp, fsync, rename, fsync of the directory. On an error PATH is as it
- * was and no temporary file stays. */
+/* Replaces `path` by a file of mode 0600 with this text: written under a temporary name,
+ * fsync, rename, fsync of the directory (common/new_file.hpp). On an error PATH is as it was
+ * and no temporary file stays. */
 void write_text_file_atomically(const std::filesystem::path &path,
                                 std::string_view text, std::string_view what);
 
@@ -40,10 +49,16 @@ void write_text_file_atomically(const std::filesystem::path &path,
 void write_text_file(const std::filesystem::path &path, std::string_view text,
                      std::string_view what);
 
+/* Directory of a path, as something open(2) takes. */
+std::filesystem::path directory_of(const std::filesystem::path &path);
+
 /* fsync of a directory, so that a rename in it survives a crash. */
 void sync_directory(const std::filesystem::path &directory);
 
-/* Makes a directory (and its parents) of mode 0700. An existing one must be a
+/* Makes a directory of mode 0700 whose name survives a crash, unless it is there. */
+void make_lasting_directory(const std::filesystem::path &directory);
+
+/* The same with its parents. An existing one must be a
  * directory that belongs to us. */
 void make_private_directory(const std::filesystem::path &directory);
 

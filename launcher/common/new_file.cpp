@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "common/temporary_name.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -37,11 +38,9 @@ bool is_ours_alone(int fd)
 
 } // namespace
 
-/* The name has the process in it: another one may be busy with the same file. */
 NewFile::NewFile(const fs::path &path, std::string_view what, const fs::path &room)
-    : path_(path), temporary_(fmt::format("{}.{}.tmp", path.string(), ::getpid()))
+    : path_(path), temporary_(temporary_name(path)), what_(what)
 {
-    ::unlink(temporary_.c_str());
     is_reused_ = !room.empty() && take(room);
     if (!is_reused_) {
         fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
@@ -98,13 +97,13 @@ void NewFile::publish()
 {
     check(::rename(temporary_.c_str(), path_.c_str()) < 0 ? errno : 0);
     fd_.reset();
-    sync_directory(path_.parent_path());
+    sync_directory(directory_of(path_));
 }
 
 void NewFile::check(int error) const
 {
     if (error != 0) {
-        fail_errno(error, "cannot write {}", temporary_.string());
+        fail_errno(error, "cannot write {} {}", what_, path_.string());
     }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ckpt
@@ -18,7 +19,7 @@ namespace ckpt
 class NewFile
 {
   public:
-    /* Under a temporary name of this process, of mode 0600. what: names the thing in an
+    /* Under a temporary name, of mode 0600. what: names the thing in an
      * error ("piece"). room: a file on the same file system that nobody needs, or no
      * path. If it is there, and ours, and has no other name, it gets the
      * temporary name and is overwritten: the memory that it has need not be found again.
@@ -46,6 +47,7 @@ class NewFile
     void check(int error) const;
 
     const std::filesystem::path path_, temporary_;
+    const std::string what_;
     Fd fd_; /* open as long as there is a temporary file */
     bool is_reused_ = false;
     std::uint64_t length_ = 0, end_ = 0, handed_over_ = 0;

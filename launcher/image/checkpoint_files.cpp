@@ -7,6 +7,7 @@
 
 #include "common/directory.hpp"
 #include "common/error.hpp"
+#include "common/temporary_name.hpp"
 #include "image/checkpoint_trace.hpp"
 
 #include <unistd.h>
@@ -27,7 +28,8 @@ namespace
 constexpr std::string_view name_characters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 constexpr std::string_view digits = "0123456789";
-constexpr std::string_view temporary_suffix = ".tmp";
+/* Levels below the directory that the user has named, which may be a link. */
+constexpr unsigned job_and_checkpoint = 2;
 constexpr std::string_view room_suffix = ".room";
 
 /* Of names that have a part of their own. */
@@ -56,23 +58,14 @@ bool is_final_name(std::string_view name)
            std::ranges::any_of(forms, [&](const Form &form) { return has(name, form); });
 }
 
-/* "NAME.room" (agent/redundancy_writer.cpp), "NAME.tmp" and "NAME.PID.tmp" give NAME; other names
+/* "NAME.room" (agent/redundancy_writer.cpp) and temporary names of NAME give NAME; other names
  * give themselves. */
 std::string_view without_suffix_of_writer(std::string_view name)
 {
     if (name.ends_with(room_suffix)) {
         return name.substr(0, name.size() - room_suffix.size());
     }
-    if (!name.ends_with(temporary_suffix)) {
-        return name;
-    }
-    name.remove_suffix(temporary_suffix.size());
-    const std::size_t dot = name.rfind('.');
-    if (dot != std::string_view::npos && dot + 1 < name.size() &&
-        name.find_first_not_of(digits, dot + 1) == std::string_view::npos) {
-        name.remove_suffix(name.size() - dot);
-    }
-    return name;
+    return without_temporary_suffix(name);
 }
 
 std::string with_host(const Form &form, const std::string &host)
@@ -139,7 +132,7 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
     std::vector<std::string> stays;
 
     try {
-        const Directory directory(path);
+        const Directory directory(path, job_and_checkpoint);
         if (directory.has_file(manifest_name)) {
             directory.remove_file(manifest_name);
             directory.sync();
@@ -165,7 +158,7 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
 
 void remove_files_without_use(const fs::path &path, const Manifest &manifest)
 {
-    const Directory directory(path);
+    const Directory directory(path, job_and_checkpoint);
 
     for (const std::string &name : directory.names()) {
         const bool is_used =

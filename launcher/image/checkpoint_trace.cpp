@@ -386,8 +386,7 @@ CheckpointTrace CheckpointTrace::load(const fs::path &directory)
     if (!path_exists(path)) {
         fail_not_found("there is no trace {}", path.string());
     }
-    require_own(path, "trace");
-    return parse(read_text_file(path, "trace"), "trace " + path.string());
+    return parse(read_own_text_file(path, "trace"), "trace " + path.string());
 }
 
 } // namespace ckpt

@@ -90,9 +90,7 @@ void make_job_directory(const fs::path &directory)
     if (directory.has_parent_path() && !directory_exists(directory.parent_path())) {
         make_private_directory(directory.parent_path());
     }
-    if (::mkdir(directory.c_str(), 0700) < 0 && errno != EEXIST) {
-        fail_errno(errno, "cannot make directory {}", directory.string());
-    }
+    make_lasting_directory(directory);
     adopt(directory);
 }
 
@@ -109,7 +107,9 @@ void remove_job_directory_if_empty(const fs::path &path)
     }
     const Directory directory(path);
     if (is_empty(directory)) {
-        directory.remove_file(job_mark_name);
+        for (const std::string &name : directory.names()) { /* the mark, whole or not */
+            directory.remove_file(name);
+        }
         if (::rmdir(path.c_str()) < 0) {
             adopt(path);
         }

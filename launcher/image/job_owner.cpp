@@ -10,15 +10,15 @@
 #include "common/host.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
+#include "common/random_digits.hpp"
+#include "common/temporary_name.hpp"
 #include "image/json_fields.hpp"
 #include "image/lock_reach.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -188,8 +188,7 @@ Found take_file(const fs::path &path)
  * before others can see it. */
 Fd put_in_place(const fs::path &path, JobOwner &record)
 {
-    const fs::path temporary = fmt::format("{}.{}.{}.tmp", path.string(), record.token,
-                                           record.place.process);
+    const fs::path temporary = temporary_name(path);
     Fd file = open_file(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600, what);
     record.keeps_lock =
         record.keeps_lock && lock(file.get(), F_OFD_SETLK) == Lock::free;
@@ -291,6 +290,7 @@ JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take tak
         record_.uses = found.owner->uses;
     }
     file_ = put_in_place(path_, record_);
+    remove_temporaries(path_);
 }
 
 /* Who takes it puts a file in its place; if there is none nobody has. */
@@ -321,16 +321,7 @@ void JobOwnership::release()
 
 std::string make_owner_token()
 {
-    std::array<unsigned char, 16> bytes{};
-    std::string text;
-
-    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-        fail_errno(errno, "the kernel gives no random number");
-    }
-    for (const unsigned char byte : bytes) {
-        text += fmt::format("{:02x}", byte);
-    }
-    return text;
+    return random_digits(16);
 }
 
 } // namespace ckpt

@@ -262,8 +262,7 @@ void Manifest::write(const fs::path &directory) const
 Manifest Manifest::load(const fs::path &directory)
 {
     fs::path path = directory / manifest_name;
-    require_own(path, "manifest");
-    return parse(read_text_file(path, "manifest"), "manifest " + path.string());
+    return parse(read_own_text_file(path, "manifest"), "manifest " + path.string());
 }
 
 } // namespace ckpt

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "common/temporary_name.hpp"
 #include "image/direct_io.hpp"
 #include "image/hdf5_objects.hpp"
 
@@ -39,7 +40,7 @@ constexpr std::uint64_t writeback_part = 8u << 20;
 
 NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name,
                          bool is_direct)
-    : path_(directory / name), temporary_path_(path_.string() + ".tmp"),
+    : path_(directory / name), temporary_path_(temporary_name(path_)),
       is_direct_(is_direct)
 {
 }
@@ -109,7 +110,7 @@ void NewNodeFile::write(const ChunkRecord &place, std::span<const std::byte> chu
 void NewNodeFile::create()
 {
     require_known_fault();
-    ::unlink(temporary_path_.c_str());
+    remove_temporaries(path_);
     fd_ = Fd(::open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!fd_) {
         check(errno);

@@ -30,7 +30,7 @@ class NewNodeFile
                 bool is_direct = false);
     ~NewNodeFile() { abandon(); }
 
-    /* Creates NAME.tmp, mode 0600. What a crash has left there goes. */
+    /* Creates it under a temporary name, mode 0600. What a crash has left of it goes. */
     void create();
     /* Makes it an HDF5 file; `describe` writes the attributes of its root. */
     void open(const std::function<void(hid_t)> &describe);

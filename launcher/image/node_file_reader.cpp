@@ -177,27 +177,10 @@ NodeFileReader::Impl::Impl(const fs::path &path, const ReaderOptions &options)
 /* Opens the file; it must be ours. */
 void NodeFileReader::Impl::open_checked()
 {
-    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) {
-        int error = errno;
-        struct stat status;
-        if (error == EACCES && ::stat(path.c_str(), &status) == 0 &&
-            status.st_uid != ::geteuid()) {
-            fail("{} belongs to uid {}, not to you (uid {})", path,
-                 status.st_uid, ::geteuid());
-        }
-        fail_errno(error, "cannot read {}", path);
-    }
+    fd = open_own_file(path, "image");
     struct stat status;
     if (::fstat(fd.get(), &status) < 0) {
         fail_errno(errno, "cannot read {}", path);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        fail("{} is not a regular file", path);
-    }
-    if (status.st_uid != ::geteuid()) {
-        fail("{} belongs to uid {}, not to you (uid {})", path, status.st_uid,
-             ::geteuid());
     }
     header.bytes = static_cast<std::uint64_t>(status.st_size);
 }

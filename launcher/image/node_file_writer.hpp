@@ -75,7 +75,7 @@ class NodeFileReader;
 class NodeFileWriter
 {
   public:
-    /* Creates DIRECTORY/node-HOST.h5.tmp, or options.file, mode 0600. */
+    /* Creates DIRECTORY/node-HOST.h5, or options.file, under a temporary name, mode 0600. */
     NodeFileWriter(const std::filesystem::path &directory,
                    const std::string &host, const WriterOptions &options);
     ~NodeFileWriter(); /* abandons the file unless it was committed */

@@ -71,8 +71,8 @@ NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
     NodeRecord record;
     int version = 0;
 
-    require_own(path, "record of a checkpoint");
-    const auto fields = JsonFields::parse(read_text_file(path, "record of a checkpoint"), name);
+    const auto fields =
+        JsonFields::parse(read_own_text_file(path, "record of a checkpoint"), name);
     fields.get("format", version);
     if (version != record_version) {
         fail("{} has version {}; this program reads version {}", name, version,

@@ -319,8 +319,7 @@ std::optional<JobState> Store::job_state(const std::string &job) const
     if (!path_exists(path)) {
         return std::nullopt;
     }
-    require_own(path, "job file");
-    JsonFields fields = JsonFields::parse(read_text_file(path, "job file"),
+    JsonFields fields = JsonFields::parse(read_own_text_file(path, "job file"),
                                           "job file " + path.string());
     JobState state;
     std::string started;

@@ -45,7 +45,7 @@ std::vector<std::string> sorted_names(const fs::path &directory)
 /* A clock that has just been made may be empty. */
 ckpt_journal_clock read_clock(const fs::path &path)
 {
-    const std::string bytes = read_text_file(path, "clock of the file journal");
+    const std::string bytes = read_own_text_file(path, "clock of the file journal");
     ckpt_journal_clock clock = {};
 
     if (bytes.size() >= sizeof clock) {

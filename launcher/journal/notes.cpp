@@ -39,7 +39,7 @@ std::optional<Fields> load_fields(const fs::path &path, std::uint64_t newest = n
         return std::nullopt;
     }
     const std::string name = "file " + path.string();
-    Fields fields{0, JsonFields::parse(read_text_file(path, "file"), name)};
+    Fields fields{0, JsonFields::parse(read_own_text_file(path, "file"), name)};
     fields.json.get("version", fields.version);
     if (fields.version == 0 || fields.version > newest) {
         fail("{} has version {}, but {} is expected", name, fields.version, newest);

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/fault.hpp"
 #include "common/files.hpp"
+#include "common/temporary_name.hpp"
 #include "journal/file_change.hpp"
 
 #include <fcntl.h>
@@ -61,10 +62,8 @@ void append_part(const Log &log, int from, int to, std::uint64_t begin, std::uin
 void rewrite_log(const Log &log, const std::vector<bool> &consumed)
 {
     const fs::path target = log.path.parent_path() / (log.path.stem().string() + "+.log");
-    fs::path temporary = target;
-    temporary += ".tmp";
+    const fs::path temporary = temporary_name(target);
     const Fd from = open_file(log.path, O_RDONLY | O_NOFOLLOW, 0, "file journal");
-    ::unlink(temporary.c_str());
     const Fd to = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600, "file journal");
     ckpt_journal_record begin = {};
     std::uint64_t size = 0;

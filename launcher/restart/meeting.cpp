@@ -2,15 +2,19 @@
 /*
  * meeting.cpp - the restart programs of a node agree on what their ranks share.
  *
- * Each guest tells the host what its rank shares, in one packet for each object
- * and at least one. When all ranks of the node have told everything, the host
- * makes the objects and answers each packet with descriptors. If it cannot, it
- * ends, and with it the launch.
+ * Each guest connects to the host and tells it what its rank shares, in one packet for each
+ * object and at least one. When all ranks of the node have told everything, the host makes
+ * the objects and answers each packet with descriptors. If it cannot, it ends, and with it
+ * the launch.
  */
 #include "config.h"
 #include "restart/meeting.hpp"
 
+#include "common/checksum.hpp"
 #include "common/error.hpp"
+#include "common/files.hpp"
+#include "common/processes.hpp"
+#include "common/run_directory.hpp"
 #include "restart/connection.hpp"
 #include "restart/shared_file.hpp"
 
@@ -18,8 +22,10 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace ckpt::restart
@@ -49,6 +55,17 @@ struct Answer {
     std::uint32_t index; /* or, without an object: */
 };
 constexpr std::uint32_t all_here = UINT32_MAX;
+
+/* The same for all processes of this launch on this node, and for no others: a parent of
+ * another process namespace has the number 0, then the launch tells them apart. */
+std::string meeting_name()
+{
+    const char *launch = std::getenv("PMIX_NAMESPACE");
+    const std::string text =
+        fmt::format("{} {}", process_identity(::getppid()), launch != nullptr ? launch : "");
+
+    return fmt::format("{:016x}.meeting", checksum_of(std::as_bytes(std::span(text))));
+}
 
 void copy_text(const std::string &from, char *to, std::size_t capacity)
 {
@@ -87,18 +104,16 @@ Packet pack(int rank, std::size_t index,
 class Host
 {
   public:
-    /* A packet of a rank; `from`: whom to answer. */
-    void add(const Packet &packet, const MeetingSocket::Address &from);
-
-    /* Ranks that have told everything. */
-    std::size_t complete() const { return complete_.size(); }
+    /* A packet of a rank; `from`: whom to answer, or nullptr for the host's own. It lives as
+     * long as this. */
+    void add(const Packet &packet, MeetingSocket *from);
 
     /* Throws Error if an object cannot be shared as it was. */
     void make_objects();
 
     /* Valid as long as this. */
     std::vector<int> descriptors(const SharedObject &object) const;
-    void answer(MeetingSocket &socket) const;
+    void answer() const;
 
   private:
     using Key = std::pair<std::string, std::pair<std::uint64_t, std::string>>;
@@ -110,7 +125,7 @@ class Host
     };
     struct Guest {
         std::map<std::uint32_t, SharedObject> objects;
-        MeetingSocket::Address address;
+        MeetingSocket *socket = nullptr;
     };
 
     static void make(Group &group);
@@ -121,13 +136,12 @@ class Host
 
     std::map<Key, Group> groups_;
     std::map<int, Guest> guests_;
-    std::set<int> complete_;
 };
 
-void Host::add(const Packet &packet, const MeetingSocket::Address &from)
+void Host::add(const Packet &packet, MeetingSocket *from)
 {
     Guest &guest = guests_[packet.rank];
-    guest.address = from;
+    guest.socket = from;
     if (packet.count > 0) {
         SharedObject object{packet.piece, packet.inode, packet.path,
                             packet.sharers, packet.mode, packet.size,
@@ -148,9 +162,6 @@ void Host::add(const Packet &packet, const MeetingSocket::Address &from)
         }
         group.ranks.insert(packet.rank);
         guest.objects.emplace(packet.index, std::move(object));
-    }
-    if (guest.objects.size() == packet.count) {
-        complete_.insert(packet.rank);
     }
 }
 
@@ -196,14 +207,13 @@ std::vector<int> Host::descriptors(const SharedObject &object) const
     return list;
 }
 
-void Host::answer(MeetingSocket &socket) const
+void Host::answer() const
 {
     for (const auto &[rank, guest] : guests_) {
         for (const auto &[index, object] : guest.objects) {
-            if (guest.address.size != 0) {
+            if (guest.socket != nullptr) {
                 Answer answer{index};
-                socket.send(&answer, sizeof(answer), guest.address,
-                            descriptors(object));
+                guest.socket->send(&answer, sizeof(answer), descriptors(object));
             }
         }
     }
@@ -213,13 +223,19 @@ void Host::answer(MeetingSocket &socket) const
 
 /* ---- The meeting --------------------------------------------------------- */
 
-Meeting::Meeting(const Place &place)
-    : place_(place), host_(MeetingSocket::address(fmt::format(
-                         "ckpt-restart-{}-{}", ::geteuid(), ::getppid()))),
-      is_host_(socket_.take(host_))
+Meeting::Meeting(const Place &place) : place_(place)
 {
-    if (!is_host_) {
-        socket_.take_any();
+    const std::filesystem::path directory = run_directory();
+    const std::string name = meeting_name();
+
+    make_private_directory(directory);
+    auto listener = MeetingListener::open(directory, name);
+    if (!listener) {
+        host_ = MeetingSocket::connect(directory, name);
+        return;
+    }
+    while (guests_.size() + 1 < static_cast<std::size_t>(place.local_size)) {
+        guests_.push_back(listener->accept());
     }
 }
 
@@ -228,18 +244,20 @@ Meeting::share_as_host(const std::vector<SharedObject> &objects)
 {
     Host host;
     for (std::size_t i = 0; i == 0 || i < objects.size(); i++) {
-        host.add(pack(place_.rank, i, objects), {});
+        host.add(pack(place_.rank, i, objects), nullptr);
     }
-    while (host.complete() < static_cast<std::size_t>(place_.local_size)) {
-        Packet packet;
-        std::vector<Fd> none;
-        auto from = socket_.receive(&packet, sizeof(packet), none);
-        packet.piece[sizeof(packet.piece) - 1] = '\0';
-        packet.path[sizeof(packet.path) - 1] = '\0';
-        host.add(packet, from);
+    for (MeetingSocket &guest : guests_) {
+        Packet packet{};
+        std::uint32_t received = 0;
+        do {
+            (void)guest.receive(&packet, sizeof(packet));
+            packet.piece[sizeof(packet.piece) - 1] = '\0';
+            packet.path[sizeof(packet.path) - 1] = '\0';
+            host.add(packet, &guest);
+        } while (++received < packet.count);
     }
     host.make_objects();
-    host.answer(socket_);
+    host.answer();
     std::vector<std::vector<Fd>> descriptors;
     for (const SharedObject &object : objects) {
         auto &own = descriptors.emplace_back();
@@ -256,12 +274,11 @@ Meeting::share_as_guest(const std::vector<SharedObject> &objects)
     std::vector<std::vector<Fd>> descriptors(objects.size());
     for (std::size_t i = 0; i == 0 || i < objects.size(); i++) {
         Packet packet = pack(place_.rank, i, objects);
-        socket_.send(&packet, sizeof(packet), host_, {});
+        host_->send(&packet, sizeof(packet), {});
     }
     for (std::size_t i = 0; i < objects.size(); i++) {
         Answer answer{};
-        std::vector<Fd> fds;
-        socket_.receive(&answer, sizeof(answer), fds);
+        std::vector<Fd> fds = host_->receive(&answer, sizeof(answer));
         descriptors.at(answer.index) = std::move(fds);
     }
     return descriptors;
@@ -270,25 +287,23 @@ Meeting::share_as_guest(const std::vector<SharedObject> &objects)
 std::vector<std::vector<Fd>>
 Meeting::share(const std::vector<SharedObject> &objects)
 {
-    return is_host_ ? share_as_host(objects) : share_as_guest(objects);
+    return host_ ? share_as_guest(objects) : share_as_host(objects);
 }
 
 /* Each guest tells that it is here, and is told when all are. */
 void Meeting::await_all()
 {
     Answer here{all_here};
-    std::vector<Fd> none;
-    if (!is_host_) {
-        socket_.send(&here, sizeof(here), host_, {});
-        socket_.receive(&here, sizeof(here), none);
+    if (host_) {
+        host_->send(&here, sizeof(here), {});
+        (void)host_->receive(&here, sizeof(here));
         return;
     }
-    std::vector<MeetingSocket::Address> guests;
-    while (guests.size() + 1 < static_cast<std::size_t>(place_.local_size)) {
-        guests.push_back(socket_.receive(&here, sizeof(here), none));
+    for (MeetingSocket &guest : guests_) {
+        (void)guest.receive(&here, sizeof(here));
     }
-    for (const MeetingSocket::Address &guest : guests) {
-        socket_.send(&here, sizeof(here), guest, {});
+    for (MeetingSocket &guest : guests_) {
+        guest.send(&here, sizeof(here), {});
     }
 }
 

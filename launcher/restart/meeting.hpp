@@ -3,8 +3,8 @@
  * meeting.hpp - the restart programs of a node agree on what their ranks share.
  *
  * Each object is made once and handed to all. The processes of a launch on a
- * node have the same parent; the first that takes the name of the meeting, an
- * address in the kernel that nobody has to clean up, is its host.
+ * node have the same parent; the first that takes the name of the meeting, a
+ * socket in the user's run directory, is its host.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "ckpt/snapshot.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ class Meeting
 {
   public:
     /* Comes together with all other ranks of this launch on this node. Each has
-     * to call all of this, also one that shares nothing. */
+     * to call all of this, also one that shares nothing. Functions throw Error if one of the
+     * others ends before. */
     explicit Meeting(const Place &place);
 
     /*
@@ -66,9 +68,8 @@ class Meeting
     share_as_guest(const std::vector<SharedObject> &objects);
 
     const Place place_;
-    MeetingSocket socket_;
-    MeetingSocket::Address host_;
-    bool is_host_;
+    std::vector<MeetingSocket> guests_;  /* of the host */
+    std::optional<MeetingSocket> host_; /* of a guest */
 };
 
 } // namespace ckpt::restart

@@ -6,12 +6,17 @@
 #include "restart/meeting_socket.hpp"
 
 #include "common/error.hpp"
+#include "common/files.hpp"
+#include "common/temporary_name.hpp"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace ckpt::restart
 {
@@ -20,103 +25,86 @@ namespace
 {
 
 constexpr const char *what = "cannot meet the other ranks of this node";
+constexpr std::size_t descriptors_size = MeetingSocket::most_descriptors * sizeof(int);
 
-constexpr std::size_t descriptors_size =
-    MeetingSocket::most_descriptors * sizeof(int);
-
-/* What comes along with a packet: the sender, and descriptors. */
 union Control {
     cmsghdr alignment;
-    char bytes[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(descriptors_size)];
+    char bytes[CMSG_SPACE(descriptors_size)];
 };
 
-void take_descriptors(const cmsghdr &header, std::vector<Fd> &fds)
+/* However long the name of the directory is: a socket's may have 107 bytes. */
+sockaddr_un address_in(const Fd &directory, const std::string &name)
 {
-    const unsigned char *at = CMSG_DATA(&header);
-    std::size_t size = header.cmsg_len - CMSG_LEN(0);
-    for (; size >= sizeof(int); size -= sizeof(int), at += sizeof(int)) {
-        int given = -1;
-        std::memcpy(&given, at, sizeof(given));
-        fds.emplace_back(given);
+    const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), name);
+    sockaddr_un address{};
+
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) {
+        fail("{}: {} is too long a name", what, name);
     }
+    path.copy(address.sun_path, path.size());
+    return address;
 }
 
-/* Takes the descriptors; whether the sender is of this user. */
-bool examine(msghdr &message, std::vector<Fd> &fds)
+Fd open_directory(const std::filesystem::path &directory)
 {
-    bool is_own = false;
+    return open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
+}
+
+Fd make_socket()
+{
+    Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+
+    if (!socket) {
+        fail_errno(errno, "{}", what);
+    }
+    return socket;
+}
+
+std::vector<Fd> descriptors_of(msghdr &message)
+{
+    std::vector<Fd> fds;
+
     for (cmsghdr *header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
             continue;
         }
-        if (header->cmsg_type == SCM_CREDENTIALS) {
-            ucred sender{};
-            std::memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-            is_own = sender.uid == ::geteuid();
-        } else if (header->cmsg_type == SCM_RIGHTS) {
-            take_descriptors(*header, fds);
+        const unsigned char *at = CMSG_DATA(header);
+        std::size_t size = header->cmsg_len - CMSG_LEN(0);
+        for (; size >= sizeof(int); size -= sizeof(int), at += sizeof(int)) {
+            int given = -1;
+            std::memcpy(&given, at, sizeof given);
+            fds.emplace_back(given);
         }
     }
-    return is_own;
+    return fds;
 }
 
 } // namespace
 
-MeetingSocket::MeetingSocket()
-    : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0))
+MeetingSocket MeetingSocket::connect(const std::filesystem::path &directory,
+                                     const std::string &name)
 {
-    const int on = 1;
-    if (!socket_ || ::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &on,
-                                 sizeof(on)) != 0) {
+    const Fd below = open_directory(directory);
+    const sockaddr_un address = address_in(below, name);
+    Fd socket = make_socket();
+
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0) {
         fail_errno(errno, "{}", what);
     }
+    return MeetingSocket(std::move(socket));
 }
 
-MeetingSocket::Address MeetingSocket::address(const std::string &name)
+void MeetingSocket::send(const void *packet, std::size_t size, const std::vector<int> &fds)
 {
-    Address address;
-    address.name.sun_family = AF_UNIX;
-    name.copy(address.name.sun_path + 1, sizeof(address.name.sun_path) - 1);
-    address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                          name.size());
-    return address;
-}
-
-bool MeetingSocket::take(const Address &name)
-{
-    if (::bind(socket_.get(), reinterpret_cast<const sockaddr *>(&name.name),
-               name.size) == 0) {
-        return true;
-    }
-    if (errno != EADDRINUSE) {
-        fail_errno(errno, "{}", what);
-    }
-    return false;
-}
-
-void MeetingSocket::take_any()
-{
-    sockaddr_un any{};
-    any.sun_family = AF_UNIX;
-    if (::bind(socket_.get(), reinterpret_cast<const sockaddr *>(&any),
-               sizeof(any.sun_family)) != 0) {
-        fail_errno(errno, "{}", what);
-    }
-}
-
-void MeetingSocket::send(const void *packet, std::size_t size,
-                         const Address &to, const std::vector<int> &fds)
-{
-    Address destination = to;
     iovec part{const_cast<void *>(packet), size};
     Control control{};
     msghdr message{};
-    message.msg_name = &destination.name;
-    message.msg_namelen = destination.size;
+    const std::size_t fds_size = fds.size() * sizeof(int);
+
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    const std::size_t fds_size = fds.size() * sizeof(int);
     if (!fds.empty()) {
         message.msg_control = control.bytes;
         message.msg_controllen = CMSG_SPACE(fds_size);
@@ -133,31 +121,82 @@ void MeetingSocket::send(const void *packet, std::size_t size,
     }
 }
 
-MeetingSocket::Address MeetingSocket::receive(void *packet, std::size_t size,
-                                              std::vector<Fd> &fds)
+std::vector<Fd> MeetingSocket::receive(void *packet, std::size_t size)
 {
-    for (;;) {
-        Address sender;
-        iovec part{packet, size};
-        Control control{};
-        msghdr message{};
-        message.msg_name = &sender.name;
-        message.msg_namelen = sizeof(sender.name);
-        message.msg_iov = &part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof(control.bytes);
-        ssize_t got =
-            ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_TRUNC);
-        if (got < 0 && errno != EINTR) {
+    iovec part{packet, size};
+    Control control{};
+    msghdr message{};
+    ssize_t got = -1;
+
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    while ((got = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC)) < 0) {
+        if (errno != EINTR) {
             fail_errno(errno, "{}", what);
         }
-        if (got >= 0 && examine(message, fds) &&
-            static_cast<std::size_t>(got) == size) {
-            sender.size = message.msg_namelen;
-            return sender;
+    }
+    std::vector<Fd> fds = descriptors_of(message);
+    if (static_cast<std::size_t>(got) != size || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+        fail("{}: {}", what, got == 0 ? "one of them has ended" : "a packet of wrong length");
+    }
+    return fds;
+}
+
+/* The socket listens before it has the name, so whoever finds the name can connect. */
+std::optional<MeetingListener> MeetingListener::open(const std::filesystem::path &directory,
+                                                     const std::string &name)
+{
+    const Fd below = open_directory(directory);
+    const std::string fresh = temporary_name(name);
+    const sockaddr_un address = address_in(below, fresh);
+    Fd socket = make_socket();
+
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0) {
+        fail_errno(errno, "{}", what);
+    }
+    int error = ::listen(socket.get(), SOMAXCONN) < 0 ? errno : 0;
+    if (error == 0 && ::linkat(below.get(), fresh.c_str(), below.get(), name.c_str(), 0) < 0) {
+        error = errno;
+    }
+    ::unlinkat(below.get(), fresh.c_str(), 0);
+    if (error == EEXIST) {
+        return std::nullopt;
+    }
+    if (error != 0) {
+        fail_errno(error, "{}", what);
+    }
+    return MeetingListener(directory / name, std::move(socket));
+}
+
+MeetingListener::MeetingListener(std::filesystem::path path, Fd socket)
+    : path_(std::move(path)), socket_(std::move(socket))
+{
+}
+
+MeetingListener::MeetingListener(MeetingListener &&other) noexcept
+    : path_(std::exchange(other.path_, {})), socket_(std::move(other.socket_))
+{
+}
+
+MeetingListener::~MeetingListener()
+{
+    if (!path_.empty()) {
+        ::unlink(path_.c_str());
+    }
+}
+
+MeetingSocket MeetingListener::accept()
+{
+    for (;;) {
+        Fd guest(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (guest) {
+            return MeetingSocket(std::move(guest));
         }
-        fds.clear();
+        if (errno != EINTR && errno != ECONNABORTED) {
+            fail_errno(errno, "{}", what);
+        }
     }
 }
 

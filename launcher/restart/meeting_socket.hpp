@@ -6,43 +6,55 @@
 
 #include "common/fd.hpp"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
+#include <cstddef>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ckpt::restart
 {
 
-/* A datagram socket under an abstract name, which ends with it. No packet is
- * lost; those of other users are dropped. Functions throw Error. */
+/* One end of a connection. No packet is lost. Functions throw Error, also when the other end
+ * has gone. */
 class MeetingSocket
 {
   public:
-    struct Address {
-        sockaddr_un name = {};
-        socklen_t size = 0;
-    };
+    explicit MeetingSocket(Fd socket) : socket_(std::move(socket)) {}
 
-    MeetingSocket();
+    /* To the listener in `directory`. */
+    static MeetingSocket connect(const std::filesystem::path &directory, const std::string &name);
 
-    static Address address(const std::string &name);
-
-    /* False if somebody else has the name. */
-    bool take(const Address &name);
-    void take_any();
+    int fd() const { return socket_.get(); }
 
     /* With at most most_descriptors. */
     static constexpr std::size_t most_descriptors = 2;
-    void send(const void *packet, std::size_t size, const Address &to,
-              const std::vector<int> &fds);
-
-    /* Waits for a packet of just `size` bytes; who sent it, and what came
-     * along. */
-    Address receive(void *packet, std::size_t size, std::vector<Fd> &fds);
+    void send(const void *packet, std::size_t size, const std::vector<int> &fds);
+    /* Waits for a packet of `size` bytes; returns what came along. */
+    std::vector<Fd> receive(void *packet, std::size_t size);
 
   private:
+    Fd socket_;
+};
+
+/* A place to connect to. Its directory is private to the user, so the others are his. It has its
+ * name, of at most 80 bytes, as long as this lives. */
+class MeetingListener
+{
+  public:
+    /* Nothing if another process listens there, or has listened and died. */
+    static std::optional<MeetingListener> open(const std::filesystem::path &directory,
+                                               const std::string &name);
+    ~MeetingListener();
+    MeetingListener(MeetingListener &&other) noexcept;
+    MeetingListener &operator=(MeetingListener &&) = delete;
+
+    MeetingSocket accept();
+
+  private:
+    MeetingListener(std::filesystem::path path, Fd socket);
+
+    std::filesystem::path path_; /* empty: moved from */
     Fd socket_;
 };
 

@@ -5,6 +5,8 @@
 #include "config.h"
 #include "tests/child_process.hpp"
 
+#include "common/temporary_name.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -247,11 +249,13 @@ ScratchDirectory::~ScratchDirectory()
     std::filesystem::remove_all(path_, error);
 }
 
-std::vector<std::string> ScratchDirectory::names() const
+std::vector<std::string> names_in(const std::filesystem::path &directory)
 {
     std::vector<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(path_)) {
-        names.push_back(entry.path().filename());
+    for (const auto &entry : std::filesystem::directory_iterator(directory)) {
+        const std::string name = entry.path().filename();
+        const std::string whole(without_temporary_suffix(name));
+        names.push_back(whole == name ? name : whole + ".tmp");
     }
     std::ranges::sort(names);
     return names;

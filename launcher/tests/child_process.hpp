@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -89,6 +90,9 @@ class ChildProcess
     Fd lifeline_;
 };
 
+/* Names in a directory, sorted; a temporary one without its random digits: "NAME.tmp". */
+std::vector<std::string> names_in(const std::filesystem::path &directory);
+
 /* A scratch directory, removed with what is in it. */
 class ScratchDirectory
 {
@@ -100,8 +104,7 @@ class ScratchDirectory
     {
         return path_ + "/" + name;
     }
-    /* Names in it, sorted. */
-    std::vector<std::string> names() const;
+    std::vector<std::string> names() const { return names_in(path_); }
 
   private:
     std::string path_;

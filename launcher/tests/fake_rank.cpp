@@ -19,9 +19,11 @@
  */
 #include "config.h"
 #include "agent/control.hpp"
+#include "common/run_directory.hpp"
 #include "tests/child_process.hpp"
 #include "tests/descriptor_message.hpp"
 #include "tests/fake_rank.hpp"
+#include "tests/rank_page_file.hpp"
 
 #include "ckpt/independent.h"
 #include "ckpt/wire.h"
@@ -123,24 +125,15 @@ FakeRank::FakeRank(char *argv[])
     : rank_(std::atoi(argv[1])), count_(std::atoi(argv[2])),
       namespace_(argv[3]), ckptd_(argv[4]), coordinator_(argv[5]),
       refusal_(argv[7]),
-      base_(control::run_directory() / control::namespace_hash(namespace_))
+      base_(run_directory() / control::namespace_hash(namespace_))
 {
     sigset_t mask;
-    std::size_t size = CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(count_));
 
     sigemptyset(&mask);
     sigaddset(&mask, checkpoint_signal);
     sigprocmask(SIG_BLOCK, &mask, nullptr);
     signals_ = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    page_fd_ = memfd_create("fake-rank-page", MFD_CLOEXEC);
-    require(page_fd_ >= 0 && ftruncate(page_fd_, static_cast<off_t>(size)) == 0,
-            "page");
-    page_ = static_cast<ckpt_rank_page *>(
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0));
-    page_->magic = CKPT_PAGE_MAGIC;
-    page_->version = CKPT_WIRE_VERSION;
-    page_->rank = static_cast<std::uint32_t>(rank_);
-    page_->rank_count = static_cast<std::uint32_t>(count_);
+    page_fd_ = make_rank_page(rank_, count_, page_).release();
     page_->signal.busy = 1; /* it blocks the signal, and looks for it */
     page_->clock_count = 1;
     page_->clock[0].id = fake_clock_id;

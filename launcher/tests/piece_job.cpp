@@ -6,6 +6,7 @@
 #include "tests/piece_job.hpp"
 
 #include "tests/descriptor_message.hpp"
+#include "tests/rank_page_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,19 +38,12 @@ void join(const std::string &path, int rank)
     address.sun_family = AF_UNIX;
     std::strcpy(address.sun_path, path.c_str());
     int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    int page = memfd_create("page", MFD_CLOEXEC);
-    std::size_t size = CKPT_RANK_PAGE_SIZE(piece_ranks);
+    ckpt_rank_page *own = nullptr;
+    const Fd page = make_rank_page(rank, piece_ranks, own);
     if (connect(socket, reinterpret_cast<sockaddr *>(&address),
-                sizeof address) != 0 ||
-        ftruncate(page, static_cast<off_t>(size)) != 0) {
+                sizeof address) != 0) {
         _exit(1);
     }
-    auto *own = static_cast<ckpt_rank_page *>(
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0));
-    own->magic = CKPT_PAGE_MAGIC;
-    own->version = CKPT_WIRE_VERSION;
-    own->rank = static_cast<std::uint32_t>(rank);
-    own->rank_count = piece_ranks;
 
     ckpt_message hello{};
     hello.magic = CKPT_WIRE_MAGIC;
@@ -59,7 +53,7 @@ void join(const std::string &path, int rank)
     const std::uint64_t facts[] = {static_cast<std::uint64_t>(rank),
                                    piece_ranks, pid, pid, SIGRTMIN};
     std::ranges::copy(facts, hello.arg);
-    if (!send_with_descriptor(socket, hello, page)) {
+    if (!send_with_descriptor(socket, hello, page.get())) {
         _exit(1);
     }
 }
@@ -143,12 +137,7 @@ void Job::write_log(int rank, const std::string &bytes) const
 
 Words Job::files() const
 {
-    Words names;
-    for (const auto &entry : fs::directory_iterator(checkpoint())) {
-        names.push_back(entry.path().filename());
-    }
-    std::ranges::sort(names);
-    return names;
+    return names_in(checkpoint());
 }
 
 } // namespace ckpt::test

@@ -16,6 +16,7 @@
 #include "tests/child_process.hpp"
 #include "tests/descriptor_message.hpp"
 #include "tests/mutations.hpp"
+#include "tests/rank_page_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -361,19 +362,11 @@ INSTANTIATE_TEST_SUITE_P(All, HostileAgents, testing::Values("sns", "cl", "ns"))
 class OwnRank
 {
   public:
-    OwnRank()
-        : page_(memfd_create("page", MFD_CLOEXEC)), tid_(static_cast<std::uint64_t>(gettid()))
+    explicit OwnRank(int seals = F_SEAL_SHRINK) : tid_(static_cast<std::uint64_t>(gettid()))
     {
-        const std::size_t size = CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count));
-        EXPECT_EQ(ftruncate(page_.get(), static_cast<off_t>(size)), 0);
-        void *address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                             page_.get(), 0);
-        auto *page = static_cast<ckpt_rank_page *>(address);
-        page->magic = CKPT_PAGE_MAGIC;
-        page->version = CKPT_WIRE_VERSION;
-        page->rank = 0;
-        page->rank_count = rank_count;
-        munmap(address, size);
+        ckpt_rank_page *page = nullptr;
+        page_ = test::make_rank_page(0, rank_count, page, seals);
+        munmap(page, CKPT_RANK_PAGE_SIZE(static_cast<std::size_t>(rank_count)));
     }
 
     /* Connects; says HELLO. */
@@ -443,6 +436,25 @@ ckpt_message mad_message(const OwnRank &rank, Mutations &mutations)
     message.version += mutations.one_in(20) ? 1 : 0;
     std::fill_n(message.text, mutations.one_in(8) ? sizeof message.text : 0, 'x');
     return message;
+}
+
+/* It could make the page shorter, and the agent would die of the next look at it. */
+TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
+{
+    for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
+        Machinery machinery;
+        LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
+                       {[](auto &) { return "address"; }, [](auto &) {}});
+        Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
+                                [](ClientId, const control::Reply &) {});
+        node.attach(&coordinator);
+        OwnRank rank(seals);
+        rank.join(node);
+        machinery.loop.turn(steady_clock::now());
+        EXPECT_EQ(rank.listen(), seals == F_SEAL_SHRINK) << seals;
+        machinery.worker.stop();
+        node.attach(nullptr);
+    }
 }
 
 TEST_F(Hostile, RanksLoseTheirConnectionAtMost)

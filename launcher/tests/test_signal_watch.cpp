@@ -6,6 +6,7 @@
 #include "agent/signal_watch.hpp"
 
 #include "tests/descriptor_message.hpp"
+#include "tests/rank_page_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,20 +32,6 @@ namespace
 {
 
 constexpr int checkpoint_signal = 63;
-
-Fd make_page(ckpt_rank_page *&page)
-{
-    const std::size_t size = CKPT_RANK_PAGE_SIZE(1);
-    Fd file(memfd_create("page", MFD_CLOEXEC));
-
-    EXPECT_EQ(ftruncate(file.get(), static_cast<off_t>(size)), 0);
-    page = static_cast<ckpt_rank_page *>(
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
-    page->magic = CKPT_PAGE_MAGIC;
-    page->version = CKPT_WIRE_VERSION;
-    page->rank_count = 1;
-    return file;
-}
 
 ckpt_message hello_of(pid_t tid)
 {
@@ -98,7 +85,7 @@ class Rank
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
         end_of_rank_ = Fd(ends[0]);
         session_.emplace(Fd(ends[1]));
-        Fd file = make_page(page_);
+        Fd file = test::make_rank_page(0, 1, page_);
         const ckpt_message hello = hello_of(tid_);
         EXPECT_TRUE(test::send_with_descriptor(ends[0], hello, file.get()));
         ckpt_message message;

@@ -71,7 +71,7 @@ static int make_page(const struct ckpt_input_start *start, int sink)
         .kept = start->is_kept != 0,
     };
     struct stat status;
-    int fd = memfd_create(CKPT_RELAY_PROGRAM, MFD_CLOEXEC);
+    int fd = memfd_create(CKPT_RELAY_PROGRAM, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int error;
 
     if (fd < 0) {
@@ -79,8 +79,9 @@ static int make_page(const struct ckpt_input_start *start, int sink)
     }
     error = fstat(sink, &status) != 0 ? -errno : 0;
     page.inode = status.st_ino;
-    if (error == 0 && ftruncate(fd, CKPT_RELAY_DATA) != 0) {
-        error = -errno;
+    if (error == 0 && (ftruncate(fd, CKPT_RELAY_DATA) != 0 ||
+                       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)) {
+        error = -errno; /* sealed: or a program could end its relay */
     }
     if (error == 0) {
         error = write_all(fd, &page, sizeof page, 0);

@@ -8,6 +8,7 @@
 #include "sys/syscall.h"
 #include "task/busy.h"
 
+#include <fcntl.h>
 #include <linux/memfd.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -52,11 +53,14 @@ int ckpt_rank_page_open(int rank, int rank_count)
     uint32_t i;
 
     fd = ckpt_descriptor_raise(
-        (int)ckpt_sys_memfd_create("ckpt-rank-page", MFD_CLOEXEC));
+        (int)ckpt_sys_memfd_create("ckpt-rank-page", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0) {
         return (int)fd;
     }
     address = ckpt_sys_ftruncate((int)fd, (long)size);
+    if (address == 0) {
+        address = ckpt_sys_fcntl((int)fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    }
     if (address == 0) {
         address = (long)ckpt_sys_mmap(page, size, PROT_READ | PROT_WRITE,
                                       MAP_SHARED | (page != NULL ? MAP_FIXED : 0),

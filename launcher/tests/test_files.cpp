@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_files.cpp - whole files under names of their own: two writers of one file, and what a
+ * killed writer leaves.
+ */
+#include "common/files.hpp"
+#include "common/new_file.hpp"
+#include "common/temporary_name.hpp"
+
+#include "tests/child_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+using namespace ckpt;
+using ckpt::test::ScratchDirectory;
+
+namespace
+{
+
+void write(NewFile &file, std::string_view text)
+{
+    file.write(std::as_bytes(std::span(text)), 0);
+    file.sync();
+}
+
+TEST(NewFile, HasANameThatNoOtherWriterHas)
+{
+    ScratchDirectory scratch;
+    const std::filesystem::path path = scratch / "record";
+    NewFile first(path, "record"), second(path, "record");
+
+    EXPECT_NE(first.temporary(), second.temporary());
+    write(first, "long text of the first");
+    write(second, "second");
+    first.publish();
+    EXPECT_EQ(read_text_file(path, "record"), "long text of the first");
+    second.publish();
+    EXPECT_EQ(read_text_file(path, "record"), "second");
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"record"});
+}
+
+TEST(TextFile, OfAKilledWriterIsNotTheRecord)
+{
+    ScratchDirectory scratch;
+    const std::filesystem::path path = scratch / "record";
+
+    write_text_file_atomically(path, "whole", "record");
+    write_text_file(temporary_name(path), "to", "record");
+    write_text_file(path.string() + ".tmp", "torn", "record"); /* of an older release */
+    write_text_file(scratch / "record.json.0123.tmp", "of another file", "record");
+    EXPECT_EQ(read_text_file(path, "record"), "whole");
+    remove_temporaries(path);
+    EXPECT_EQ(scratch.names(), (std::vector<std::string>{"record", "record.json.tmp"}));
+}
+
+TEST(TemporaryName, IsToldFromOthers)
+{
+    EXPECT_EQ(without_temporary_suffix("node-a.h5.tmp"), "node-a.h5");
+    EXPECT_EQ(without_temporary_suffix("node-a.h5.0123456789abcdef.tmp"), "node-a.h5");
+    EXPECT_EQ(without_temporary_suffix("node-a.h5.4711.tmp"), "node-a.h5");
+    EXPECT_EQ(without_temporary_suffix("node-a.h5"), "node-a.h5");
+    EXPECT_EQ(without_temporary_suffix("node-a.h5.x.tmp"), "node-a.h5.x");
+    EXPECT_EQ(without_temporary_suffix(".tmp"), "");
+}
+
+/* As below a directory of another user's that lets everybody through. */
+TEST(LastingDirectory, NeedsNoReadableParent)
+{
+    ScratchDirectory scratch;
+    const std::filesystem::path parent = scratch / "parent";
+
+    make_lasting_directory(parent);
+    ASSERT_EQ(::chmod(parent.c_str(), 0300), 0);
+    make_private_directory(parent / "a" / "b");
+    make_private_directory(parent / "a" / "b");
+    ASSERT_EQ(::chmod(parent.c_str(), 0700), 0);
+    EXPECT_TRUE(directory_exists(parent / "a" / "b"));
+}
+
+} // namespace
