@@ -134,7 +134,7 @@ bool Coordinator::open_store()
         open_slow_store();
         remember_launches();
         note_last_salvage();
-        write_job_state("running");
+        write_job_state(job_state("running"));
         open_log(store_->directory() / job_, settings_.host);
         store_error_.clear();
     } catch (const std::exception &error) {
@@ -212,11 +212,10 @@ JobHistory Coordinator::history() const
     return {earlier_.seconds + here, earlier_.failures};
 }
 
-void Coordinator::write_job_state(const char *text)
+JobState Coordinator::job_state(const char *text) const
 {
     JobState state;
 
-    ownership_->require_ours(); /* a later launch has its own state */
     state.name = job_;
     state.state = text;
     state.host = settings_.host;
@@ -226,6 +225,13 @@ void Coordinator::write_job_state(const char *text)
     state.started = started_;
     state.seconds = history().seconds;
     state.failures = history().failures;
+    return state;
+}
+
+/* The slow store, whose lock tells whose the job is, gets it by a thread of its own. */
+void Coordinator::write_job_state(const JobState &state)
+{
+    ownership_->require_ours(); /* a later launch has its own state */
     store_->write_job_state(state);
     if (flush_) {
         flush_->write_job_state(state);
@@ -238,8 +244,9 @@ void Coordinator::end()
     if (!store_) {
         return;
     }
+    worker_.stop(); /* it may have an earlier state to write */
     try {
-        write_job_state(ended_as_.c_str());
+        write_job_state(job_state(ended_as_.c_str()));
         ownership_->release();
     } catch (const std::exception &error) {
         spdlog::error("{}", error.what());

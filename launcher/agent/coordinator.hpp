@@ -154,7 +154,8 @@ class Coordinator : public NodeEvents, private RankPages
     std::string rank_socket() const;
     void remember_launches();
     JobHistory history() const;
-    void write_job_state(const char *state);
+    JobState job_state(const char *state) const;
+    void write_job_state(const JobState &state);
     void take_job();
     std::string name_of_two_nodes() const;
     const std::filesystem::path &lasting_directory() const;

@@ -544,10 +544,18 @@ double Coordinator::cost_of_last() const
 /* In case that the agent is lost with the job. */
 void Coordinator::note_progress()
 {
-    try {
-        write_job_state("running");
-    } catch (const std::exception &error) {
-        spdlog::warn("{}", error.what());
+    const JobState state = job_state("running");
+
+    worker_.run([store = *store_, ownership = ownership_, state] {
+        try {
+            ownership->require_ours();
+            store.write_job_state(state);
+        } catch (const std::exception &error) {
+            spdlog::warn("{}", error.what());
+        }
+    });
+    if (flush_) {
+        flush_->write_job_state(state);
     }
 }
 

@@ -74,9 +74,9 @@ void Increments::prepare(WriterOptions &options) const
         return;
     }
     options.identity = make_identity();
-    bool is_there = !chain_.empty() && fs::exists(chain_.back().directory / manifest_name);
-    if (is_there && chain_.size() <= limit_) {
+    if (!chain_.empty() && chain_.size() <= limit_) {
         options.base = chain_.back().file;
+        options.base_directory = chain_.back().directory;
     }
 }
 

@@ -254,9 +254,13 @@ RankSession *LocalNode::find(int rank) const
 
 /* ---- The machine --------------------------------------------------------- */
 
+/* Once: it is asked for while ranks stand still, and the file system may hang. */
 FileSystem LocalNode::file_system() const
 {
-    return file_system_of(settings_.directory);
+    if (!file_system_) {
+        file_system_ = file_system_of(settings_.directory);
+    }
+    return *file_system_;
 }
 
 int LocalNode::memory_of(int rank) const
@@ -469,14 +473,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
 /* If the coordinator's is not seen here. */
 void LocalNode::make_directory(const std::filesystem::path &directory)
 {
-    try {
-        make_checkpoint_directory(directory);
-    } catch (const Error &error) {
-        image_->cancel();
-        tell(image_, [reason = std::string(error.what())](NodeEvents &events) {
-            events.failed(reason);
-        });
-    }
+    work([directory](const Image &) { make_checkpoint_directory(directory); });
 }
 
 void LocalNode::open_piece(const std::filesystem::path &directory)

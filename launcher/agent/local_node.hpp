@@ -166,6 +166,7 @@ class LocalNode : public Node
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
+    mutable std::optional<FileSystem> file_system_;
     bool direct_io_tried_ = false;
     SharingChoice sharing_;
     Image image_; /* of the checkpoint under way or the last one; or null */

@@ -4,12 +4,13 @@
  */
 #include "agent/log.hpp"
 
+#include "agent/log_writer.hpp"
 #include "agent/last_words.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "image/job_directory.hpp"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -19,6 +20,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace ckpt
@@ -31,6 +33,25 @@ constexpr std::size_t lines_kept = 200;
 constexpr const char *pattern = "%Y-%m-%d %H:%M:%S.%e ckptd[%P] %l: %v";
 
 std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> early_lines;
+
+/* The event loop writes to the log, and must not wait for a file system that hangs. */
+class PatientSink : public spdlog::sinks::base_sink<std::mutex>
+{
+  public:
+    explicit PatientSink(Fd file) : writer_(std::move(file)) {}
+
+  protected:
+    void sink_it_(const spdlog::details::log_msg &message) override
+    {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        writer_.write({line.data(), line.size()});
+    }
+    void flush_() override {}
+
+  private:
+    LogWriter writer_;
+};
 
 void use_sink(spdlog::sink_ptr sink)
 {
@@ -73,12 +94,7 @@ void open_log(const std::filesystem::path &directory, const std::string &host)
             fail_errno(errno, "cannot write log {}", path.string());
         }
     }
-    try {
-        use_sink(std::make_shared<spdlog::sinks::basic_file_sink_mt>(
-            path.string()));
-    } catch (const spdlog::spdlog_ex &error) {
-        fail("cannot write log {}: {}", path.string(), error.what());
-    }
+    use_sink(std::make_shared<PatientSink>(Fd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0))));
     early_lines.reset();
     write_last_words(std::move(file));
 }

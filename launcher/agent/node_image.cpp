@@ -6,7 +6,9 @@
 
 #include "common/error.hpp"
 #include "common/fault.hpp"
+#include "common/files.hpp"
 #include "common/parallel.hpp"
+#include "image/manifest.hpp"
 #include "image/message_log.hpp"
 
 #include <spdlog/spdlog.h>
@@ -55,6 +57,10 @@ void NodeImage::abandon() noexcept
 
 void NodeImage::open()
 {
+    if (!options_.base_directory.empty() &&
+        !path_exists(options_.base_directory / manifest_name)) {
+        options_.base = {}; /* somebody has removed it: all is saved */
+    }
     auto writer = std::make_unique<NodeFileWriter>(directory_, host_, options_);
 
     std::lock_guard lock(mutex_);

@@ -86,7 +86,7 @@ class NodeImage
     WrittenPiece commit();
 
     const std::string host_;
-    const WriterOptions options_;
+    WriterOptions options_; /* without a base, if that is gone */
     const std::filesystem::path directory_;
     std::vector<int> logging_;
     std::atomic<bool> cancelled_{false};

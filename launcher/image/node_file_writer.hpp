@@ -51,6 +51,7 @@ struct WriterOptions {
     std::uint64_t write_limit = 0; /* bytes per second; 0: none */
     /* Of ranks whose changes are known, only what has changed since then is saved. */
     BaseFile base;
+    std::filesystem::path base_directory; /* of its checkpoint; empty: it is there */
     /* Of what will be in the file; 0: nobody will refer to it. */
     std::uint64_t identity = 0;
     std::string file; /* its name; empty: that of the node */

@@ -2,13 +2,15 @@
 /*
  * rank_page.c - collective clocks and message counters, shared with the agent.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* F_ADD_SEALS */
+#endif
 #include "cut/rank_page.h"
 
 #include "sys/descriptor.h"
 #include "sys/syscall.h"
 #include "task/busy.h"
 
-#include <fcntl.h>
 #include <linux/memfd.h>
 #include <stddef.h>
 #include <sys/mman.h>

@@ -79,20 +79,39 @@ def can_serve_files():
     )
 
 
+class FileServer:
+    """Answers for a mounted directory, or hangs."""
+
+    def __init__(self, pid):
+        self._pid = pid
+
+    def stop(self):
+        """From now on every system call that needs it waits."""
+        os.kill(self._pid, signal.SIGSTOP)
+
+    def go_on(self):
+        """All that wait are answered."""
+        os.kill(self._pid, signal.SIGCONT)
+
+
 @contextlib.contextmanager
 def file_server(directory, mountpoint):
     """Mounts `directory` as one that a server has, for nodes that are entered from
-    now on. The server is real, but for the network before it."""
+    now on. The server is real, but for the network before it; it is the value."""
     for path in (directory, mountpoint):
         path.mkdir(parents=True)
     connect = directory.with_suffix(".connect")  # gets the arguments of ssh
-    connect.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n", encoding="utf-8")
+    number = directory.with_suffix(".pid")
+    script = f"#!/bin/sh\necho $$ >{number}\nexec {SFTP_SERVER}\n"
+    connect.write_text(script, encoding="utf-8")
     connect.chmod(0o755)
     command = ["sshfs", f"files:{directory}", mountpoint]
     subprocess.run([*command, "-o", f"ssh_command={connect}"], check=True)
+    server = FileServer(int(number.read_text(encoding="utf-8")))
     try:
-        yield
+        yield server
     finally:
+        server.go_on()
         subprocess.run(["umount", "--lazy", mountpoint], check=True)
 
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file server of the checkpoints does not answer: the program and its agent go on."""
+
+import pytest
+
+from ckpttest import alone, cluster, programs
+from ckpttest.lab import Lab
+
+pytestmark = pytest.mark.skipif(
+    not cluster.can_serve_files(), reason="no sshfs for this user"
+)
+
+TIMEOUT = 3  # seconds of an attempt
+
+
+@pytest.fixture(name="served")
+def fixture_served(tmp_path):
+    """A lab whose checkpoints are on a file server, and the server."""
+    place = Lab(tmp_path / "lab", CKPT_TIMEOUT=f"{TIMEOUT}s")
+    with cluster.file_server(tmp_path / "served", place.store) as server:
+        yield place, server
+        server.go_on()
+        place.close()
+
+
+def more_steps(job):
+    """The program computes while the server hangs."""
+    seen = len(job.lines)
+    alone.wait_until(job, lambda: len(job.lines) > seen + 3)
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+def test_a_server_that_hangs(served, protocol):
+    """An attempt fails in its time; the agent answers; the next attempt is good."""
+    lab, server = served
+    program = programs.ring(10**8)
+    job = lab.start(program, CKPT_PROTOCOL=protocol)
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    server.stop()
+    for _ in range(2):
+        failed = lab.ckpt("checkpoint", job.pid, timeout=20 * TIMEOUT)
+        assert failed.returncode == 1, failed
+        assert f"not done after {TIMEOUT} s" in failed.stderr
+        more_steps(job)
+        (status,) = lab.ckpt_json("status", job.pid)
+        assert status["phase"] == "running"
+    server.go_on()
+    lab.checkpoint(job)
+    job.kill()
+    again = lab.restart()
+    again.wait_for("^step")
+
+
+def test_the_program_ends(served):
+    """While the server hangs."""
+    lab, server = served
+    job = lab.start(programs.ring(2000))
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    server.stop()
+    job.succeed()
