@@ -308,6 +308,8 @@ void LocalNode::end_image()
     unprotect();
     freezer_.clear();
     watching_.clear();
+    held_cuts_.clear();
+    is_making_directory_ = false;
     if (Image image = std::exchange(image_, nullptr)) {
         image->cancel();
         worker_.run([image] { image->abandon(); });
@@ -470,10 +472,23 @@ void LocalNode::capture(const std::filesystem::path &directory,
     });
 }
 
-/* If the coordinator's is not seen here. */
+/* If the coordinator's is not seen here. Ranks write their logs in it: they are told where when
+ * it is there. */
 void LocalNode::make_directory(const std::filesystem::path &directory)
 {
-    work([directory](const Image &) { make_checkpoint_directory(directory); });
+    is_making_directory_ = true;
+    work([this, directory](const Image &image) {
+        make_checkpoint_directory(directory);
+        tell(image, [this](NodeEvents &) { send_held_cuts(); });
+    });
+}
+
+void LocalNode::send_held_cuts()
+{
+    is_making_directory_ = false;
+    for (const auto &[order, epoch] : std::exchange(held_cuts_, {})) {
+        send(order, epoch);
+    }
 }
 
 void LocalNode::open_piece(const std::filesystem::path &directory)
@@ -734,6 +749,10 @@ void LocalNode::set_expected(int rank,
 
 void LocalNode::send(const action::Send &order, std::uint64_t epoch)
 {
+    if (order.type == CKPT_MSG_CUT && is_making_directory_) {
+        held_cuts_.emplace_back(order, epoch);
+        return;
+    }
     RankSession *session = find(order.rank);
 
     if (session == nullptr) {

@@ -148,6 +148,7 @@ class LocalNode : public Node
     Image begin_image(const std::filesystem::path &directory,
                       const std::vector<int> &logging);
     void make_directory(const std::filesystem::path &directory);
+    void send_held_cuts();
     void end_image();
     void work(std::function<void(const Image &)> task);
     void tell(const Image &image, std::function<void(NodeEvents &)> event);
@@ -176,6 +177,8 @@ class LocalNode : public Node
     RankQuestion watching_;
     Protector protector_;
     Freezer freezer_;
+    bool is_making_directory_ = false;
+    std::vector<std::pair<action::Send, std::uint64_t>> held_cuts_; /* with their epochs */
     Salvage salvage_;
     SignalWatch signal_watch_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;

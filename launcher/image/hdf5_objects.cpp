@@ -88,6 +88,16 @@ std::size_t text_size(const Hdf5Id &type, const char *name, std::size_t limit)
     return size;
 }
 
+/* In bytes. */
+hsize_t size_of_file(const Hdf5Id &dataset)
+{
+    Hdf5Id file(H5Iget_file_id(dataset.get()));
+    hsize_t size = 0;
+
+    require_hdf5(H5Fget_filesize(file.get(), &size), "the size of the file is not known");
+    return size;
+}
+
 } // namespace
 
 Hdf5Id make_group(hid_t parent, const std::string &name)
@@ -137,6 +147,9 @@ Hdf5Id open_array(hid_t parent, const char *name, const Hdf5Id &type,
         H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0 ||
         size > limit) {
         fail("dataset {} is not a list of at most {} elements", name, limit);
+    }
+    if (size > size_of_file(dataset) / H5Tget_size(type.get())) {
+        fail("dataset {} has {} elements, more than fit into the file", name, size);
     }
     count = size;
     return dataset;

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 #include "image/hdf5_file_driver.hpp"
+#include "image/hdf5_objects.hpp"
 #include "image/node_file_layout.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
@@ -221,6 +222,26 @@ TEST_F(Damage, HostileTablesOfLogsAreRefused)
     for (const auto &change : changes) {
         EXPECT_NE(with_record(change), "") << &change - changes;
     }
+}
+
+/* Before memory is taken for it. */
+TEST(Hdf5Objects, ListThatIsLongerThanItsFileIsRefused)
+{
+    ScratchDirectory scratch;
+    const Hdf5Lock lock;
+    const Hdf5Id file(H5Fcreate((scratch / "file").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+    const Hdf5Id type(H5Tcopy(H5T_STD_I32LE)), properties(H5Pcreate(H5P_DATASET_CREATE));
+    const hsize_t rows = 1ull << 40, chunk = 1u << 16;
+    std::size_t count = 0;
+
+    ASSERT_GE(H5Pset_chunk(properties.get(), 1, &chunk), 0);
+    const Hdf5Id space(H5Screate_simple(1, &rows, nullptr));
+    const Hdf5Id list(H5Dcreate2(file.get(), "list", type.get(), space.get(), H5P_DEFAULT,
+                                 properties.get(), H5P_DEFAULT));
+    EXPECT_PRED2(contains, error_of([&] {
+        (void)open_array(file.get(), "list", type, ~std::size_t{0}, count);
+    }), "dataset list has 1099511627776 elements, more than fit into the file");
+    EXPECT_EQ(count, 0u);
 }
 
 TEST_F(Damage, ChunkOfALogIsNamed)

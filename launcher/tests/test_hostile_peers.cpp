@@ -13,6 +13,7 @@
 #include "agent/node_sweep.hpp"
 #include "agent/peer_listener.hpp"
 #include "agent/remote_node.hpp"
+#include "common/files.hpp"
 #include "tests/child_process.hpp"
 #include "tests/descriptor_message.hpp"
 #include "tests/mutations.hpp"
@@ -32,6 +33,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <list>
 #include <memory>
 #include <optional>
@@ -402,6 +404,13 @@ class OwnRank
             (void)send(socket_.get(), &message, size, MSG_NOSIGNAL);
         }
     }
+    /* The type of the next message, 0 if there is none. */
+    std::uint32_t hear()
+    {
+        ckpt_message message;
+
+        return recv(socket_.get(), &message, sizeof message, MSG_DONTWAIT) > 0 ? message.type : 0;
+    }
     /* Forgets what it was told. False when it was dropped. */
     bool listen()
     {
@@ -455,6 +464,37 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
         machinery.worker.stop();
         node.attach(nullptr);
     }
+}
+
+/* On a node that does not see the coordinator's directory. */
+TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
+{
+    Machinery machinery;
+    LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
+                   {[](auto &) { return "address"; }, [](auto &) {}});
+    Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
+                            [](ClientId, const control::Reply &) {});
+    node.attach(&coordinator);
+    OwnRank rank;
+    rank.join(node);
+    machinery.loop.turn(steady_clock::now());
+    (void)rank.listen();
+    const std::filesystem::path directory = settings_.directory / "job" / "000007";
+    std::promise<void> answer; /* of the file system */
+    machinery.worker.run([&] { answer.get_future().wait(); });
+    node.open_piece(directory);
+    node.send({0, CKPT_MSG_CUT, false, 0, directory / "rank-0.log"}, 1);
+    machinery.loop.turn(steady_clock::now());
+    EXPECT_EQ(rank.hear(), 0u);
+    answer.set_value();
+    std::uint32_t heard = 0;
+    while ((heard = rank.hear()) == 0) {
+        machinery.loop.turn(steady_clock::now() + std::chrono::seconds(10));
+    }
+    EXPECT_EQ(heard, CKPT_MSG_CUT);
+    EXPECT_TRUE(directory_exists(directory));
+    machinery.worker.stop();
+    node.attach(nullptr);
 }
 
 TEST_F(Hostile, RanksLoseTheirConnectionAtMost)

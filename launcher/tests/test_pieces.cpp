@@ -106,11 +106,11 @@ TEST_P(Pieces, AreWrittenToAFileSystem)
     EXPECT_EQ(job.node().file_system(), expected);
 }
 
-TEST(Piece, ItsDirectoryIsThereAtOnce)
+TEST(Piece, ItsDirectoryIsPrivate)
 {
     Job job(Where::here);
     job.node().open_piece(job.checkpoint());
-    EXPECT_TRUE(fs::is_directory(job.checkpoint()));
+    job.await([&] { return fs::is_directory(job.checkpoint()); });
     EXPECT_EQ(fs::status(job.checkpoint()).permissions(), fs::perms::owner_all);
 }
 
@@ -326,6 +326,7 @@ TEST(Piece, LeftoversOfADeadAgentAreReplaced)
             job.node().open_piece(directory);
             job.add(0);
             job.add(1);
+            job.await([&] { return fs::is_directory(directory); });
             for (int rank : {0, 1}) {
                 std::ofstream(message_log_path(directory, rank))
                     << message_log(20);
