@@ -460,6 +460,7 @@ void Coordinator::tick(Time now)
     if (machine_.phase() != Phase::idle) {
         machine_.tick(now);
         perform();
+        tick_undo(now);
         tick_flush(now);
         tell_progress(false);
         return;

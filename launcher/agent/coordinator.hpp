@@ -129,6 +129,7 @@ class Coordinator : public NodeEvents, private RankPages
         int standing = 0; /* WrittenPiece */
         FaultSummary faults;
         bool once_more = false; /* when it has failed */
+        std::optional<Time> undo_until;  /* then nobody waits for it any more */
         std::optional<Time> flush_until; /* ranks stand still for the slow tier */
         control::Result result;
         double cpu_before = 0; /* seconds that this agent has computed */
@@ -146,6 +147,7 @@ class Coordinator : public NodeEvents, private RankPages
     void begin_turn(const Turns &lane);
     void end_turn(const Node &node);
     void drop_turns(const Node &node);
+    void tick_undo(Time now);
     std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
     void open_sweeps();

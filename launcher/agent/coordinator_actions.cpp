@@ -33,6 +33,8 @@ namespace
 
 using std::chrono::steady_clock;
 
+constexpr auto longest_undo = std::chrono::seconds(2);
+
 /* What the trace is good for is not worth a checkpoint. */
 void write_trace(const CheckpointTrace &trace,
                  const std::filesystem::path &directory)
@@ -388,11 +390,28 @@ void Coordinator::written_down()
 void Coordinator::perform(const action::Undo &)
 {
     attempt_.undoing = attempt_.writing;
+    attempt_.undo_until = steady_clock::now() + longest_undo;
     if (attempt_.undoing.empty()) {
         remove_attempt();
     }
     for (Node *node : std::set<Node *>(attempt_.undoing)) {
         node->undo();
+    }
+}
+
+/* The ranks go on, but a file system that hangs keeps what has been written: those who wait
+ * are told why there is no checkpoint. */
+void Coordinator::tick_undo(Time now)
+{
+    if (machine_.phase() != Phase::undo || !attempt_.undo_until || now < *attempt_.undo_until) {
+        return;
+    }
+    std::vector<Waiting> waiting = std::exchange(clients_, {});
+    waiting.insert(waiting.end(), queue_.begin(), queue_.end());
+    queue_.clear();
+    for (const Waiting &one : waiting) {
+        answer_error(one, fmt::format("{}; the file system of {} does not answer",
+                                      machine_.reason(), store_->directory().string()));
     }
 }
 

@@ -281,35 +281,34 @@ class StatusCommand : public Command
     void collect()
     {
         const TierDirectories directories = directories_of(directory_);
-        auto tiers = Tiers::open(directories);
         if (job_.empty()) {
             running_ = jobs_running_in(directories);
-        } else {
-            try {
-                running_.push_back(find_job(directories, job_));
-            } catch (const CommandError &) {
-                /* Known by its files, at least? */
-                if (!tiers || !is_stored(*tiers, job_)) {
-                    throw;
-                }
+            collect_stored(directories);
+            return;
+        }
+        try {
+            running_.push_back(find_job(directories, job_));
+        } catch (const CommandError &) {
+            collect_stored(directories);
+            if (stored_.empty()) { /* not even known by its files */
+                throw;
             }
         }
+    }
+
+    /* Those that are not running; of the name that was given, if any. */
+    void collect_stored(const TierDirectories &directories)
+    {
+        const auto tiers = Tiers::open(directories);
         std::set<std::string> shown;
         for (const RunningJob &job : running_) {
             shown.insert(job.status.job);
         }
         for (const std::string &name : tiers ? tiers->jobs() : Words{}) {
-            bool wanted = job_.empty() || (job_ == name && running_.empty());
-            if (wanted && !shown.contains(name)) {
+            if ((job_.empty() || job_ == name) && !shown.contains(name)) {
                 stored_.push_back(stored_job(*tiers, name));
             }
         }
-    }
-
-    static bool is_stored(const Tiers &tiers, const std::string &name)
-    {
-        Words names = tiers.jobs();
-        return std::find(names.begin(), names.end(), name) != names.end();
     }
 
     std::string job_;

@@ -50,6 +50,14 @@ bool is_in(const control::Status &status, const TierDirectories &directories)
 }
 
 /* Those of agents before those of `ckpt run`. */
+std::vector<fs::path> in_order(std::vector<fs::path> sockets)
+{
+    std::ranges::stable_partition(sockets, [](const fs::path &socket) {
+        return socket.extension() != run_extension;
+    });
+    return sockets;
+}
+
 std::vector<fs::path> known_sockets(const TierDirectories &directories)
 {
     auto listed = control::control_sockets();
@@ -64,11 +72,7 @@ std::vector<fs::path> known_sockets(const TierDirectories &directories)
             }
         }
     }
-    std::vector<fs::path> ordered(sockets.begin(), sockets.end());
-    std::ranges::stable_partition(ordered, [](const fs::path &socket) {
-        return socket.extension() != run_extension;
-    });
-    return ordered;
+    return in_order({sockets.begin(), sockets.end()});
 }
 
 /* Whether it is that of the `ckpt run` of a job that is coordinated on this host: its agent
@@ -139,8 +143,7 @@ std::vector<RunningJob> matching(const std::vector<RunningJob> &jobs,
     std::vector<RunningJob> found;
     for (const RunningJob &job : jobs) {
         const control::Status &status = job.status;
-        bool here = is_in(status, directories);
-        if (word.empty() ? here
+        if (word.empty() ? is_in(status, directories)
                          : status.job == word ||
                                (is_number(word) && is_local(job) &&
                                 has_process(status, std::stoi(word)))) {
@@ -208,10 +211,13 @@ std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
 
 } // namespace
 
-std::vector<RunningJob> running_jobs(const TierDirectories &directories)
+namespace
+{
+
+std::vector<RunningJob> jobs_at(const std::vector<fs::path> &sockets)
 {
     std::vector<RunningJob> jobs;
-    for (const fs::path &socket : known_sockets(directories)) {
+    for (const fs::path &socket : sockets) {
         auto status = is_known(jobs, socket) ? std::nullopt : ask_status(socket);
         if (!status || is_told_by_agent(jobs, *status)) {
             continue;
@@ -229,6 +235,28 @@ std::vector<RunningJob> running_jobs(const TierDirectories &directories)
     return jobs;
 }
 
+/* What is known of a named job without a look into the directories, whose file system may
+ * hang. */
+std::optional<RunningJob> find_by_sockets(const TierDirectories &directories,
+                                          const std::string &word)
+{
+    if (word.empty()) {
+        return std::nullopt;
+    }
+    auto found = matching(jobs_at(in_order(control::control_sockets())), directories, word);
+    if (found.size() == 1 && (is_number(word) || is_in(found[0].status, directories))) {
+        return std::move(found[0]);
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::vector<RunningJob> running_jobs(const TierDirectories &directories)
+{
+    return jobs_at(known_sockets(directories));
+}
+
 std::vector<RunningJob> jobs_running_in(const TierDirectories &directories)
 {
     return matching(running_jobs(directories), directories, "");
@@ -236,6 +264,9 @@ std::vector<RunningJob> jobs_running_in(const TierDirectories &directories)
 
 RunningJob find_job(const TierDirectories &directories, const std::string &word)
 {
+    if (auto job = find_by_sockets(directories, word)) {
+        return std::move(*job);
+    }
     auto all = running_jobs(directories);
     auto found = matching(all, directories, word);
     if (found.size() == 1) {

@@ -108,6 +108,9 @@ std::string TierDirectories::text() const
 bool TierDirectories::contains(const fs::path &directory) const
 {
     std::error_code error;
+    if (directory == fast || (has_slow() && directory == slow)) {
+        return true; /* without the file system, which may hang */
+    }
     return fs::equivalent(fast, directory, error) ||
            (has_slow() && fs::equivalent(slow, directory, error));
 }

@@ -103,6 +103,9 @@ class CutProtocol
     /* `pages` must outlive the machine. */
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
+    /* Why the last attempt was given up, or is. */
+    const std::string &reason() const { return reason_; }
+
     /* Events. Each may leave actions, to be taken and done in order. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
     void goodbye(int rank, Time now);
