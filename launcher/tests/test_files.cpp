@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_files.cpp - whole files under names of their own: two writers of one file, and what a
- * killed writer leaves.
+ * test_files.cpp - whole files under names of their own: two writers of one file, what a
+ * killed writer leaves, and what other users put in their place.
  */
+#include "common/directory.hpp"
+#include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/new_file.hpp"
 #include "common/temporary_name.hpp"
@@ -12,6 +14,9 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 using namespace ckpt;
 using ckpt::test::ScratchDirectory;
@@ -63,6 +68,50 @@ TEST(TemporaryName, IsToldFromOthers)
     EXPECT_EQ(without_temporary_suffix("node-a.h5"), "node-a.h5");
     EXPECT_EQ(without_temporary_suffix("node-a.h5.x.tmp"), "node-a.h5.x");
     EXPECT_EQ(without_temporary_suffix(".tmp"), "");
+}
+
+TEST(OwnFile, IsRegularAndNoLinkAndOurs)
+{
+    ScratchDirectory scratch;
+    const auto said = [&](const char *name) {
+        return ckpt::test::error_of([&] { (void)read_own_text_file(scratch / name, "record"); });
+    };
+
+    write_text_file(scratch / "own", "text", "record");
+    EXPECT_EQ(read_own_text_file(scratch / "own", "record"), "text");
+    std::filesystem::create_symlink("own", scratch / "link");
+    EXPECT_NE(said("link").find("is a link"), std::string::npos);
+    ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+    EXPECT_NE(said("pipe").find("is not a regular file"), std::string::npos); /* at once */
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown((scratch / "own").c_str(), 12345, 12345), 0);
+        EXPECT_NE(said("own").find("belongs to uid 12345"), std::string::npos);
+    }
+}
+
+/* Another user who can rename a job puts a link to another of its owner's directories in its
+ * place: nothing is removed there. */
+TEST(Directory, IsBelowNoLink)
+{
+    ScratchDirectory scratch;
+    const std::filesystem::path store = scratch / "store";
+
+    std::filesystem::create_directories(scratch / "other/000001");
+    std::filesystem::create_directory(store);
+    std::filesystem::create_symlink("../other", store / "job");
+    EXPECT_TRUE(Directory(store / "job" / "000001").names().empty());
+    try {
+        (void)Directory(store / "job" / "000001", 2);
+        FAIL() << "it has been opened";
+    } catch (const Error &error) {
+        EXPECT_EQ(error.code(), ENOTDIR);
+    }
+    std::filesystem::create_symlink("store", scratch / "way"); /* of the user's own */
+    std::filesystem::remove(store / "job");
+    std::filesystem::create_directories(store / "job" / "000001");
+    EXPECT_TRUE(Directory(std::filesystem::path(scratch / "way") / "job" / "000001", 2)
+                    .names()
+                    .empty());
 }
 
 /* As below a directory of another user's that lets everybody through. */
