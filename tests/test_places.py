@@ -165,3 +165,16 @@ def test_names_with_commas(lab):
     assert list(fast.glob("*/job.json"))
     assert list(slow.glob("*/job.json"))
     assert {path.name for path in lab.directory.iterdir()} >= {"a,b", "c,d", "work"}
+
+
+def test_libraries_of_the_application(lab):
+    """LD_LIBRARY_PATH has other ones, which our programs could not be loaded with."""
+    libraries = lab.directory / "libraries"
+    libraries.mkdir()
+    for name in ("libstdc++.so.6", "libzstd.so.1", "libfmt.so.9", "libsodium.so.23"):
+        (libraries / name).write_text("no library", encoding="utf-8")
+    lab.settings["LD_LIBRARY_PATH"] = str(libraries)
+    job, gate = start_waiting(lab)
+    lab.checkpoint(job)
+    job.kill()
+    finish(lab.restart(), gate)
