@@ -10,7 +10,11 @@
 #include "common/parallel.hpp"
 #include "image/codec_choice.hpp"
 #include "image/connections.hpp"
+#include "image/direct_io.hpp"
+#include "image/encoded_chunk.hpp"
+#include "image/file_seal.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/image_key.hpp"
 #include "image/memory_datasets.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
@@ -67,9 +71,36 @@ void write_tables(hid_t group, const RankImage &image)
     write_text(group, names::summary, image.summary);
 }
 
+/* The name of the checkpoint whose directory it is. */
+std::string owner_of(const fs::path &directory)
+{
+    const fs::path path = fs::absolute(directory).lexically_normal();
+    const fs::path own = path.has_filename() ? path : path.parent_path();
+    return fmt::format("{}/{}", own.parent_path().filename().string(), own.filename().string());
+}
+
+std::optional<FileSeal> make_seal(const std::string &owner)
+{
+    return image_key() ? std::make_optional<FileSeal>(*image_key(), owner) : std::nullopt;
+}
+
+/* Of this thread, for a chunk as it goes to a sealed file. */
+std::span<std::byte> sealing_buffer(std::size_t size)
+{
+    thread_local AlignedBuffer buffer;
+    thread_local std::size_t capacity = 0;
+    if (capacity < size) {
+        buffer = make_aligned_buffer(size);
+        capacity = size;
+    }
+    return {buffer.get(), size};
+}
+
 /* A rank on its way into the file. */
 struct RankGroup {
     explicit RankGroup(RankImage &image) : image(image) {}
+
+    int rank() const { return std::max(0, image.snapshot.rank); }
 
     RankImage &image;
     Hdf5Id group;
@@ -114,6 +145,8 @@ struct NodeFileWriter::Impl {
     void close(RankGroup &place);
     void require_version_of(const RankImage &image);
     void count(Begun &begun);
+    EncodedChunk sealed(const EncodedChunk &chunk, const std::string &of,
+                        std::uint64_t index) const;
     using ReadChunk = std::function<void(std::span<std::byte>)>;
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
                            const std::function<std::uint64_t()> &messages);
@@ -128,6 +161,7 @@ struct NodeFileWriter::Impl {
     WriteLimit write_limit;
     std::atomic<bool> cancelled{false};
 
+    const std::optional<FileSeal> seal; /* if this process has a key */
     NewNodeFile file;
     std::optional<CodecChoice> choice; /* of the codec auto */
     std::optional<Stopwatch> writing;  /* since the first chunk */
@@ -145,8 +179,9 @@ struct NodeFileWriter::Impl {
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : host(host), options(options), write_limit(options.write_limit),
+      seal(make_seal(owner_of(directory))),
       file(directory, options.file.empty() ? node_file_name(host) : options.file,
-           options.is_direct)
+           options.is_direct, seal ? &*seal : nullptr, owner_of(directory))
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
@@ -251,8 +286,23 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
     return taken;
 }
 
-void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &chunk)
+/* The chunk as it goes to the file; the result lives until this thread has another one. */
+EncodedChunk NodeFileWriter::Impl::sealed(const EncodedChunk &chunk, const std::string &of,
+                                          std::uint64_t index) const
 {
+    return seal ? seal_chunk(chunk, sealing_buffer(chunk.bytes.size() + FileSeal::overhead),
+                             {&*seal, of}, index)
+                : chunk;
+}
+
+void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &given)
+{
+    const StoredChunk chunk{
+        given.job,
+        sealed(given.encoded,
+               given.job.is_packed ? sealed_pages(place.rank())
+                                   : sealed_memory(place.rank(), given.job.region),
+               given.job.index)};
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
     ChunkRecord record{};
     file.with_hdf5([&] {
@@ -337,6 +387,9 @@ void NodeFileWriter::Impl::store_message_log(
         }
         read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
+        if (!chunk.bytes.empty()) {
+            chunk = sealed(chunk, sealed_message_log(rank), i);
+        }
         write_limit.wait(chunk.bytes.size(), cancelled);
         std::optional<ChunkRecord> record;
         file.with_hdf5([&] { record = dataset->place(i, chunk); });
@@ -518,7 +571,8 @@ Piece NodeFileWriter::commit()
             impl_->shared.any() || impl_->connections.any(),
             impl_->options.identity,
             impl_->options.base.checkpoint,
-            impl_->options.base.identity};
+            impl_->options.base.identity,
+            header.salt};
 }
 
 void NodeFileWriter::abandon() noexcept

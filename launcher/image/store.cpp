@@ -11,6 +11,7 @@
 #include "common/host.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "image/job_owner.hpp"
 #include "image/json_fields.hpp"
@@ -90,6 +91,17 @@ void require_pieces(const Manifest &manifest, const fs::path &directory)
     }
 }
 
+/* One that was sealed with the key is the one that it is called: a whole checkpoint in the
+ * place of another one is authentic, too. number: 0 for a copy under another name. */
+void require_place(const Manifest &manifest, const std::string &job, std::uint64_t number)
+{
+    if (image_key() && number != 0 && (manifest.job != job || manifest.number != number)) {
+        throw Error(fmt::format("it is checkpoint {}/{}, in the place of {}/{}", manifest.job,
+                                manifest.number, job, number),
+                    EKEYREJECTED);
+    }
+}
+
 void make_useless(Checkpoint &checkpoint, Checkpoint::State state, const std::string &reason)
 {
     checkpoint.state = state;
@@ -109,6 +121,7 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
     }
     try {
         checkpoint.manifest = Manifest::load(directory);
+        require_place(*checkpoint.manifest, job, number);
         require_pieces(*checkpoint.manifest, directory);
         checkpoint.state = Checkpoint::State::committed;
     } catch (const Error &error) {

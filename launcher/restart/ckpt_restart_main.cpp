@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
+#include "image/image_key.hpp"
 #include "image/manifest.hpp"
 #include "image/piece_chain.hpp"
 #include "restart/meeting.hpp"
@@ -95,6 +96,18 @@ void require_rank_count(const Manifest &manifest, const Place &place)
     }
 }
 
+/* An authentic one that was put in the place of the one that the command has chosen. */
+void require_checkpoint(const Manifest &manifest)
+{
+    const char *job = std::getenv("CKPT_RESTART_JOB");
+    const char *number = std::getenv("CKPT_RESTART_NUMBER");
+    if (ckpt::image_key() && job != nullptr && number != nullptr &&
+        (manifest.job != job || std::to_string(manifest.number) != number)) {
+        fail("checkpoint {}/{} lies in the place of {}/{}", manifest.job, manifest.number, job,
+             number);
+    }
+}
+
 /* Ranks of a node read at the same time: they share its CPUs. */
 unsigned reading_threads(const Place &place)
 {
@@ -128,6 +141,7 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
 {
     std::uint64_t started = now();
     Manifest manifest = Manifest::load(directory);
+    require_checkpoint(manifest);
     const Place place = place_of(manifest, in_launch);
     require_rank_count(manifest, place);
     const ckpt::Piece &piece = manifest.piece_of(place.rank);
@@ -163,6 +177,7 @@ int main(int argc, char **argv)
         execute_without_preloaded(argv);
         ckpt_tell_started();
         ckpt::spare_address_space();
+        ckpt::use_image_key(ckpt::key_source_of_environment());
         place = ckpt::restart::place_in_launch();
         restart(argv[1], place, argv);
     } catch (const std::exception &error) {
