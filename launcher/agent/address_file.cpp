@@ -30,7 +30,7 @@ AddressFile::~AddressFile()
 PeerAddress AddressFile::address() const
 {
     if (std::filesystem::exists(path_)) {
-        require_own(path_, what);
+        require_secret(path_, what);
         if (auto kept = PeerAddress::parse(read_text_file(path_, what))) {
             return *kept;
         }

@@ -185,6 +185,21 @@ void require_own(const fs::path &path, std::string_view what)
     }
 }
 
+void require_secret(const fs::path &path, std::string_view what)
+{
+    struct stat status;
+
+    require_own(path, what);
+    if (::stat(path.c_str(), &status) < 0) {
+        fail_errno(errno, "cannot use {} {}", what, path.string());
+    }
+    if ((status.st_mode & 077) != 0) {
+        throw Error(fmt::format("{} {} can be read or written by others (mode {:04o})", what,
+                                path.string(), status.st_mode & 07777),
+                    EPERM);
+    }
+}
+
 int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset)
 {
     auto *next = static_cast<char *>(buffer);

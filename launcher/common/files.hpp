@@ -59,6 +59,9 @@ bool directory_exists(const std::filesystem::path &path);
 /* Refuses a path whose owner is not the effective user: Error of code EPERM. */
 void require_own(const std::filesystem::path &path, std::string_view what);
 
+/* Likewise one that anybody else can read or write: what is in it is, or was, no secret. */
+void require_secret(const std::filesystem::path &path, std::string_view what);
+
 /* Reads or writes exactly `size` bytes at `offset`, through EINTR and short
  * transfers. Returns 0 or an errno; a read at the end of the file gives EIO. */
 int read_exactly(int fd, void *buffer, std::size_t size, std::uint64_t offset);

@@ -213,6 +213,17 @@ std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
     return std::nullopt;
 }
 
+/* What is wrong with the newest one, for a message that there is none. */
+std::string why_none(const std::vector<Checkpoint> &checkpoints)
+{
+    for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
+        if (it->is_useless()) {
+            return fmt::format(": {} cannot be used: {}", it->name(), it->reason);
+        }
+    }
+    return {};
+}
+
 /* A checkpoint given as a path: DIR/JOB/NUMBER, or a copy of it under any
  * name; or the newest one of DIR/JOB. */
 Checkpoint resolve_path(const std::string &word)
@@ -467,8 +478,11 @@ Checkpoint Store::resolve(const std::string &word) const
     if (word.empty()) {
         std::optional<Checkpoint> newest = newest_committed();
         if (!newest) {
-            fail_not_found("there is no committed checkpoint in {}",
-                           directory_.string());
+            std::string why;
+            for (const std::string &job : jobs()) {
+                why = why.empty() ? why_none(checkpoints(job)) : why;
+            }
+            fail_not_found("there is no committed checkpoint in {}{}", directory_.string(), why);
         }
         return *newest;
     }
@@ -493,8 +507,8 @@ Checkpoint Store::resolve_in_job(const std::string &job,
     if (rest.empty()) {
         std::optional<Checkpoint> newest = newest_committed(job);
         if (!newest) {
-            fail_not_found("job {} has no committed checkpoint in {}", job,
-                           directory_.string());
+            fail_not_found("job {} has no committed checkpoint in {}{}", job,
+                           directory_.string(), why_none(checkpoints(job)));
         }
         return *newest;
     }

@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "image/job_owner.hpp"
+#include "image/image_key.hpp"
 #include "image/node_record.hpp"
 
 #include <algorithm>
@@ -211,7 +212,10 @@ std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
             checkpoint.state = Checkpoint::State::committed;
             checkpoint.is_on_nodes = true;
             found.push_back(std::move(checkpoint));
-        } catch (const Error &) { /* it may just be going */
+        } catch (const Error &error) {
+            if (image_key() && error.code() != ENOENT) {
+                throw; /* it is not authentic, which is to be told */
+            } /* else it may just be going */
         }
     }
     return found;
