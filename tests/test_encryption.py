@@ -109,8 +109,24 @@ def test_ranks_die(lab, native, key):
     kill_a_rank(job, program)
     job.wait_for(f"^ckpt: .*; restart 1 of at most 10, from {NAME}/")
     save_by_name(lab, job, program)
+    assert lab.ckpt("verify", NAME, "--key", key).returncode == 0  # the newest one, too
     job.succeed()
     assert lab.answer(program, job) == native(program).answer
+
+
+def test_restart_by_hand(lab, key):
+    """The restarted job saves itself with the key again."""
+    program = programs.churn(0, 2, stop_file=lab.directory / "stop")
+    job = lab.start(program, CKPT_KEY=key)
+    save(lab, job, program)
+    job.kill()
+    # pylint: disable-next=protected-access
+    again = lab._start([lab.ckpt_program, "restart", "--key", key], {})
+    assert save(lab, again, program).name == "000002"
+    assert lab.ckpt("verify", "--key", key).stdout.count("/2: good") == 1
+    assert "is encrypted" in lab.ckpt("verify").stderr
+    (lab.directory / "stop").touch()
+    programs.ok_line(again.succeed(), lab.work)
 
 
 def save_by_name(lab, job, program):

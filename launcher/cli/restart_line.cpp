@@ -70,6 +70,9 @@ Environment job_environment(const TierDirectories &directories,
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
     all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);
+    if (checkpoint.manifest->is_encrypted()) { /* which no other checkpoint has */
+        all["CKPT_RESTART_SALT"] = checkpoint.manifest->pieces.front().salt;
+    }
     return all;
 }
 

@@ -16,7 +16,8 @@ namespace ckpt
 {
 
 EncodedChunk encode_chunk(std::span<const std::byte> chunk,
-                          std::span<std::byte> output, Compressor &compressor)
+                          std::span<std::byte> output, Compressor &compressor,
+                          bool has_checksum)
 {
     EncodedChunk encoded;
     if (is_all_zero(chunk)) {
@@ -25,7 +26,7 @@ EncodedChunk encode_chunk(std::span<const std::byte> chunk,
     Compressed compressed = compressor.compress(chunk, output);
     encoded.coding = compressed.coding;
     encoded.bytes = compressed.size == 0 ? chunk : output.first(compressed.size);
-    encoded.checksum = checksum_of(encoded.bytes);
+    encoded.checksum = has_checksum ? checksum_of(encoded.bytes) : 0;
     return encoded;
 }
 

@@ -25,9 +25,11 @@ struct EncodedChunk {
     std::uint64_t checksum = 0;       /* XXH3-64 of `bytes` */
 };
 
-/* `output` has room for `chunk`; the result is in one of the two. */
+/* `output` has room for `chunk`; the result is in one of the two. has_checksum: false if it
+ * will be sealed, which makes another one. */
 EncodedChunk encode_chunk(std::span<const std::byte> chunk,
-                          std::span<std::byte> output, Compressor &compressor);
+                          std::span<std::byte> output, Compressor &compressor,
+                          bool has_checksum = true);
 
 /* Of the chunks of one thing in a file: with what they are sealed, if they are, and what it
  * is. */
@@ -44,7 +46,7 @@ std::string sealed_pages(int rank);
 std::string sealed_message_log(int rank);
 
 /* The chunk as it goes to a sealed file; `output` has FileSeal::overhead bytes more than its
- * bytes, and holds the result. */
+ * bytes, which may be in it, at its beginning, and holds the result. */
 EncodedChunk seal_chunk(const EncodedChunk &chunk, std::span<std::byte> output,
                         const ChunkSeal &seal, std::uint64_t index);
 

@@ -45,6 +45,9 @@ NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name,
       is_direct_(is_direct), seal_(seal), owner_(std::move(owner))
 {
     if (seal_ != nullptr) {
+        if (owner_.size() > longest_owner || owner_.find('\n') != owner_.npos) {
+            fail("'{}' is not the name of a checkpoint", owner_);
+        }
         version_ = sealed_version;
         driver_.tables = &tables_;
     }

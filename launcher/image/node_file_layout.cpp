@@ -80,7 +80,6 @@ constexpr const char *sealed_format = "seals %020" PRIu64 "\n"
                                       "checkpoint %s\n";
 constexpr const char *sealed_pattern = "seals %" SCNu64 " key %16[0-9a-f] salt %64[0-9a-f] "
                                        "checkpoint %255[^\n]";
-constexpr std::size_t longest_owner = 255;
 
 } // namespace
 

@@ -31,6 +31,9 @@ inline constexpr unsigned node_file_version = sealed_version;
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;
 
+/* Bytes of the name of a checkpoint that fit into it. */
+inline constexpr std::size_t longest_owner = 255;
+
 /* Bytes that hold stored chunks and nothing else. */
 struct Extent {
     std::uint64_t offset;

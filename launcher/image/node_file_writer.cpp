@@ -84,18 +84,6 @@ std::optional<FileSeal> make_seal(const std::string &owner)
     return image_key() ? std::make_optional<FileSeal>(*image_key(), owner) : std::nullopt;
 }
 
-/* Of this thread, for a chunk as it goes to a sealed file. */
-std::span<std::byte> sealing_buffer(std::size_t size)
-{
-    thread_local AlignedBuffer buffer;
-    thread_local std::size_t capacity = 0;
-    if (capacity < size) {
-        buffer = make_aligned_buffer(size);
-        capacity = size;
-    }
-    return {buffer.get(), size};
-}
-
 /* A rank on its way into the file. */
 struct RankGroup {
     explicit RankGroup(RankImage &image) : image(image) {}
@@ -145,8 +133,7 @@ struct NodeFileWriter::Impl {
     void close(RankGroup &place);
     void require_version_of(const RankImage &image);
     void count(Begun &begun);
-    EncodedChunk sealed(const EncodedChunk &chunk, const std::string &of,
-                        std::uint64_t index) const;
+    StoredChunk sealed(const RankGroup &place, const StoredChunk &chunk) const;
     using ReadChunk = std::function<void(std::span<std::byte>)>;
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
                            const std::function<std::uint64_t()> &messages);
@@ -211,7 +198,8 @@ void NodeFileWriter::Impl::create()
         prepare_choice();
     }
     pipeline.emplace(PipelineOptions{options.codec, choice ? &*choice : nullptr,
-                                     options.threads, options.chunk_size, &cancelled});
+                                     options.threads, options.chunk_size, &cancelled,
+                                     seal ? FileSeal::overhead : 0});
     file.open([this](hid_t root) { describe(root); });
 }
 
@@ -286,23 +274,21 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
     return taken;
 }
 
-/* The chunk as it goes to the file; the result lives until this thread has another one. */
-EncodedChunk NodeFileWriter::Impl::sealed(const EncodedChunk &chunk, const std::string &of,
-                                          std::uint64_t index) const
+/* The chunk as it goes to the file. */
+StoredChunk NodeFileWriter::Impl::sealed(const RankGroup &place, const StoredChunk &chunk) const
 {
-    return seal ? seal_chunk(chunk, sealing_buffer(chunk.bytes.size() + FileSeal::overhead),
-                             {&*seal, of}, index)
-                : chunk;
+    if (!seal) {
+        return chunk;
+    }
+    const ChunkJob &job = chunk.job;
+    const ChunkSeal as = {&*seal, job.is_packed ? sealed_pages(place.rank())
+                                                : sealed_memory(place.rank(), job.region)};
+    return {job, seal_chunk(chunk.encoded, chunk.place, as, job.index), chunk.place};
 }
 
-void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &given)
+void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &encoded)
 {
-    const StoredChunk chunk{
-        given.job,
-        sealed(given.encoded,
-               given.job.is_packed ? sealed_pages(place.rank())
-                                   : sealed_memory(place.rank(), given.job.region),
-               given.job.index)};
+    const StoredChunk chunk = sealed(place, encoded);
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
     ChunkRecord record{};
     file.with_hdf5([&] {
@@ -373,7 +359,7 @@ void NodeFileWriter::Impl::store_message_log(
     const std::function<std::uint64_t()> &messages)
 {
     std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
-    std::vector<std::byte> plain(size), output(size);
+    std::vector<std::byte> plain(size), output(size), place(size + FileSeal::overhead);
     Compressor compressor(options.codec, pipeline->options().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
@@ -387,8 +373,8 @@ void NodeFileWriter::Impl::store_message_log(
         }
         read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
-        if (!chunk.bytes.empty()) {
-            chunk = sealed(chunk, sealed_message_log(rank), i);
+        if (seal && !chunk.bytes.empty()) {
+            chunk = seal_chunk(chunk, place, {&*seal, sealed_message_log(rank)}, i);
         }
         write_limit.wait(chunk.bytes.size(), cancelled);
         std::optional<ChunkRecord> record;

@@ -96,15 +96,14 @@ void require_rank_count(const Manifest &manifest, const Place &place)
     }
 }
 
-/* An authentic one that was put in the place of the one that the command has chosen. */
+/* The one that the command has chosen, for all ranks: another authentic one may be in its place
+ * meanwhile. */
 void require_checkpoint(const Manifest &manifest)
 {
-    const char *job = std::getenv("CKPT_RESTART_JOB");
-    const char *number = std::getenv("CKPT_RESTART_NUMBER");
-    if (ckpt::image_key() && job != nullptr && number != nullptr &&
-        (manifest.job != job || std::to_string(manifest.number) != number)) {
-        fail("checkpoint {}/{} lies in the place of {}/{}", manifest.job, manifest.number, job,
-             number);
+    const char *salt = std::getenv("CKPT_RESTART_SALT");
+    if (ckpt::image_key() && salt != nullptr && manifest.pieces.front().salt != salt) {
+        fail("checkpoint {}/{} is not the one that was to be restarted", manifest.job,
+             manifest.number);
     }
 }
 
