@@ -252,6 +252,10 @@ void take_key(const Options &options, Settings &settings)
     if (!image_key()) {
         return;
     }
+    const rlimit none{};
+    if (setrlimit(RLIMIT_CORE, &none) < 0) {
+        fail_errno(errno, "cannot keep the key out of core files");
+    }
     if (settings.protocol == "auto") {
         settings.protocol = "sns";
     }

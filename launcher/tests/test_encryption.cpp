@@ -15,6 +15,7 @@
 #include "image/piece_chain.hpp"
 #include "image/sealed_text.hpp"
 #include "image/store.hpp"
+#include "image/tiers.hpp"
 
 #include "common/checksum.hpp"
 #include "common/files.hpp"
@@ -570,6 +571,11 @@ TEST_P(Encryption, ARecordOfNodesIsAuthentic)
     write(path, bad);
     EXPECT_TRUE(contains(error_of([&] { NodeRecord::load(scratch / "job", 1); }),
                          "without the key"));
+    fs::remove_all(directory);
+    const Checkpoint found =
+        Tiers::open({scratch.path(), {}}).value().checkpoints("job").at(0).checkpoint;
+    EXPECT_EQ(found.state, Checkpoint::State::unreadable); /* it is told, not passed over */
+    EXPECT_TRUE(contains(found.reason, "without the key"));
     fs::create_directories(scratch / "another/nodes");
     write(scratch / "another/nodes/1.json", good);
     EXPECT_TRUE(contains(error_of([&] { NodeRecord::load(scratch / "another", 1); }),
