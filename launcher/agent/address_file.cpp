@@ -30,7 +30,7 @@ AddressFile::~AddressFile()
 PeerAddress AddressFile::address() const
 {
     if (std::filesystem::exists(path_)) {
-        if (auto kept = PeerAddress::parse(read_own_text_file(path_, what))) {
+        if (auto kept = PeerAddress::parse(read_secret_text_file(path_, what))) {
             return *kept;
         }
     }

@@ -22,7 +22,7 @@ class AddressFile
     AddressFile &operator=(const AddressFile &) = delete;
 
     /* What it has; a new one if it is not there. Throws Error, also for a file of
-     * another user. */
+     * another user, or that others can read. */
     PeerAddress address() const;
     /* Readable for this user only. Throws Error. */
     void keep(const PeerAddress &address) const;

@@ -15,6 +15,7 @@
 #include "common/run_directory.hpp"
 #include "common/standard_streams.hpp"
 #include "fabric/endpoint.hpp"
+#include "image/image_key.hpp"
 #include "image/job_owner.hpp"
 #include "image/tiers.hpp"
 
@@ -57,6 +58,7 @@ struct Options {
     std::string protocol = "sns";
     std::string stagger = "auto";
     unsigned sweep_dimensions = 0;
+    std::string key;
     std::string codec = "zstd";
     std::string snapshot = "auto";
     std::size_t pool = 0;
@@ -123,6 +125,10 @@ void declare(CLI::App &app, Options &options)
                    "Dimensions of the mesh of nodes (0: a hypercube)")
         ->envname("CKPT_SWEEP_DIMENSIONS")
         ->check(CLI::Range(0u, 32u));
+    app.add_option("--key", options.key,
+                   "File with the key that checkpoints are encrypted with, or |COMMAND that "
+                   "prints it")
+        ->envname(key_variable);
     app.add_option("--codec", options.codec, "none, lz4, zstd, zstd:LEVEL or auto")
         ->envname("CKPT_CODEC");
     app.add_option("--snapshot", options.snapshot,
@@ -234,6 +240,29 @@ Settings settings_from(const Options &options)
         settings.metrics = std::filesystem::absolute(options.metrics);
     }
     return settings;
+}
+
+/*
+ * Before the agent tells that it is ready: without its key there is no agent, so that nothing
+ * is saved that is not encrypted. The logs of messages that other protocols write are neither
+ * encrypted nor authentic.
+ */
+void take_key(const Options &options, Settings &settings)
+{
+    use_image_key(options.key);
+    if (!image_key()) {
+        return;
+    }
+    const rlimit none{};
+    if (setrlimit(RLIMIT_CORE, &none) < 0) {
+        fail_errno(errno, "cannot keep the key out of core files");
+    }
+    if (settings.protocol == "auto") {
+        settings.protocol = "sns";
+    }
+    if (settings.protocol != "sns") {
+        fail("--protocol {} does not take a key: only sns does", settings.protocol);
+    }
 }
 
 /* Each rank, node and command takes one or two; the limit is the program's. */
@@ -358,6 +387,7 @@ void run(const Options &options, char *argv[])
 {
     Settings settings = settings_from(options);
     become_one_with_fabric(settings, argv);
+    take_key(options, settings);
     make_run_directory(settings.run_directory);
     auto socket = settings.run_directory /
                   (control::namespace_hash(settings.launch_namespace) + ".sock");

@@ -10,6 +10,7 @@
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/processes.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "image/message_log.hpp"
 #include "image/node_record.hpp"
@@ -399,9 +400,13 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
 }
 
 /* A mark that is greater than those of all checkpoints of all launches of the job. 0: this
- * checkpoint has none, as the journal cannot be made or read. */
+ * checkpoint has none, as the journal cannot be made or read, or could not be trusted beside
+ * checkpoints that are encrypted. */
 std::uint64_t Coordinator::next_files_mark()
 {
+    if (image_key()) {
+        return 0;
+    }
     try {
         if (file_journal_.empty()) {
             const std::filesystem::path found = journal::provide_in(lasting_directory() / job_);

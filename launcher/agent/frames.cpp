@@ -125,7 +125,8 @@ json to_frame(const Piece &piece)
             {"shared", piece.shared},
             {"identity", piece.identity},
             {"base", piece.base},
-            {"base_identity", piece.base_identity}};
+            {"base_identity", piece.base_identity},
+            {"salt", piece.salt}};
 }
 
 Piece piece_from(const json &json)
@@ -141,6 +142,7 @@ Piece piece_from(const json &json)
     piece.identity = json.at("identity");
     piece.base = json.at("base");
     piece.base_identity = json.at("base_identity");
+    piece.salt = json.at("salt");
     return piece;
 }
 

@@ -57,11 +57,13 @@ std::string link_of(pid_t pid, std::string_view file)
     return fs::read_symlink(proc(pid, file), error).string();
 }
 
-/* Variables that the next launch of the job is not to have. */
+/* Variables that the next launch of the job is not to have. Where its key is, the user says,
+ * not a file that the key is to prove. */
 bool is_of_one_launch(std::string_view entry)
 {
     return entry.starts_with("CKPT_RESTART_") ||
-           entry.starts_with("CKPT_INCARNATION=") || entry.starts_with("CKPT_OWNER=");
+           entry.starts_with("CKPT_INCARNATION=") || entry.starts_with("CKPT_OWNER=") ||
+           entry.starts_with("CKPT_KEY=");
 }
 
 /* By what it was called as or by what it is: mpirun is often a link. */

@@ -3,7 +3,7 @@
  * supervisor_file.hpp - how the agents of a launch find the `ckpt run` that has made it.
  *
  * A file of mode 0600 where all nodes see the checkpoints: only the user can read the key in
- * it, and an agent that was cut off learns from it that another launch has begun.
+ * it, and if checkpoints are encrypted (image/image_key.hpp) only who has their key. And an agent that was cut off learns from it that another launch has begun.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct SupervisorFile {
 
     /* Throws Error. */
     void write(const std::filesystem::path &path) const;
-    /* Nothing if it is not there, not ours, or not complete. */
+    /* Nothing if it is not there, not ours alone, not made with our key, or not complete. */
     static std::optional<SupervisorFile> read(const std::filesystem::path &path);
 };
 

@@ -7,6 +7,7 @@
 #include "cli/file_rollback.hpp"
 #include "cli/options.hpp"
 #include "gather/gather_plan.hpp"
+#include "image/image_key.hpp"
 #include "image/node_record.hpp"
 
 #include <fmt/core.h>
@@ -53,6 +54,16 @@ void require_prospect(const Tiers &tiers, const Checkpoint &checkpoint,
     }
     if (!may_survive(tiers, checkpoint, prospects)) {
         fail("it was on nodes that are lost");
+    }
+}
+
+/* Also if nothing of it is looked at yet. */
+void require_key(const Checkpoint &checkpoint)
+{
+    if (checkpoint.manifest->is_encrypted() && !image_key()) {
+        throw Error(fmt::format("checkpoint {} is encrypted: give its key (--key)",
+                                checkpoint.name()),
+                    EKEYREJECTED);
     }
 }
 
@@ -150,6 +161,7 @@ void verify_checkpoint(
     const Checkpoint &checkpoint, Verification how,
     const std::function<void(std::uint64_t, std::uint64_t)> &progress)
 {
+    require_key(checkpoint);
     if (how == Verification::none || checkpoint.is_on_nodes) {
         return; /* what is on nodes they look at */
     }
@@ -210,6 +222,7 @@ newest_usable(const TierDirectories &directories, const std::string &job,
             if (prospects.not_replayed.contains(checkpoint.number)) {
                 fail("the rank that was to be replayed has failed in that");
             }
+            require_key(checkpoint);
             if (checkpoint.is_on_nodes) {
                 require_prospect(*tiers, checkpoint, prospects);
             } else {

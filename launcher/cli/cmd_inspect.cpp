@@ -9,6 +9,7 @@
 #include "cli/run_line.hpp"
 #include "cli/table.hpp"
 #include "common/durations.hpp"
+#include "image/image_key.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -129,6 +130,7 @@ class InspectCommand : public Command
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
         add_directory_option(app, directory_);
+        add_key_option(app, key_);
         add_option(app, "--rank", rank_, "Everything about one rank")
             ->check(CLI::NonNegativeNumber)
             ->type_name("RANK");
@@ -137,6 +139,7 @@ class InspectCommand : public Command
 
     int run(const Words &) override
     {
+        use_image_key(key_);
         Checkpoint checkpoint =
             find_checkpoint_here(directories_of(directory_), checkpoint_);
         if (rank_ < 0) {
@@ -188,6 +191,7 @@ class InspectCommand : public Command
 
     std::string checkpoint_;
     std::string directory_;
+    std::string key_;
     int rank_ = -1;
     bool json_ = false;
 };

@@ -12,6 +12,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/restart_input.hpp"
 #include "cli/restart_line.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "image/job_owner.hpp"
 
@@ -50,6 +51,7 @@ class RestartCommand : public Command
             ->check(CLI::IsMember({"none", "quick", "full"}))
             ->capture_default_str()
             ->type_name("HOW");
+        add_key_option(app, key_);
         add_files_option(app, files_);
         add_flag(app, "--force", force_,
                  "Start even if the job seems to be running");
@@ -58,6 +60,11 @@ class RestartCommand : public Command
 
     int run(const Words &rest) override
     {
+        use_image_key(key_);
+        if (image_key() && files_ == "check") {
+            stop_with(exit_usage, "--files check: nothing is known of files beside encrypted "
+                                  "checkpoints");
+        }
         const FoundCheckpoint found =
             find_checkpoint(directories_of(directory_), checkpoint_);
         const journal::Files files = journal::files_from(files_);
@@ -71,6 +78,9 @@ class RestartCommand : public Command
         const RestartInput input = restart_input(found.directories, checkpoint);
         options.supervision[CKPT_INPUT_VARIABLE] = input.variable;
         options.supervision[owner_variable] = token_;
+        if (!key_.empty()) {
+            options.supervision[key_variable] = absolute_key_source(key_);
+        }
         Invocation invocation =
             restart_invocation(found.directories, checkpoint, options);
         continue_output_files(invocation, options.libraries);
@@ -161,6 +171,7 @@ class RestartCommand : public Command
     std::string checkpoint_;
     std::string directory_;
     std::string mpirun_;
+    std::string key_;
     std::string files_ = "rollback";
     std::string verify_ = "quick";
     std::string token_ = make_owner_token();

@@ -10,6 +10,7 @@
 #include "cli/program_file.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "image/store.hpp"
 #include "protocol/cut_choice.hpp"
@@ -77,6 +78,7 @@ class RunCommand : public Command
             own = default_job_name(command, batch_.scheduler(), settings_.directories());
             settings_.set_name(own.text);
         }
+        use_key();
         require_directory();
         JobRun job(options(command), batch_);
         require_name_is_free();
@@ -123,6 +125,21 @@ class RunCommand : public Command
         options.files =
             options.conceals ? journal::Files::roll_back : journal::files_from(files_);
         return options;
+    }
+
+    /* What the file journal has would be brought back without being authentic. */
+    void use_key() const
+    {
+        const Environment settings = settings_.environment();
+        const auto key = settings.find(key_variable);
+        if (key == settings.end()) {
+            return;
+        }
+        if (files_ != "ignore") {
+            stop_with(exit_usage, "--key: files do not roll back to encrypted checkpoints yet; "
+                                  "say --files ignore if they need not");
+        }
+        use_image_key(key->second);
     }
 
     /* A signal is for one thing. */

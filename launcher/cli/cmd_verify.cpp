@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_line.hpp"
+#include "image/image_key.hpp"
 
 #include <fmt/core.h>
 
@@ -22,10 +23,12 @@ class VerifyCommand : public Command
         app.add_option("CHECKPOINT", checkpoint_,
                        "JOB/NUMBER, JOB, or a path [newest committed one]");
         add_directory_option(app, directory_);
+        add_key_option(app, key_);
     }
 
     int run(const Words &) override
     {
+        use_image_key(key_);
         Checkpoint checkpoint =
             find_checkpoint_here(directories_of(directory_), checkpoint_);
         {
@@ -47,6 +50,7 @@ class VerifyCommand : public Command
   private:
     std::string checkpoint_;
     std::string directory_;
+    std::string key_;
 };
 
 } // namespace

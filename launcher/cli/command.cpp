@@ -136,6 +136,13 @@ CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
     return app.add_flag(name, value, text)->envname(environment_name(name));
 }
 
+void add_key_option(CLI::App &app, std::string &key)
+{
+    add_option(app, "--key", key,
+               "File with the key that checkpoints are encrypted with, or |COMMAND that prints it")
+        ->type_name("FILE");
+}
+
 void add_directory_option(CLI::App &app, std::string &directory)
 {
     directory = default_directory;

@@ -4,6 +4,7 @@
  */
 #include "cli/file_rollback.hpp"
 
+#include "image/image_key.hpp"
 #include "journal/concealed.hpp"
 #include "journal/place.hpp"
 #include "journal/reveal.hpp"
@@ -46,12 +47,16 @@ journal::Wish wish_for(const TierDirectories &directories, const std::string &jo
 std::filesystem::path provide_journal(const TierDirectories &directories,
                                       const std::string &job)
 {
-    return journal::provide_in(job_directory(directories, job));
+    return image_key() ? std::filesystem::path()
+                       : journal::provide_in(job_directory(directories, job));
 }
 
 void bring_files_back(const TierDirectories &directories, const std::string &job,
                       const Checkpoint *checkpoint, journal::Files files)
 {
+    if (image_key()) {
+        return;
+    }
     const journal::Outcome outcome =
         journal::bring_back(wish_for(directories, job, checkpoint, files));
 
@@ -64,7 +69,7 @@ void end_concealing(const TierDirectories &directories, const std::string &job)
 {
     const auto journal = journal::directory_in(job_directory(directories, job));
 
-    if (journal::is_concealed(journal)) {
+    if (!image_key() && journal::is_concealed(journal)) {
         for (const std::string &warning : journal::reveal({.journal = journal})) {
             fmt::print(stderr, "ckpt: {}\n", warning);
         }
@@ -77,6 +82,9 @@ void end_concealing(const TierDirectories &directories, const std::string &job)
 void require_files(const TierDirectories &directories, const Checkpoint &checkpoint,
                    journal::Files files)
 {
+    if (image_key()) {
+        return;
+    }
     journal::require_possible(wish_for(directories, checkpoint.job, &checkpoint, files));
 }
 

@@ -10,6 +10,10 @@
 namespace ckpt::cli
 {
 
+/* If this process has a key (image/image_key.hpp) there is no journal: it would be neither
+ * encrypted nor authentic. Then provide_journal() gives an empty path, and the others do
+ * nothing. */
+
 /* Where the processes of the job keep the file journal; made if need be. Throws Error. */
 std::filesystem::path provide_journal(const TierDirectories &directories,
                                       const std::string &job);

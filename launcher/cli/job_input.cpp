@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/files.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 
 #include "ckpt/input.h"
@@ -91,6 +92,12 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
 
     is_empty_ = !has_input || is_nothing(status);
     survive_closed_pipes();
+    if (image_key()) { /* what is kept would be neither encrypted nor authentic */
+        if (has_input && S_ISREG(status.st_mode)) {
+            use_file(Fd());
+        }
+        return;
+    }
     if (is_resumed && fs::exists(kept_.whole)) {
         use_file(open_file(kept_.whole, O_RDONLY, 0, "the kept standard input"));
         return;

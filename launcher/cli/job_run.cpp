@@ -19,6 +19,7 @@
 #include "agent/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "journal/concealed.hpp"
 #include "journal/drop.hpp"
@@ -161,6 +162,9 @@ Environment JobRun::supervision()
                        {command_variable, command_identity(options_.command)},
                        {owner_variable, token_},
                        {CKPT_INPUT_VARIABLE, input_->variable()}};
+    if (const auto key = options_.settings.find(key_variable); key != options_.settings.end()) {
+        all.insert(*key); /* also for a restart */
+    }
     if (acts_for_launcher_) {
         all[CKPT_STARTED_VARIABLE] = started_socket(options_.directories, options_.job);
     }
@@ -175,7 +179,10 @@ Invocation JobRun::first_start()
     gathering_.reset();
     has_all_input_ = false;
     variables.merge(supervision());
-    variables[CKPT_JOURNAL_VARIABLE] = provide_journal(options_.directories, options_.job);
+    const auto journal = provide_journal(options_.directories, options_.job);
+    if (!journal.empty()) {
+        variables[CKPT_JOURNAL_VARIABLE] = journal;
+    }
     if (nodes_.differs()) {
         auto line = parse_launch_line(command);
         set_nodes(line, nodes_.now(ranks_of(line)));
@@ -276,7 +283,7 @@ int JobRun::run()
         conceal();
     }
     if (!next) {
-        journal::begin_run(provide_journal(options_.directories, options_.job));
+        begin_journal();
         conceal();
         next = first_start();
     }
@@ -340,9 +347,21 @@ Ending JobRun::launch(const Invocation &invocation)
 
 /* ---- Outputs ------------------------------------------------------------------------ */
 
+/* Of a job that begins. */
+void JobRun::begin_journal() const
+{
+    const auto journal = provide_journal(options_.directories, options_.job);
+    if (!journal.empty()) {
+        journal::begin_run(journal);
+    }
+}
+
 /* The processes of the job learn of it when they start. */
 void JobRun::conceal() const
 {
+    if (image_key()) {
+        return; /* nothing in the journal's directory is authentic */
+    }
     if (!options_.conceals) {
         reveal_all_outputs(options_.directories, options_.job); /* of an earlier run */
     }

@@ -30,6 +30,9 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, T &value,
 CLI::Option *add_flag(CLI::App &app, const std::string &name, bool &value,
                       const std::string &text);
 
+/* --key, of commands that read what is in images. */
+void add_key_option(CLI::App &app, std::string &key);
+
 /* --dir, which most commands have. */
 void add_directory_option(CLI::App &app, std::string &directory);
 

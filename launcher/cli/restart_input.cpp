@@ -8,6 +8,7 @@
 #include "cli/input_state.hpp"
 #include "cli/job_input.hpp"
 #include "common/files.hpp"
+#include "image/image_key.hpp"
 
 #include "ckpt/input.h"
 
@@ -32,9 +33,13 @@ RestartInput from_file(const char *variable, const std::filesystem::path &path)
 RestartInput restart_input(const TierDirectories &directories, const Checkpoint &checkpoint)
 {
     const KeptInput kept(directories.lasting() / checkpoint.job);
-    const auto state = input_state(checkpoint);
+    auto state = input_state(checkpoint);
+    if (state && image_key()) {
+        state->is_kept = false; /* not for sure */
+    }
 
-    if (!state && checkpoint.is_on_nodes && std::filesystem::exists(kept.whole)) {
+    if (!state && checkpoint.is_on_nodes && !image_key() &&
+        std::filesystem::exists(kept.whole)) {
         return from_file(CKPT_INPUT_AGAIN, kept.whole); /* not used if it has ended */
     }
     if (!state) {

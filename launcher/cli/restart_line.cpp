@@ -34,7 +34,7 @@ const std::set<std::string> not_inherited = {
     "CKPT_SUPERVISOR", "CKPT_SWAP_SIGNAL", "CKPT_MIGRATE_SIGNAL", "CKPT_NODES_FILE",
     "CKPT_DIR",   "CKPT_DRY_RUN", "CKPT_FAULT",        "CKPT_FORCE", "CKPT_FROM", "CKPT_TO",
     "CKPT_APPEND", "CKPT_GATHER", "CKPT_LEVELS", CKPT_INPUT_VARIABLE, CKPT_OUTPUT_VARIABLE,
-    "CKPT_JSON",  "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
+    "CKPT_JSON",  "CKPT_KEY",     "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
     "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
 };
@@ -64,10 +64,15 @@ Environment job_environment(const TierDirectories &directories,
         all[gather::gather_variable] = gather_file(directories, checkpoint.job);
     }
     all["CKPT_DIR"] = directories.text();
-    all[CKPT_JOURNAL_VARIABLE] = provide_journal(directories, checkpoint.job);
+    if (const fs::path journal = provide_journal(directories, checkpoint.job); !journal.empty()) {
+        all[CKPT_JOURNAL_VARIABLE] = journal;
+    }
     all["CKPT_LIBDIR"] = options.libraries;
     all["CKPT_RESTART_JOB"] = checkpoint.job;
     all["CKPT_RESTART_NUMBER"] = std::to_string(checkpoint.number);
+    if (checkpoint.manifest->is_encrypted()) { /* which no other checkpoint has */
+        all["CKPT_RESTART_SALT"] = checkpoint.manifest->pieces.front().salt;
+    }
     return all;
 }
 

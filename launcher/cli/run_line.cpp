@@ -47,13 +47,13 @@ LaunchOption tune_option(const std::string &files)
     return {"tune", {files}, {"--tune", files}};
 }
 
-/* Two directories are separated by a comma, which a tune file cannot carry: such settings
- * are handed on from mpirun's own environment. */
-Environment take_commas(Environment &settings)
+/* Two directories are separated by a comma, and a command that prints a key has blanks: what a
+ * tune file cannot carry is handed on from mpirun's own environment. */
+Environment take_unwritable(Environment &settings)
 {
     Environment taken;
     for (const auto &[name, value] : settings) {
-        if (value.find(',') != value.npos) {
+        if (value.find_first_of(" \t\n,'\"\\") != value.npos) {
             taken.emplace(name, value);
         }
     }
@@ -73,7 +73,7 @@ void export_by_name(Words &command, const Environment &variables)
 Invocation with_tune_file(Words command, const std::filesystem::path &libraries,
                           const std::string &preload, Environment settings)
 {
-    const Environment by_name = take_commas(settings);
+    const Environment by_name = take_unwritable(settings);
     export_by_name(command, by_name);
     auto provide = [&](const std::string &list) {
         return provide_launch_file(tune_file_text(plugin_environment(libraries, list, settings)));

@@ -10,6 +10,7 @@
 #include "common/switch.hpp"
 #include "fabric/choice.hpp"
 #include "image/codec.hpp"
+#include "image/image_key.hpp"
 #include "image/page_pool.hpp"
 #include "image/snapshot_method.hpp"
 #include "image/store.hpp"
@@ -108,6 +109,7 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--sweep-dimensions", sweep_dimensions_,
                "Dimensions of the mesh of nodes [a hypercube]")
         ->type_name("N");
+    add_key_option(app, key_);
     add_option(app, "--codec", codec_,
                "Compression: none, lz4, zstd, zstd:LEVEL or auto")
         ->type_name("CODEC");
@@ -198,6 +200,13 @@ Environment JobSettings::environment() const
         require_valid("--sweep-dimensions",
                       [&] { require_count(sweep_dimensions_); });
         variables["CKPT_SWEEP_DIMENSIONS"] = sweep_dimensions_;
+    }
+    if (!key_.empty()) {
+        variables[key_variable] = absolute_key_source(key_);
+        if (!protocol_.empty() && protocol_ != "sns" && protocol_ != "auto") {
+            stop_with(exit_usage, "--protocol {} does not take a key yet: only sns does",
+                      protocol_);
+        }
     }
     if (!codec_.empty()) {
         require_valid("--codec", [&] { Codec::parse(codec_); });

@@ -53,6 +53,7 @@ class JobSettings
     std::string stagger_;
     std::string sweep_dimensions_;
     std::string codec_;
+    std::string key_;
     std::string snapshot_;
     std::string keep_;
     std::string timeout_;

@@ -136,6 +136,22 @@ std::string read_own_text_file(const fs::path &path, std::string_view what, std:
     return text_of(open_own_file(path, what), path, what, limit);
 }
 
+std::string read_secret_text_file(const fs::path &path, std::string_view what, std::size_t limit)
+{
+    const Fd fd = open_own_file(path, what);
+    struct stat status;
+
+    if (::fstat(fd.get(), &status) < 0) {
+        fail_errno(errno, "cannot read {} {}", what, path.string());
+    }
+    if ((status.st_mode & 077) != 0) {
+        throw Error(fmt::format("{} {} can be read or written by others (mode {:04o})", what,
+                                path.string(), status.st_mode & 07777),
+                    EPERM);
+    }
+    return text_of(fd, path, what, limit);
+}
+
 std::string read_text_file(const fs::path &path, std::string_view what,
                            std::size_t limit)
 {

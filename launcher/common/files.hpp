@@ -32,6 +32,11 @@ Fd open_own_file(const std::filesystem::path &path, std::string_view what);
 std::string read_own_text_file(const std::filesystem::path &path, std::string_view what,
                                std::size_t limit = 64u << 20);
 
+/* Likewise of one that nobody else can read or write: what is in such a one is, or was, no secret.
+ * Error of code EPERM. */
+std::string read_secret_text_file(const std::filesystem::path &path, std::string_view what,
+                                  std::size_t limit = 64u << 20);
+
 /* The whole text of a file of at most `limit` bytes. */
 std::string read_text_file(const std::filesystem::path &path,
                            std::string_view what,

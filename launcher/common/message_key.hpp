@@ -27,6 +27,7 @@ class MessageKey
     /* 64 hexadecimal digits; nothing for any other text. */
     static std::optional<MessageKey> parse(std::string_view text);
     std::string text() const;
+    std::span<const unsigned char, size> bytes() const { return bytes_; }
 
     /* Another key, that follows from this one and the label: for one connection, one
      * direction, one purpose. Who has it cannot tell this one. */

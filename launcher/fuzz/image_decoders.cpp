@@ -225,7 +225,7 @@ void decode_log_content(const std::string &bytes)
         }
     }
 
-    const MessageLogContent content(file.descriptor(), stored.size(), log, 16 * page_size,
+    const MessageLogContent content(file.descriptor(), {stored.size(), 0}, log, 16 * page_size,
                                     "the log");
     content.verify([](std::uint64_t) {});
 }

@@ -12,6 +12,7 @@
 #include "common/host.hpp"
 #include "gather/gathering.hpp"
 #include "gather/node_gatherer.hpp"
+#include "image/image_key.hpp"
 #include "restart/place.hpp"
 
 #include <fmt/core.h>
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
     int rank = 0;
     try {
         spdlog::set_level(spdlog::level::off); /* for the agents' logs */
+        ckpt::use_image_key(ckpt::key_source_of_environment());
         rank = ckpt::restart::place_in_launch().rank;
         gather(argv[1], rank);
         become_rank(argv[1]);

@@ -45,6 +45,13 @@ struct ChunkPipeline::Slot {
     AlignedBuffer output;
     const ChunkJob *job = nullptr;
     EncodedChunk encoded;
+
+    /* Where the encoded bytes are, and so much behind them. */
+    std::span<std::byte> place(std::size_t room) const
+    {
+        std::byte *bytes = encoded.bytes.data() == input.get() ? input.get() : output.get();
+        return {bytes, encoded.bytes.size() + room};
+    }
 };
 
 /* The jobs of one run(). */
@@ -210,8 +217,8 @@ void ChunkPipeline::read_chunk(const Work &work) const
     const ChunkJob &job = *slot.job;
     Stream &stream = *work.stream;
     if (slot.capacity < job.size) {
-        slot.input = make_aligned_buffer(job.size);
-        slot.output = make_aligned_buffer(job.size);
+        slot.input = make_aligned_buffer(job.size + options_.room);
+        slot.output = make_aligned_buffer(job.size + options_.room);
         slot.capacity = job.size;
     }
     stream.source.read(stream.plan, job, {slot.input.get(), job.size});
@@ -225,7 +232,7 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
         fail("the checkpoint was cancelled");
     }
     if (work.is_read) {
-        work.stream->store({*slot.job, slot.encoded});
+        work.stream->store({*slot.job, slot.encoded, slot.place(options_.room)});
         return;
     }
     if (!compressor) {
@@ -240,7 +247,8 @@ void ChunkPipeline::do_work(const Work &work, std::optional<Compressor> &compres
         }
     }
     slot.encoded = encode_chunk({slot.input.get(), slot.job->size},
-                                {slot.output.get(), slot.capacity}, *compressor);
+                                {slot.output.get(), slot.capacity}, *compressor,
+                                options_.room == 0);
 }
 
 /* The mutex is held. */

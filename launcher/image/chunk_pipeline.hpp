@@ -36,6 +36,7 @@ namespace ckpt
 struct StoredChunk {
     const ChunkJob &job;
     EncodedChunk encoded;
+    std::span<std::byte> place; /* its bytes, and the room behind them */
 };
 
 struct PipelineOptions {
@@ -44,6 +45,8 @@ struct PipelineOptions {
     unsigned threads; /* and one more that never stores */
     std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
+    /* Bytes behind each chunk, for who stores it; then it has no checksum yet. */
+    std::size_t room = 0;
 };
 
 class ChunkPipeline

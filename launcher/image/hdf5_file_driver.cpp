@@ -113,6 +113,10 @@ herr_t driver_read(H5FD_t *base, H5FD_mem_t, hid_t, haddr_t address,
         there = std::min<haddr_t>(size, handle->end_of_file - address);
     }
     std::memset(static_cast<char *>(buffer) + there, 0, size - there);
+    if (handle->file->tables != nullptr) {
+        handle->file->tables->read(address, {static_cast<std::byte *>(buffer), there});
+        return 0;
+    }
     return read_exactly(handle->file->fd, buffer, there, address) == 0 ? 0 : -1;
 }
 
@@ -129,8 +133,14 @@ herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t, haddr_t address,
     }
     bool strikes = fault_strikes("image-write-enospc") ||
                    (file->closing && fault_strikes("image-close-enospc"));
-    int error = strikes ? ENOSPC
-                        : write_exactly(file->fd, buffer, size, address);
+    int error = 0;
+    if (strikes) {
+        error = ENOSPC;
+    } else if (file->tables != nullptr) {
+        file->tables->write(address, {static_cast<const std::byte *>(buffer), size});
+    } else {
+        error = write_exactly(file->fd, buffer, size, address);
+    }
     if (error != 0) {
         note_error(file, error);
     }
@@ -140,7 +150,8 @@ herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t, haddr_t address,
 herr_t driver_truncate(H5FD_t *base, hid_t, hbool_t)
 {
     DriverHandle *handle = handle_of(base);
-    if (handle->end_of_addresses != handle->end_of_file) {
+    /* What ends in memory does not make the file as long. */
+    if (handle->end_of_addresses != handle->end_of_file || handle->file->tables != nullptr) {
         auto size = static_cast<off_t>(handle->end_of_addresses);
         if (::ftruncate(handle->file->fd, size) < 0) {
             note_error(handle->file, errno);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "image/hdf5_support.hpp"
+#include "image/table_memory.hpp"
 
 #include <cstdint>
 
@@ -25,6 +26,8 @@ struct DriverFile {
      * the lock is free again. Null: the place has been found. */
     const void *to_place = nullptr;
     std::uint64_t placed_at = 0;
+    /* Of a sealed file: what HDF5 reads and writes is there; the file has it encrypted. */
+    TableMemory *tables = nullptr;
 };
 
 /* A file access property list for this driver. Caller holds a Hdf5Lock. */

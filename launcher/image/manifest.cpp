@@ -9,7 +9,9 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "common/json_bytes.hpp"
+#include "image/image_key.hpp"
 #include "image/json_fields.hpp"
+#include "image/sealed_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,12 @@ namespace
 {
 
 constexpr int most_ranks = 1 << 20;
+constexpr const char *seal_kind = "manifest";
+
+bool is_encrypted_piece(const Piece &piece)
+{
+    return !piece.salt.empty();
+}
 
 std::string checksum_text(std::uint64_t checksum)
 {
@@ -56,6 +64,9 @@ Json piece_json(const Piece &piece)
         json["base"] = piece.base;
         json["base_identity"] = checksum_text(piece.base_identity);
     }
+    if (!piece.salt.empty()) {
+        json["salt"] = piece.salt;
+    }
     return json;
 }
 
@@ -80,6 +91,7 @@ Piece parse_piece(const JsonFields &fields)
     piece.identity = identity_if_there(fields, "identity");
     fields.get_if_there("base", piece.base);
     piece.base_identity = identity_if_there(fields, "base_identity");
+    fields.get_if_there("salt", piece.salt);
     if (piece.file.empty() || piece.file.starts_with('.') ||
         piece.file.find('/') != std::string::npos) {
         fail("{}: '{}' is not a file name", fields.name(), piece.file);
@@ -256,13 +268,25 @@ Manifest Manifest::parse(const std::string &text, const std::string &name)
 
 void Manifest::write(const fs::path &directory) const
 {
-    write_text_file_atomically(directory / manifest_name, text(), "manifest");
+    write_text_file_atomically(directory / manifest_name, seal_text(text(), seal_kind),
+                               "manifest");
 }
 
 Manifest Manifest::load(const fs::path &directory)
 {
     fs::path path = directory / manifest_name;
-    return parse(read_own_text_file(path, "manifest"), "manifest " + path.string());
+    const std::string name = "manifest " + path.string();
+    const Manifest manifest =
+        parse(open_text(read_own_text_file(path, "manifest"), seal_kind, name), name);
+    if (image_key() && !std::ranges::all_of(manifest.pieces, &is_encrypted_piece)) {
+        fail("{} names a piece that was not made with the key", name);
+    }
+    return manifest;
+}
+
+bool Manifest::is_encrypted() const
+{
+    return std::ranges::any_of(pieces, &is_encrypted_piece);
 }
 
 } // namespace ckpt

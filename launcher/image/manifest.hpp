@@ -36,6 +36,8 @@ struct Piece {
      * 0: it has all. */
     std::uint64_t base = 0;
     std::uint64_t base_identity = 0;
+    /* Of an encrypted one: by it the manifest, which is authentic, names this very file. */
+    std::string salt = {};
 };
 
 /* How the job was started; what `ckpt restart` starts again. */
@@ -85,9 +87,13 @@ struct Manifest {
     static Manifest parse(const std::string &text, const std::string &name);
 
     /* DIRECTORY/manifest.json, mode 0600: temporary name, fsync, rename,
-     * fsync of the directory. The checkpoint exists after this. */
+     * fsync of the directory. The checkpoint exists after this. Sealed with the key of this
+     * process, if it has one (image/sealed_text.hpp), and load() then takes no other. */
     void write(const std::filesystem::path &directory) const;
     static Manifest load(const std::filesystem::path &directory);
+
+    /* Whether there is no reading it without its key. */
+    bool is_encrypted() const;
 };
 
 } // namespace ckpt

@@ -17,15 +17,15 @@
 namespace ckpt
 {
 
-MessageLogContent::MessageLogContent(int fd, std::uint64_t file_bytes,
+MessageLogContent::MessageLogContent(int fd, const ChunkFile &file,
                                      const MessageLog &log,
                                      std::uint64_t chunk_size,
-                                     std::string whose)
+                                     std::string whose, ChunkSeal seal)
     : fd_(fd), log_(log),
       chunk_size_(stream_chunk_size(log.bytes, chunk_size)),
-      whose_(std::move(whose))
+      whose_(std::move(whose)), seal_(std::move(seal))
 {
-    require_sane(file_bytes);
+    require_sane(file);
 }
 
 std::string MessageLogContent::text_of(const ChunkRecord &chunk) const
@@ -33,7 +33,7 @@ std::string MessageLogContent::text_of(const ChunkRecord &chunk) const
     return fmt::format("{}, chunk {}", whose_, chunk.index);
 }
 
-void MessageLogContent::require_sane(std::uint64_t file_bytes) const
+void MessageLogContent::require_sane(const ChunkFile &file) const
 {
     if (log_.messages > log_.bytes / sizeof(ckpt_logged_message) ||
         (log_.messages == 0) != (log_.bytes == 0)) {
@@ -44,7 +44,7 @@ void MessageLogContent::require_sane(std::uint64_t file_bytes) const
     for (const ChunkRecord &chunk : log_.chunks) {
         if (chunk.region != 0 || log_.bytes == 0 ||
             (last != nullptr && last->index >= chunk.index) ||
-            !is_sane_chunk(chunk, log_.bytes, chunk_size_, file_bytes)) {
+            !is_sane_chunk(chunk, log_.bytes, chunk_size_, file)) {
             fail("{} has an impossible record", text_of(chunk));
         }
         last = &chunk;
@@ -69,7 +69,7 @@ void MessageLogContent::read(std::span<std::byte> destination,
         thread_local ChunkBuffers buffers;
         const ChunkRecord &chunk = log_.chunks[i];
         std::span content =
-            decode_chunk(fd_, chunk, chunk_size_, buffers, text_of(chunk));
+            decode_chunk(fd_, chunk, chunk_size_, buffers, text_of(chunk), seal_);
         std::span place = destination.subspan(chunk.index * chunk_size_);
         std::ranges::copy(content.first(std::min(content.size(), place.size())),
                           place.begin());
@@ -91,7 +91,7 @@ void MessageLogContent::verify(
         std::span<const std::byte> content = zeros;
         if (next != log_.chunks.end() && next->index == at / chunk_size_) {
             content =
-                decode_chunk(fd_, *next, chunk_size_, buffers, text_of(*next));
+                decode_chunk(fd_, *next, chunk_size_, buffers, text_of(*next), seal_);
             progress(next->size);
             ++next;
         }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "image/encoded_chunk.hpp"
 #include "image/rank_image.hpp"
 
 #include <cstddef>
@@ -20,11 +21,11 @@ namespace ckpt
 class MessageLogContent
 {
   public:
-    /* fd: the node file, of `file_bytes`; chunk_size: as it has it; whose:
-     * begins the text of an error. fd and log must outlive this. Throws if the
-     * description of the log is impossible. */
-    MessageLogContent(int fd, std::uint64_t file_bytes, const MessageLog &log,
-                      std::uint64_t chunk_size, std::string whose);
+    /* fd: the node file; chunk_size: as it has it; whose: begins the text of an error; seal: of
+     * the log. fd and log must outlive this. Throws if the description of the log is
+     * impossible. */
+    MessageLogContent(int fd, const ChunkFile &file, const MessageLog &log,
+                      std::uint64_t chunk_size, std::string whose, ChunkSeal seal = {});
 
     /* Puts the log at `destination`, which has its size and is all zero. */
     void read(std::span<std::byte> destination, unsigned threads) const;
@@ -33,7 +34,7 @@ class MessageLogContent
     void verify(const std::function<void(std::uint64_t)> &progress) const;
 
   private:
-    void require_sane(std::uint64_t file_bytes) const;
+    void require_sane(const ChunkFile &file) const;
     void require_count(std::uint64_t messages) const;
     std::string text_of(const ChunkRecord &chunk) const;
 
@@ -41,6 +42,7 @@ class MessageLogContent
     const MessageLog &log_;
     const std::uint64_t chunk_size_; /* of this log */
     const std::string whose_;
+    const ChunkSeal seal_;
 };
 
 } // namespace ckpt

@@ -11,6 +11,8 @@
 #include "common/temporary_name.hpp"
 #include "image/direct_io.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/image_key.hpp"
+#include "image/sealed_tables.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -39,10 +41,17 @@ constexpr std::uint64_t writeback_part = 8u << 20;
 } // namespace
 
 NewNodeFile::NewNodeFile(const fs::path &directory, const std::string &name,
-                         bool is_direct)
+                         bool is_direct, const FileSeal *seal, std::string owner)
     : path_(directory / name), temporary_path_(temporary_name(path_)),
-      is_direct_(is_direct)
+      is_direct_(is_direct), seal_(seal), owner_(std::move(owner))
 {
+    if (seal_ != nullptr) {
+        if (owner_.size() > longest_owner || owner_.find('\n') != owner_.npos) {
+            fail("'{}' is not the name of a checkpoint", owner_);
+        }
+        version_ = sealed_version;
+        driver_.tables = &tables_;
+    }
 }
 
 void NewNodeFile::check(int error) const
@@ -192,6 +201,21 @@ void NewNodeFile::close_hdf5(std::vector<int> &ranks)
     });
 }
 
+/* HDF5 has closed its file, which is in memory but for the chunks. */
+void NewNodeFile::write_seals(NodeFileHeader &header)
+{
+    header.key = name_of_key(image_key().value());
+    header.salt = seal_->salt();
+    header.owner = owner_;
+    try {
+        write_sealed_tables(fd_.get(), header, extents_, *seal_, tables_,
+                            temporary_path_.string());
+    } catch (const Error &error) {
+        check(error.code());
+        throw;
+    }
+}
+
 NodeFileHeader NewNodeFile::seal(std::vector<int> &ranks)
 {
     close_hdf5(ranks);
@@ -202,8 +226,14 @@ NodeFileHeader NewNodeFile::seal(std::vector<int> &ranks)
     header.version = version_;
     auto end = static_cast<std::uint64_t>(status.st_size);
     header.extent_count = extents_.size();
-    header.bytes = end + extents_.size() * sizeof(Extent);
-    check(write_exactly(fd_.get(), extents_.data(), extents_.size() * sizeof(Extent), end));
+    header.seal_count = seal_ != nullptr ? count_seals(end, extents_) : 0;
+    header.bytes = end + header.seal_count * FileSeal::overhead +
+                   extents_.size() * sizeof(Extent);
+    if (seal_ != nullptr) {
+        write_seals(header);
+    }
+    check(write_exactly(fd_.get(), extents_.data(), extents_.size() * sizeof(Extent),
+                        header.extents_offset()));
     header.checksum =
         checksum_outside(fd_.get(), header.bytes, extents_, temporary_path_.string());
     std::string text = header.text();

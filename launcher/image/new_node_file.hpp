@@ -26,8 +26,10 @@ class NewNodeFile
 {
   public:
     /* is_direct: chunks are written past the page cache, where that is possible. */
+    /* seal: with which it is encrypted, for `owner`, or null. It must live longer. */
     NewNodeFile(const std::filesystem::path &directory, const std::string &name,
-                bool is_direct = false);
+                bool is_direct = false, const FileSeal *seal = nullptr,
+                std::string owner = {});
     ~NewNodeFile() { abandon(); }
 
     /* Creates it under a temporary name, mode 0600. What a crash has left of it goes. */
@@ -67,11 +69,15 @@ class NewNodeFile
     void write_direct(std::span<const std::byte> part, std::uint64_t offset);
     void start_writeback(std::uint64_t written_to);
     void open_hdf5();
+    void write_seals(NodeFileHeader &header);
     void close_hdf5(std::vector<int> &ranks);
 
     const std::filesystem::path path_;
     const std::filesystem::path temporary_path_;
     const bool is_direct_;
+    const FileSeal *const seal_;
+    const std::string owner_;
+    TableMemory tables_; /* of a sealed file */
     Fd fd_; /* open as long as the temporary file exists */
     Fd direct_; /* the same, for direct writes */
     DriverFile driver_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <type_traits>
 
 namespace ckpt
@@ -72,6 +73,13 @@ constexpr const char *header_format = "ckpt node file\n"
                                       "bytes %020" PRIu64 "\n"
                                       "extents %020" PRIu64 "\n"
                                       "checksum %016" PRIx64 "\n";
+/* What follows in the header of a sealed file. */
+constexpr const char *sealed_format = "seals %020" PRIu64 "\n"
+                                      "key %s\n"
+                                      "salt %s\n"
+                                      "checkpoint %s\n";
+constexpr const char *sealed_pattern = "seals %" SCNu64 " key %16[0-9a-f] salt %64[0-9a-f] "
+                                       "checkpoint %255[^\n]";
 
 } // namespace
 
@@ -254,8 +262,33 @@ std::string NodeFileHeader::text() const
     char buffer[header_size] = {};
     std::snprintf(buffer, sizeof(buffer), header_format, version, bytes,
                   extent_count, checksum);
+    if (is_sealed()) {
+        const std::size_t length = std::strlen(buffer);
+        std::snprintf(buffer + length, sizeof(buffer) - length, sealed_format, seal_count,
+                      key.c_str(), salt.c_str(), owner.c_str());
+    }
     return std::string(buffer, sizeof(buffer));
 }
+
+namespace
+{
+
+/* What follows the other fields; false if it is not there. */
+bool parse_seal(const std::string &text, NodeFileHeader &header)
+{
+    char key[17] = {}, salt[65] = {}, owner[longest_owner + 1] = {};
+    const std::size_t start = text.find("\nseals ");
+    const int fields = start == text.npos
+                           ? 0
+                           : std::sscanf(text.c_str() + start + 1, sealed_pattern,
+                                         &header.seal_count, key, salt, owner);
+    header.key = key;
+    header.salt = salt;
+    header.owner = owner;
+    return fields == 4;
+}
+
+} // namespace
 
 NodeFileHeader NodeFileHeader::parse(std::string_view text,
                                      const std::string &path)
@@ -275,7 +308,8 @@ NodeFileHeader NodeFileHeader::parse(std::string_view text,
              path, header.version > node_file_version ? "a newer" : "an older",
              header.version, first_node_file_version, node_file_version);
     }
-    if (fields < 4 || header.text() != text) {
+    const bool is_whole = fields == 4 && (!header.is_sealed() || parse_seal(copy, header));
+    if (!is_whole || header.text() != text) {
         fail("{}: its header is damaged", path);
     }
     return header;

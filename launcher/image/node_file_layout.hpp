@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "image/file_seal.hpp"
 #include "image/hdf5_support.hpp"
 #include "image/rank_image.hpp"
 
@@ -24,10 +25,14 @@ inline constexpr unsigned message_log_version = 2; /* message logs */
 inline constexpr unsigned lz4_version = 3;         /* chunks in LZ4 */
 inline constexpr unsigned packed_version = 4;      /* ranks with page runs */
 inline constexpr unsigned shared_version = 5;      /* shared pages */
-inline constexpr unsigned node_file_version = shared_version;
+inline constexpr unsigned sealed_version = 6;  /* encrypted with a key */
+inline constexpr unsigned node_file_version = sealed_version;
 
 /* The header fills HDF5's user block, the first bytes of the file. */
 inline constexpr std::size_t header_size = 512;
+
+/* Bytes of the name of a checkpoint that fit into it. */
+inline constexpr std::size_t longest_owner = 255;
 
 /* Bytes that hold stored chunks and nothing else. */
 struct Extent {
@@ -42,10 +47,20 @@ struct NodeFileHeader {
     std::uint64_t bytes = 0; /* of the whole file */
     std::uint64_t extent_count = 0;
     std::uint64_t checksum = 0;
+    /* Of a sealed file only (docs/encryption.md). */
+    std::uint64_t seal_count = 0;
+    std::string key;   /* its name */
+    std::string salt;  /* 64 hexadecimal digits */
+    std::string owner; /* the checkpoint: JOB/NUMBER */
 
+    bool is_sealed() const { return version >= sealed_version; }
     std::uint64_t extents_offset() const
     {
         return bytes - extent_count * sizeof(Extent);
+    }
+    std::uint64_t seals_offset() const
+    {
+        return extents_offset() - seal_count * FileSeal::overhead;
     }
     /* header_size bytes of text, filled up with NUL. */
     std::string text() const;

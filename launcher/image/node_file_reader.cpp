@@ -15,9 +15,11 @@
 #include "image/encoded_chunk.hpp"
 #include "image/hdf5_file_driver.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/image_key.hpp"
 #include "image/message_log_content.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/page_lookup.hpp"
+#include "image/sealed_tables.hpp"
 #include "image/shared_pages.hpp"
 #include "image/stream_dataset.hpp"
 
@@ -83,7 +85,7 @@ void copy_to_places(std::span<const std::byte> source, std::uint64_t address,
 
 /* Throws unless the records are in order, inside the file and of sane sizes. */
 void require_sane_chunks(const RankImage &image, std::uint64_t chunk_size,
-                         std::uint64_t file_bytes, const std::string &whose)
+                         const ChunkFile &file, const std::string &whose)
 {
     const ChunkRecord *last = nullptr;
     for (const ChunkRecord &chunk : image.chunks) {
@@ -94,8 +96,7 @@ void require_sane_chunks(const RankImage &image, std::uint64_t chunk_size,
         if (sane) {
             const ckpt_region &region = image.regions[chunk.region];
             sane = is_sane_chunk(chunk, region.end - region.start,
-                                 region_chunk_size(region, chunk_size),
-                                 file_bytes) &&
+                                 region_chunk_size(region, chunk_size), file) &&
                    image.reference(chunk.region) == nullptr;
         }
         if (!sane) {
@@ -132,7 +133,10 @@ struct NodeFileReader::Impl {
     void open_checked();
     void read_header(const ReaderOptions &options);
     void read_extents();
+    void require_key(const ReaderOptions &options);
+    void open_seals();
     void read_tables();
+    ChunkFile chunk_file() const;
     RankImage read_rank(hid_t group, const std::string &whose) const;
     void read_references(hid_t file);
     void require_bases() const;
@@ -154,6 +158,8 @@ struct NodeFileReader::Impl {
     Fd fd;
     NodeFileHeader header;
     std::vector<Extent> extents;
+    std::optional<FileSeal> seal;
+    TableMemory tables; /* of a sealed file, until they have been read */
     std::string codec;
     std::uint64_t chunk_size = 0;
     std::uint64_t identity = 0, base_identity = 0;
@@ -168,6 +174,8 @@ NodeFileReader::Impl::Impl(const fs::path &path, const ReaderOptions &options)
 {
     open_checked();
     read_header(options);
+    require_key(options);
+    open_seals();
     read_tables();
     if (base != nullptr) {
         require_bases();
@@ -236,12 +244,62 @@ void NodeFileReader::Impl::read_extents()
     }
 }
 
+/* What this process has a key for is sealed with it, and nothing else is. */
+void NodeFileReader::Impl::require_key(const ReaderOptions &options)
+{
+    const std::optional<MessageKey> &key = image_key();
+    if (!key && !header.is_sealed()) {
+        return;
+    }
+    if (!key) {
+        throw Error(fmt::format("{} is encrypted: give its key (--key)", path), EKEYREJECTED);
+    }
+    if (!header.is_sealed()) {
+        throw Error(fmt::format("{} was not made with a key, but one was given (--key)", path),
+                    EKEYREJECTED);
+    }
+    if (header.key != name_of_key(*key)) {
+        throw Error(fmt::format("{} was made with another key: with {}, not {}", path,
+                                header.key, name_of_key(*key)),
+                    EKEYREJECTED);
+    }
+    if (!options.salt.empty() && header.salt != options.salt) {
+        fail("{} is not the file that the manifest names: its salt is another one", path);
+    }
+    if (!options.owner.empty() && header.owner != options.owner) {
+        fail("{} is of checkpoint {}, not {}", path, header.owner, options.owner);
+    }
+    seal.emplace(*key, header.owner, header.salt);
+}
+
+void NodeFileReader::Impl::open_seals()
+{
+    if (!seal) {
+        return;
+    }
+    const std::uint64_t last = extents.empty()
+                                   ? header_size
+                                   : extents.back().offset + extents.back().length;
+    if (header.seal_count > header.extents_offset() / FileSeal::overhead ||
+        header.seals_offset() < last ||
+        count_seals(header.seals_offset(), extents) != header.seal_count) {
+        fail("{}: its header is damaged", path);
+    }
+    tables = read_sealed_tables(fd.get(), header, extents, *seal, path);
+}
+
+ChunkFile NodeFileReader::Impl::chunk_file() const
+{
+    return {header.bytes, seal ? FileSeal::overhead : 0};
+}
+
 /* Everything that HDF5 reads; it is closed again afterwards. */
 void NodeFileReader::Impl::read_tables()
 {
     Hdf5Lock lock;
     DriverFile driver;
     driver.fd = fd.get();
+    driver.tables = seal ? &tables : nullptr;
     try {
         Hdf5Id access = make_driver_access(driver);
         Hdf5Id file(
@@ -279,6 +337,7 @@ void NodeFileReader::Impl::read_tables()
     } catch (const Error &error) {
         fail("{} is damaged: {}", path, error.what());
     }
+    tables = {};
 }
 
 RankImage NodeFileReader::Impl::read_rank(hid_t group,
@@ -307,7 +366,7 @@ RankImage NodeFileReader::Impl::read_rank(hid_t group,
     image.message_log = describe_message_log(group);
     require_sane_image(image, whose);
     require_sane_references(image, whose);
-    require_sane_chunks(image, chunk_size, header.bytes, whose);
+    require_sane_chunks(image, chunk_size, chunk_file(), whose);
     describe_pages(group, image, whose);
     image.shared_runs = read_records<SharedRun>(group, names::shared_runs, SIZE_MAX);
     require_sane_shared_runs(image, whose);
@@ -320,7 +379,7 @@ void NodeFileReader::Impl::describe_pages(hid_t group, RankImage &image,
     image.page_runs = read_records<PageRun>(group, names::page_runs, SIZE_MAX);
     image.is_packed = !image.page_runs.empty();
     open_stream(group, names::pages, image.pages.bytes, image.pages.chunks);
-    require_sane_page_runs(image, chunk_size, header.bytes, whose);
+    require_sane_page_runs(image, chunk_size, chunk_file(), whose);
     for (const ChunkRecord &chunk : image.chunks) {
         if (image.is_packed && may_be_packed(image.regions[chunk.region])) {
             fail("{}: region {} is there twice", whose, chunk.region);
@@ -384,13 +443,21 @@ NodeFileReader::Impl::load_chunk(int rank, const ChunkRecord &chunk,
         is_of_pages(rank, chunk)
             ? stream_chunk_size(image(rank).pages.bytes, chunk_size)
             : region_chunk_size(image(rank).regions[chunk.region], chunk_size);
-    return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk));
+    const ChunkSeal sealed = {seal ? &*seal : nullptr,
+                              !seal                     ? std::string()
+                              : is_of_pages(rank, chunk) ? sealed_pages(rank)
+                                                         : sealed_memory(rank, chunk.region)};
+    return decode_chunk(fd.get(), chunk, size, buffers, text_of(rank, chunk), sealed);
 }
 
 MessageLogContent NodeFileReader::Impl::message_log(int rank) const
 {
-    return {fd.get(), header.bytes, image(rank).message_log, chunk_size,
-            fmt::format("the message log of rank {} in {}", rank, path)};
+    return {fd.get(),
+            chunk_file(),
+            image(rank).message_log,
+            chunk_size,
+            fmt::format("the message log of rank {} in {}", rank, path),
+            {seal ? &*seal : nullptr, sealed_message_log(rank)}};
 }
 
 /* Every byte of an extent must belong to a chunk, or no checksum covers it. */

@@ -38,6 +38,9 @@ struct ReaderOptions {
     unsigned threads = 0; /* 0: one for each online CPU */
     /* Checksum of the piece by the manifest; 0 is a checksum as well. */
     std::optional<std::uint64_t> checksum;
+    /* Likewise, the salt of a sealed one, and the checkpoint that it is of; empty: any. */
+    std::string salt = {};
+    std::string owner = {};
     /* What has that which the file lacks; null: then no more than its tables can be read,
      * if it lacks anything. */
     std::shared_ptr<const NodeFileReader> base = nullptr;

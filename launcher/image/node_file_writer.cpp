@@ -10,7 +10,11 @@
 #include "common/parallel.hpp"
 #include "image/codec_choice.hpp"
 #include "image/connections.hpp"
+#include "image/direct_io.hpp"
+#include "image/encoded_chunk.hpp"
+#include "image/file_seal.hpp"
 #include "image/hdf5_objects.hpp"
+#include "image/image_key.hpp"
 #include "image/memory_datasets.hpp"
 #include "image/message_log_dataset.hpp"
 #include "image/message_log_file.hpp"
@@ -67,9 +71,24 @@ void write_tables(hid_t group, const RankImage &image)
     write_text(group, names::summary, image.summary);
 }
 
+/* The name of the checkpoint whose directory it is. */
+std::string owner_of(const fs::path &directory)
+{
+    const fs::path path = fs::absolute(directory).lexically_normal();
+    const fs::path own = path.has_filename() ? path : path.parent_path();
+    return fmt::format("{}/{}", own.parent_path().filename().string(), own.filename().string());
+}
+
+std::optional<FileSeal> make_seal(const std::string &owner)
+{
+    return image_key() ? std::make_optional<FileSeal>(*image_key(), owner) : std::nullopt;
+}
+
 /* A rank on its way into the file. */
 struct RankGroup {
     explicit RankGroup(RankImage &image) : image(image) {}
+
+    int rank() const { return std::max(0, image.snapshot.rank); }
 
     RankImage &image;
     Hdf5Id group;
@@ -114,6 +133,7 @@ struct NodeFileWriter::Impl {
     void close(RankGroup &place);
     void require_version_of(const RankImage &image);
     void count(Begun &begun);
+    StoredChunk sealed(const RankGroup &place, const StoredChunk &chunk) const;
     using ReadChunk = std::function<void(std::span<std::byte>)>;
     void store_message_log(int rank, std::uint64_t bytes, const ReadChunk &read,
                            const std::function<std::uint64_t()> &messages);
@@ -128,6 +148,7 @@ struct NodeFileWriter::Impl {
     WriteLimit write_limit;
     std::atomic<bool> cancelled{false};
 
+    const std::optional<FileSeal> seal; /* if this process has a key */
     NewNodeFile file;
     std::optional<CodecChoice> choice; /* of the codec auto */
     std::optional<Stopwatch> writing;  /* since the first chunk */
@@ -145,8 +166,9 @@ struct NodeFileWriter::Impl {
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,
                            const WriterOptions &options)
     : host(host), options(options), write_limit(options.write_limit),
+      seal(make_seal(owner_of(directory))),
       file(directory, options.file.empty() ? node_file_name(host) : options.file,
-           options.is_direct)
+           options.is_direct, seal ? &*seal : nullptr, owner_of(directory))
 {
     if (this->options.threads == 0) {
         this->options.threads = online_cpus();
@@ -176,7 +198,8 @@ void NodeFileWriter::Impl::create()
         prepare_choice();
     }
     pipeline.emplace(PipelineOptions{options.codec, choice ? &*choice : nullptr,
-                                     options.threads, options.chunk_size, &cancelled});
+                                     options.threads, options.chunk_size, &cancelled,
+                                     seal ? FileSeal::overhead : 0});
     file.open([this](hid_t root) { describe(root); });
 }
 
@@ -251,8 +274,21 @@ std::unique_ptr<Begun> NodeFileWriter::Impl::take(int rank)
     return taken;
 }
 
-void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &chunk)
+/* The chunk as it goes to the file. */
+StoredChunk NodeFileWriter::Impl::sealed(const RankGroup &place, const StoredChunk &chunk) const
 {
+    if (!seal) {
+        return chunk;
+    }
+    const ChunkJob &job = chunk.job;
+    const ChunkSeal as = {&*seal, job.is_packed ? sealed_pages(place.rank())
+                                                : sealed_memory(place.rank(), job.region)};
+    return {job, seal_chunk(chunk.encoded, chunk.place, as, job.index), chunk.place};
+}
+
+void NodeFileWriter::Impl::store(RankGroup &place, const StoredChunk &encoded)
+{
+    const StoredChunk chunk = sealed(place, encoded);
     write_limit.wait(chunk.encoded.bytes.size(), cancelled);
     ChunkRecord record{};
     file.with_hdf5([&] {
@@ -323,7 +359,7 @@ void NodeFileWriter::Impl::store_message_log(
     const std::function<std::uint64_t()> &messages)
 {
     std::uint64_t size = stream_chunk_size(bytes, options.chunk_size);
-    std::vector<std::byte> plain(size), output(size);
+    std::vector<std::byte> plain(size), output(size), place(size + FileSeal::overhead);
     Compressor compressor(options.codec, pipeline->options().choice);
     Hdf5Id group;
     std::optional<MessageLogDataset> dataset;
@@ -337,6 +373,9 @@ void NodeFileWriter::Impl::store_message_log(
         }
         read(plain);
         EncodedChunk chunk = encode_chunk(plain, output, compressor);
+        if (seal && !chunk.bytes.empty()) {
+            chunk = seal_chunk(chunk, place, {&*seal, sealed_message_log(rank)}, i);
+        }
         write_limit.wait(chunk.bytes.size(), cancelled);
         std::optional<ChunkRecord> record;
         file.with_hdf5([&] { record = dataset->place(i, chunk); });
@@ -518,7 +557,8 @@ Piece NodeFileWriter::commit()
             impl_->shared.any() || impl_->connections.any(),
             impl_->options.identity,
             impl_->options.base.checkpoint,
-            impl_->options.base.identity};
+            impl_->options.base.identity,
+            header.salt};
 }
 
 void NodeFileWriter::abandon() noexcept

@@ -8,7 +8,9 @@
 #include "common/files.hpp"
 #include "common/json_bytes.hpp"
 #include "image/job_directory.hpp"
+#include "image/image_key.hpp"
 #include "image/json_fields.hpp"
+#include "image/sealed_text.hpp"
 
 #include <fmt/core.h>
 
@@ -29,6 +31,7 @@ namespace
 constexpr int record_version = 1;
 constexpr const char *directory_name = "nodes";
 constexpr const char *ending = ".json";
+constexpr const char *what = "record of a checkpoint";
 
 fs::path record_path(const fs::path &job, std::uint64_t number)
 {
@@ -60,8 +63,8 @@ void NodeRecord::write(const fs::path &job) const
 
     make_job_directory(job);
     make_private_directory(job / directory_name);
-    write_text_file_atomically(record_path(job, manifest.number), dump_json(json, 1) + "\n",
-                               "record of a checkpoint");
+    write_text_file_atomically(record_path(job, manifest.number),
+                               seal_text(dump_json(json, 1) + "\n", what), what);
 }
 
 NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
@@ -72,7 +75,7 @@ NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
     int version = 0;
 
     const auto fields =
-        JsonFields::parse(read_own_text_file(path, "record of a checkpoint"), name);
+        JsonFields::parse(open_text(read_own_text_file(path, what), what, name), name);
     fields.get("format", version);
     if (version != record_version) {
         fail("{} has version {}; this program reads version {}", name, version,
@@ -85,8 +88,10 @@ NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
     record.directory = directory;
     fields.get("protection", record.protection);
     record.manifest = Manifest::parse(dump_json(manifest), name);
-    if (record.manifest.number != number) {
-        fail("{} is that of checkpoint {}", name, record.manifest.number);
+    const bool is_of_job =
+        !image_key() || record.manifest.job == fs::absolute(job).lexically_normal().filename();
+    if (record.manifest.number != number || !is_of_job) {
+        fail("{} is that of checkpoint {}/{}", name, record.manifest.job, record.manifest.number);
     }
     return record;
 }

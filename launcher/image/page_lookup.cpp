@@ -153,7 +153,7 @@ PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges
 }
 
 void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
-                            std::uint64_t file_bytes, const std::string &whose)
+                            const ChunkFile &file, const std::string &whose)
 {
     std::uint64_t last_end = 0, position = 0;
     auto region = image.regions.begin();
@@ -181,7 +181,7 @@ void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
     for (const ChunkRecord &chunk : image.pages.chunks) {
         if (chunk.region != 0 || (last != nullptr && last->index >= chunk.index) ||
             !is_sane_chunk(chunk, image.pages.bytes,
-                           stream_chunk_size(image.pages.bytes, chunk_size), file_bytes)) {
+                           stream_chunk_size(image.pages.bytes, chunk_size), file)) {
             fail("{}: chunk {} of its pages has an impossible record", whose, chunk.index);
         }
         last = &chunk;

@@ -42,7 +42,7 @@ PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges
 /* Throws Error, beginning with `whose`, unless the runs are in order, in regions that
  * may_be_packed(), and their data fill the pages. */
 void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
-                            std::uint64_t file_bytes, const std::string &whose);
+                            const ChunkFile &file, const std::string &whose);
 
 /* Throws Error, beginning with `whose`, unless what the image inherits is in the base. */
 void require_base(const RankImage &image, const RankImage &base,

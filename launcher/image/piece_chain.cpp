@@ -6,6 +6,7 @@
 #include "image/piece_chain.hpp"
 
 #include "common/error.hpp"
+#include "image/image_key.hpp"
 #include "image/store.hpp"
 
 #include <algorithm>
@@ -42,6 +43,8 @@ NodeFileReader open_piece(const fs::path &directory, const Manifest &manifest,
     ReaderOptions options;
     options.threads = threads;
     options.checksum = piece.checksum;
+    options.salt = piece.salt;
+    options.owner = fmt::format("{}/{}", manifest.job, checkpoint_directory_name(manifest.number));
     if (piece.base != 0) {
         fs::path beside =
             fs::canonical(directory).parent_path() / checkpoint_directory_name(piece.base);
@@ -50,7 +53,8 @@ NodeFileReader open_piece(const fs::path &directory, const Manifest &manifest,
         }
         Manifest base = Manifest::load(beside);
         const Piece *under = base_of(piece, base);
-        if (under == nullptr || base.number != piece.base) {
+        const bool is_of_job = !image_key() || base.job == manifest.job;
+        if (under == nullptr || base.number != piece.base || !is_of_job) {
             fail_without_base(manifest, piece);
         }
         options.base = std::make_shared<const NodeFileReader>(

@@ -59,7 +59,8 @@ class OrderedReader
         : path_(path), bytes_(piece.bytes), fd_(open_file(path, O_RDONLY, 0, "piece")),
           buffer_(block_size)
     {
-        const NodeFileReader reader(path, {.threads = 1, .checksum = piece.checksum});
+        const NodeFileReader reader(
+            path, {.threads = 1, .checksum = piece.checksum, .salt = piece.salt});
         if (reader.bytes() != piece.bytes) {
             fail("{} has {} bytes, not {}", path.string(), reader.bytes(), piece.bytes);
         }
@@ -122,7 +123,8 @@ void PieceCopy::run()
     copy.sync();
     copy.leave_cache();
     /* Its tables, too, are what the manifest says. */
-    (void)NodeFileReader(copy.temporary(), {.threads = 1, .checksum = piece_.checksum});
+    (void)NodeFileReader(copy.temporary(),
+                         {.threads = 1, .checksum = piece_.checksum, .salt = piece_.salt});
     copy.publish();
 }
 

@@ -254,13 +254,15 @@ PageRanges content_of(const RankImage &image, std::uint32_t region,
 }
 
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
-                   std::uint64_t chunk_size, std::uint64_t file_bytes)
+                   std::uint64_t chunk_size, const ChunkFile &file)
 {
-    return chunk.index <= (length - 1) / chunk_size && chunk.size > 0 &&
-           chunk.size <= chunk_size && chunk.coding <= ChunkCoding::lz4 &&
-           (chunk.coding != ChunkCoding::plain || chunk.size == chunk_size) &&
-           chunk.offset <= file_bytes &&
-           chunk.size <= file_bytes - chunk.offset;
+    const std::uint64_t size = chunk.size - std::min<std::uint64_t>(chunk.size, file.overhead);
+
+    return chunk.index <= (length - 1) / chunk_size && size > 0 &&
+           size <= chunk_size && chunk.coding <= ChunkCoding::lz4 &&
+           (chunk.coding != ChunkCoding::plain || size == chunk_size) &&
+           chunk.offset <= file.bytes &&
+           chunk.size <= file.bytes - chunk.offset;
 }
 
 std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size)

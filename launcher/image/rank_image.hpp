@@ -139,10 +139,16 @@ PageRanges shared_ranges(const RankImage &image);
 PageRanges content_of(const RankImage &image, std::uint32_t region,
                       std::uint64_t chunk_size);
 
+/* The file in which chunks are. */
+struct ChunkFile {
+    std::uint64_t bytes;    /* of all of it */
+    std::uint64_t overhead; /* bytes that each stored chunk has because it is sealed */
+};
+
 /* Whether a chunk of something that has `length` bytes (not 0), in chunks of
- * `chunk_size`, can be in a file of `file_bytes`. */
+ * `chunk_size`, can be in a file. */
 bool is_sane_chunk(const ChunkRecord &chunk, std::uint64_t length,
-                   std::uint64_t chunk_size, std::uint64_t file_bytes);
+                   std::uint64_t chunk_size, const ChunkFile &file);
 
 /* Bytes of one chunk of a message log, or of pages, of `bytes`. */
 std::uint64_t stream_chunk_size(std::uint64_t bytes, std::uint64_t chunk_size);

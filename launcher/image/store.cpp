@@ -11,6 +11,7 @@
 #include "common/host.hpp"
 #include "common/json_bytes.hpp"
 #include "common/processes.hpp"
+#include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "image/job_owner.hpp"
 #include "image/json_fields.hpp"
@@ -90,6 +91,17 @@ void require_pieces(const Manifest &manifest, const fs::path &directory)
     }
 }
 
+/* One that was sealed with the key is the one that it is called: a whole checkpoint in the
+ * place of another one is authentic, too. number: 0 for a copy under another name. */
+void require_place(const Manifest &manifest, const std::string &job, std::uint64_t number)
+{
+    if (image_key() && number != 0 && (manifest.job != job || manifest.number != number)) {
+        throw Error(fmt::format("it is checkpoint {}/{}, in the place of {}/{}", manifest.job,
+                                manifest.number, job, number),
+                    EKEYREJECTED);
+    }
+}
+
 void make_useless(Checkpoint &checkpoint, Checkpoint::State state, const std::string &reason)
 {
     checkpoint.state = state;
@@ -109,6 +121,7 @@ Checkpoint inspect(const std::string &job, std::uint64_t number,
     }
     try {
         checkpoint.manifest = Manifest::load(directory);
+        require_place(*checkpoint.manifest, job, number);
         require_pieces(*checkpoint.manifest, directory);
         checkpoint.state = Checkpoint::State::committed;
     } catch (const Error &error) {
@@ -198,6 +211,17 @@ std::optional<Checkpoint> newest_of(const std::vector<Checkpoint> &checkpoints)
         }
     }
     return std::nullopt;
+}
+
+/* What is wrong with the newest one, for a message that there is none. */
+std::string why_none(const std::vector<Checkpoint> &checkpoints)
+{
+    for (auto it = checkpoints.rbegin(); it != checkpoints.rend(); ++it) {
+        if (it->is_useless()) {
+            return fmt::format(": {} cannot be used: {}", it->name(), it->reason);
+        }
+    }
+    return {};
 }
 
 /* A checkpoint given as a path: DIR/JOB/NUMBER, or a copy of it under any
@@ -453,8 +477,11 @@ Checkpoint Store::resolve(const std::string &word) const
     if (word.empty()) {
         std::optional<Checkpoint> newest = newest_committed();
         if (!newest) {
-            fail_not_found("there is no committed checkpoint in {}",
-                           directory_.string());
+            std::string why;
+            for (const std::string &job : jobs()) {
+                why = why.empty() ? why_none(checkpoints(job)) : why;
+            }
+            fail_not_found("there is no committed checkpoint in {}{}", directory_.string(), why);
         }
         return *newest;
     }
@@ -479,8 +506,8 @@ Checkpoint Store::resolve_in_job(const std::string &job,
     if (rest.empty()) {
         std::optional<Checkpoint> newest = newest_committed(job);
         if (!newest) {
-            fail_not_found("job {} has no committed checkpoint in {}", job,
-                           directory_.string());
+            fail_not_found("job {} has no committed checkpoint in {}{}", job,
+                           directory_.string(), why_none(checkpoints(job)));
         }
         return *newest;
     }

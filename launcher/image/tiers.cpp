@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "image/job_owner.hpp"
+#include "image/image_key.hpp"
 #include "image/node_record.hpp"
 
 #include <algorithm>
@@ -172,8 +173,13 @@ std::vector<TierCheckpoint> Tiers::checkpoints(const std::string &job) const
             }
         }
     }
-    for (Checkpoint &checkpoint : on_nodes(job)) {
-        TierCheckpoint &there = by_number[checkpoint.number];
+    for (Checkpoint &checkpoint : notes(job)) {
+        const auto [entry, is_new] = by_number.try_emplace(checkpoint.number);
+        TierCheckpoint &there = entry->second;
+        if (checkpoint.is_useless()) {
+            there.checkpoint = is_new ? std::move(checkpoint) : there.checkpoint;
+            continue;
+        }
         if (!there.is_in_fast && !there.is_in_slow) {
             there.checkpoint = checkpoint;
         }
@@ -198,25 +204,52 @@ std::optional<Checkpoint> Tiers::newest_committed(const std::string &job) const
     return newest;
 }
 
+namespace
+{
+
+/* Of a checkpoint on the nodes, by the note of it. */
+Checkpoint noted(NodeRecord record)
+{
+    Checkpoint checkpoint;
+    checkpoint.job = record.manifest.job;
+    checkpoint.number = record.manifest.number;
+    checkpoint.manifest = std::move(record.manifest);
+    checkpoint.directory = std::move(record.directory);
+    checkpoint.state = Checkpoint::State::committed;
+    checkpoint.is_on_nodes = true;
+    return checkpoint;
+}
+
+} // namespace
+
 /* What is noted of a job's checkpoints on the nodes, by rising number. A note that cannot be
- * read is none. */
-std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
+ * read is none: it may just be going. But if there is a key, one that was not made with it is an
+ * unreadable checkpoint, of which nothing is known. */
+std::vector<Checkpoint> Tiers::notes(const std::string &job) const
 {
     std::vector<Checkpoint> found;
     for (std::uint64_t number : NodeRecord::numbers(records(job))) {
         try {
-            NodeRecord record = NodeRecord::load(records(job), number);
-            Checkpoint checkpoint;
-            checkpoint.manifest = std::move(record.manifest);
-            checkpoint.job = job;
-            checkpoint.number = number;
-            checkpoint.directory = std::move(record.directory);
-            checkpoint.state = Checkpoint::State::committed;
-            checkpoint.is_on_nodes = true;
-            found.push_back(std::move(checkpoint));
-        } catch (const Error &) { /* it may just be going */
+            found.push_back(noted(NodeRecord::load(records(job), number)));
+            found.back().job = job;
+        } catch (const Error &error) {
+            if (image_key() && error.code() != ENOENT) {
+                Checkpoint &refused = found.emplace_back();
+                refused.job = job;
+                refused.number = number;
+                refused.state = Checkpoint::State::unreadable;
+                refused.reason = error.what();
+            }
         }
     }
+    return found;
+}
+
+/* Those that may be of use. */
+std::vector<Checkpoint> Tiers::on_nodes(const std::string &job) const
+{
+    std::vector<Checkpoint> found = notes(job);
+    std::erase_if(found, [](const Checkpoint &checkpoint) { return checkpoint.is_useless(); });
     return found;
 }
 

@@ -65,6 +65,7 @@ class Tiers
     }
 
   private:
+    std::vector<Checkpoint> notes(const std::string &job) const;
     std::vector<Checkpoint> on_nodes(const std::string &job) const;
     std::optional<Checkpoint> resolve_on_nodes(const std::string &word) const;
 

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "common/memory.hpp"
 #include "common/parallel.hpp"
+#include "image/image_key.hpp"
 #include "image/manifest.hpp"
 #include "image/piece_chain.hpp"
 #include "restart/meeting.hpp"
@@ -95,6 +96,17 @@ void require_rank_count(const Manifest &manifest, const Place &place)
     }
 }
 
+/* The one that the command has chosen, for all ranks: another authentic one may be in its place
+ * meanwhile. */
+void require_checkpoint(const Manifest &manifest)
+{
+    const char *salt = std::getenv("CKPT_RESTART_SALT");
+    if (ckpt::image_key() && salt != nullptr && manifest.pieces.front().salt != salt) {
+        fail("checkpoint {}/{} is not the one that was to be restarted", manifest.job,
+             manifest.number);
+    }
+}
+
 /* Ranks of a node read at the same time: they share its CPUs. */
 unsigned reading_threads(const Place &place)
 {
@@ -128,6 +140,7 @@ Place place_of(const Manifest &manifest, const Place &in_launch)
 {
     std::uint64_t started = now();
     Manifest manifest = Manifest::load(directory);
+    require_checkpoint(manifest);
     const Place place = place_of(manifest, in_launch);
     require_rank_count(manifest, place);
     const ckpt::Piece &piece = manifest.piece_of(place.rank);
@@ -163,6 +176,7 @@ int main(int argc, char **argv)
         execute_without_preloaded(argv);
         ckpt_tell_started();
         ckpt::spare_address_space();
+        ckpt::use_image_key(ckpt::key_source_of_environment());
         place = ckpt::restart::place_in_launch();
         restart(argv[1], place, argv);
     } catch (const std::exception &error) {

@@ -5,10 +5,11 @@
  *
  * Usage: image_throughput DIRECTORY [MIB] [CODEC[,CODEC...]] [ROUNDS] [CONTENT]
  *
- * The codecs take turns. CONTENT: random; text, of which hardly anything is left;
+ * The codecs take turns; one with "+key" is that with encryption. CONTENT: random; text, of which hardly anything is left;
  * numbers, doubles of a smooth field with some noise; or mixed, a third of each.
  */
 #include "config.h"
+#include "image/image_key.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
 
@@ -104,12 +105,20 @@ void fill(std::span<std::byte> bytes, std::string_view content)
     }
 }
 
-std::vector<Codec> parse_codecs(const std::string &list)
+struct Choice {
+    Codec codec;
+    bool has_key;
+};
+
+std::vector<Choice> parse_codecs(const std::string &list)
 {
-    std::vector<Codec> codecs;
+    constexpr std::string_view mark = "+key";
+    std::vector<Choice> codecs;
     std::istringstream names(list);
     for (std::string name; std::getline(names, name, ',');) {
-        codecs.push_back(Codec::parse(name));
+        const bool has_key = name.ends_with(mark);
+        name.resize(name.size() - (has_key ? mark.size() : 0));
+        codecs.push_back({Codec::parse(name), has_key});
     }
     return codecs;
 }
@@ -128,7 +137,8 @@ int main(int argc, char **argv)
                        << 20;
     int rounds = argc > 4 ? std::atoi(argv[4]) : 3;
     std::string content = argc > 5 ? argv[5] : "random";
-    std::vector<Codec> codecs = parse_codecs(argc > 3 ? argv[3] : "zstd");
+    const MessageKey key = MessageKey::make();
+    std::vector<Choice> codecs = parse_codecs(argc > 3 ? argv[3] : "zstd");
     WriterOptions options;
     FileIdentities identities;
     WriteRate write_rate;
@@ -147,9 +157,10 @@ int main(int argc, char **argv)
     std::vector<std::byte> bytes(size);
     fill(bytes, content);
     for (int i = 0; i < rounds; i++) {
-        for (const Codec &codec : codecs) {
+        for (const auto &[codec, has_key] : codecs) {
             options.codec = codec;
-            fmt::print("{:8} ", codec.text());
+            use_this_image_key(has_key ? std::optional(key) : std::nullopt);
+            fmt::print("{:8}{} ", codec.text(), has_key ? "+key" : "    ");
             run_round(argv[1], child, bytes, options);
         }
     }

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 #include "image/change_tracker.hpp"
+#include "image/image_key.hpp"
 #include "image/node_file_reader.hpp"
 #include "image/node_file_writer.hpp"
 #include "image/piece_chain.hpp"
@@ -42,6 +43,9 @@ class Chain : public testing::TestWithParam<const char *>
   protected:
     Chain() : store(scratch.path())
     {
+        if (has_key()) {
+            use_this_image_key(MessageKey::make());
+        }
         memory.push_back(own.map(big));
         memory.push_back(own.map(small));
         if (has_many_regions()) {
@@ -57,6 +61,8 @@ class Chain : public testing::TestWithParam<const char *>
         changes = std::make_shared<WatchedChanges>(
             ::getpid(), PageWatch(::getpid(), std::move(descriptor)));
     }
+
+    ~Chain() override { use_this_image_key(std::nullopt); }
 
     /* Saves a checkpoint on top of another one; 0: with all. */
     void save(std::uint64_t base, unsigned long identity)
@@ -90,10 +96,11 @@ class Chain : public testing::TestWithParam<const char *>
 
     static Codec codec()
     {
-        return Codec::parse(shares_pages() || has_many_regions() ? "none" : GetParam());
+        return Codec::parse(shares_pages() || has_many_regions() || has_key() ? "none" : GetParam());
     }
     /* Pages that are alike are stored once, and many are. */
     static bool shares_pages() { return GetParam() == std::string("shared"); }
+    static bool has_key() { return GetParam() == std::string("encrypted"); }
     static bool has_many_regions() { return GetParam() == std::string("many"); }
 
     NodeFileReader open(std::uint64_t number) const { return open_in(store, number); }
@@ -192,7 +199,7 @@ class Chain : public testing::TestWithParam<const char *>
 };
 
 INSTANTIATE_TEST_SUITE_P(Codec, Chain, testing::Values("none", "lz4", "zstd", "auto", "shared",
-                                                "many"),
+                                                "many", "encrypted"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

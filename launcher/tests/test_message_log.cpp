@@ -401,7 +401,7 @@ TEST_F(LogInImage, AWrongDescriptionIsRefused)
         std::vector<std::byte> bytes(right.bytes);
         std::string when_read, when_verified;
         std::string when_opened = error_of([&] {
-            MessageLogContent content(fd.get(), file_bytes, log,
+            MessageLogContent content(fd.get(), {file_bytes, 0}, log,
                                       options.chunk_size, "the log");
             when_read = error_of([&] { content.read(bytes, 2); });
             when_verified = error_of([&] { content.verify([](auto) {}); });
