@@ -201,7 +201,12 @@ void Agent::coordinate()
     }
     coordinator_ = std::make_unique<Coordinator>(
         settings_, worker_, *facts_, rank_count_,
-        [this](ClientId client, const control::Reply &reply) { answer(client, reply); });
+        [this](ClientId client, const control::Reply &reply) { answer(client, reply); },
+        [this](const std::string &checkpoint) {
+            if (supervisor_) {
+                supervisor_->ends_behind(checkpoint);
+            }
+        });
     local_.attach(coordinator_.get());
     if (supervisor_) {
         supervisor_->coordinates();

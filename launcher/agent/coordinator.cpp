@@ -79,8 +79,9 @@ std::string name_part(std::string text)
 
 Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          const LaunchFacts &facts, int rank_count,
-                         Answer answer)
+                         Answer answer, Ends ends)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
+      ends_(std::move(ends)),
       facts_(facts), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),

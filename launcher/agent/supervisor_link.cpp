@@ -119,6 +119,9 @@ void SupervisorLink::introduce()
     if (coordinates_) {
         coordinates();
     }
+    if (!ends_behind_.empty()) {
+        ends_behind(ends_behind_);
+    }
 }
 
 void SupervisorLink::order(const json &frame)
@@ -262,6 +265,12 @@ void SupervisorLink::coordinates()
 {
     coordinates_ = true;
     send({{"type", "coordinates"}});
+}
+
+void SupervisorLink::ends_behind(const std::string &checkpoint)
+{
+    ends_behind_ = checkpoint;
+    send({{"type", "ends"}, {"checkpoint", checkpoint}});
 }
 
 void SupervisorLink::tick(Time now)

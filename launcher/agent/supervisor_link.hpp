@@ -49,6 +49,8 @@ class SupervisorLink
     void salvage(const SalvageNews &news);
     /* This is the agent that coordinates: it can be asked for checkpoints. */
     void coordinates();
+    /* All ranks are about to be ended, behind this checkpoint, as somebody has asked. */
+    void ends_behind(const std::string &checkpoint);
 
     /* This agent ends because there is nothing left to do. */
     void leave() { send({{"type", "leave"}}); }
@@ -88,6 +90,7 @@ class SupervisorLink
     std::set<int> stopped_; /* ranks, by a signal */
     std::optional<SalvageNews> salvage_; /* the last ones */
     bool coordinates_ = false;
+    std::string ends_behind_; /* name of a checkpoint; empty: nobody has asked for the end */
     Time next_look_;
 };
 

@@ -412,6 +412,14 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
     if (!last.name) { /* it has ended meanwhile */
         return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
     }
+    nodes_are_free(last);
+    if (last.purpose == LastCheckpoint::For::end) {
+        fmt::print(stderr, "ckpt: the job was ended, as it was asked for; ckpt restart {} goes "
+                           "on from there\n",
+                   *last.name);
+        code = exit_resume;
+        return std::nullopt;
+    }
     if (!last.nodes.empty()) {
         nodes_.use_only(last.nodes);
     } else if (last.purpose == LastCheckpoint::For::migration) {
@@ -421,6 +429,22 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
         return std::nullopt;
     }
     return start_again(checkpoint_to_restart());
+}
+
+void JobRun::await_last_agent() const
+{
+    if (auto tiers = Tiers::open(options_.directories)) {
+        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
+    }
+}
+
+/* Whoever has asked for that can go on. */
+void JobRun::nodes_are_free(const LastCheckpoint &last)
+{
+    await_last_agent();
+    if (last.client != 0) {
+        requests_->reply(last.client, last.answer);
+    }
 }
 
 Prospects JobRun::prospects() const
@@ -434,9 +458,7 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
     const bool is_once_more =
         last_ > 0 && newest_number(options_.directories, options_.job) == last_;
 
-    if (auto tiers = Tiers::open(options_.directories)) {
-        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
-    }
+    await_last_agent();
     try {
         return newest_usable(options_.directories, options_.job,
                              prospects(),

@@ -65,6 +65,7 @@ class JobRun
     void prepare_gathering(const Checkpoint &checkpoint);
     bool could_not_gather();
     Ending launch(const Invocation &invocation);
+    void await_last_agent() const;
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
@@ -75,6 +76,7 @@ class JobRun
     Failure cause_of(const Ending &ending);
     bool has_enough_nodes() const;
     bool rest(std::chrono::milliseconds time);
+    void nodes_are_free(const LastCheckpoint &last);
     bool wait_until_resumed();
     void choose_recovery();
     std::string obstacle(const std::string &from, const std::string &to) const;

@@ -25,12 +25,13 @@ namespace ckpt::cli
 
 /* A last checkpoint, behind which nothing of the launch runs on. */
 struct LastCheckpoint {
-    enum class For { warning, swap, migration } purpose;
+    enum class For { warning, swap, migration, end } purpose;
     int signal = 0;                     /* that has asked for it, or ... */
     std::uint64_t client = 0;           /* the command that has; 0: none */
     std::string from, to;               /* nodes, for a migration, or ... */
     std::vector<std::string> nodes;     /* those that it may be on */
     std::optional<std::string> name;    /* when it exists */
+    control::Reply answer;              /* then: for the command, when the nodes are free */
 };
 
 /* How a launch has ended. */
@@ -85,6 +86,9 @@ class SupervisedLaunch
     void wish(LastCheckpoint last);
     void ask();
     void answered(const control::Reply &reply);
+    void saved(const std::string &name);
+    void ask_for_news();
+    void await_nodes();
     void lost_agent();
     void given_up(const std::string &why);
     void step(Time now);

@@ -29,9 +29,9 @@ constexpr auto time_for_proof = std::chrono::seconds(4);
 } // namespace
 
 Supervisor::Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
-                       std::uint64_t incarnation, LaunchWatch &watch)
-    : loop_(loop), file_(std::move(file)), watch_(watch), host_(std::move(host)),
-      socket_(0), proof_(loop, [this] { prove(); })
+                       std::uint64_t incarnation, LaunchWatch &watch, Ends ends)
+    : loop_(loop), file_(std::move(file)), watch_(watch), ends_(std::move(ends)),
+      host_(std::move(host)), socket_(0), proof_(loop, [this] { prove(); })
 {
     table_.key = MessageKey::make();
     table_.incarnation = incarnation;
@@ -122,6 +122,10 @@ void Supervisor::said(Agent &agent, const json &frame)
 
     if (type == "coordinates") {
         agent.coordinates = true;
+        return;
+    }
+    if (type == "ends") {
+        ends_(frame.at("checkpoint"));
         return;
     }
     if (type == "reply") {
@@ -366,6 +370,11 @@ bool Supervisor::awaits_status() const
 
     return may_tell && failure && failure->kind == Failure::Kind::rank_ended &&
            !failure->status;
+}
+
+bool Supervisor::has_agents() const
+{
+    return std::ranges::any_of(agents_, &Agent::is_connected);
 }
 
 bool Supervisor::has_ranks() const

@@ -31,13 +31,15 @@ class Supervisor
 {
   public:
     using Answer = std::function<void(const control::Reply &)>;
+    using Ends = std::function<void(const std::string &checkpoint)>;
 
     /*
-     * Listens, and says where in `file`. watch: is told what becomes of ranks. Throws Error.
+     * Listens, and says where in `file`. watch: is told what becomes of ranks. ends: that
+     * all ranks are about to be ended behind a checkpoint, on request. Throws Error.
      * `loop` and `watch` must live longer.
      */
     Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
-               std::uint64_t incarnation, LaunchWatch &watch);
+               std::uint64_t incarnation, LaunchWatch &watch, Ends ends);
     ~Supervisor(); /* removes the file */
 
     /* SIGKILL to all ranks, by their agents. */
@@ -54,6 +56,8 @@ class Supervisor
     bool awaits_status() const;
     /* The rank that a process of this node is, as far as agents have told. */
     std::optional<int> rank_of(pid_t process) const;
+    /* Agents have yet to go. */
+    bool has_agents() const;
     /* There are ranks, of agents that are connected, on nodes that are not lost. */
     bool has_ranks() const;
     /* Nodes of which the agent has gone without having told so, and none has come since. */
@@ -97,6 +101,7 @@ class Supervisor
     EventLoop &loop_;
     std::filesystem::path file_;
     LaunchWatch &watch_;
+    Ends ends_;
     Refusals refusals_;
     std::list<Agent> agents_;
     bool is_ending_ = false;
