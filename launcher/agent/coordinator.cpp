@@ -509,7 +509,9 @@ control::Progress Coordinator::progress(Time now) const
     progress.number = attempt_.number;
     progress.ranks_done = machine_.ranks_done();
     progress.rank_count = machine_.rank_count();
-    progress.bytes_done = attempt_.memory;
+    for (const Node *node : attempt_.writing) {
+        progress.bytes_done += node == nullptr ? 0 : node->saved(attempt_.directory);
+    }
     progress.seconds = machine_.elapsed(now);
     return progress;
 }

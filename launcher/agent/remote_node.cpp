@@ -74,6 +74,9 @@ void RemoteNode::on_frame(const json &frame)
         pages_.erase(rank);
     } else if (type == "captured") {
         events_.captured(rank_of(frame));
+    } else if (type == "saved") {
+        frame.at("directory").get_to(saved_in_);
+        frame.at("bytes").get_to(saved_);
     } else if (type == "written") {
         events_.written(*this, {piece_from(frame.at("piece")), frame.at("memory"),
                                 frame.at("standing"), frame.at("faults")});
@@ -175,6 +178,11 @@ void RemoteNode::add_to_piece(int rank, std::uint64_t snapshot)
 void RemoteNode::close_piece(const std::vector<int> &ranks)
 {
     stream_->send({{"type", "close_piece"}, {"ranks", ranks}});
+}
+
+std::uint64_t RemoteNode::saved(const std::filesystem::path &directory) const
+{
+    return saved_in_ == directory.string() ? saved_ : 0;
 }
 
 void RemoteNode::set_sweep_plan(const SweepPlan &plan)

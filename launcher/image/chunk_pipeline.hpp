@@ -44,6 +44,7 @@ struct PipelineOptions {
     unsigned threads; /* and one more that never stores */
     std::size_t chunk_size; /* bytes; no job is larger */
     const std::atomic<bool> *cancelled;
+    std::atomic<std::uint64_t> *saved = nullptr; /* counts bytes of memory that are done */
 };
 
 class ChunkPipeline

@@ -176,7 +176,8 @@ void NodeFileWriter::Impl::create()
         prepare_choice();
     }
     pipeline.emplace(PipelineOptions{options.codec, choice ? &*choice : nullptr,
-                                     options.threads, options.chunk_size, &cancelled});
+                                     options.threads, options.chunk_size, &cancelled,
+                                     options.saved});
     file.open([this](hid_t root) { describe(root); });
 }
 
