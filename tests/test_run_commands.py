@@ -22,11 +22,13 @@ def run(lab, launcher):
 
 
 def left_of(lab, job):
-    """Processes of the launch: launcher, ranks, agents."""
+    """Names of processes of the launch: launcher, ranks, agents."""
     below = processes.descendants(job.pid)
     agents = processes.started_with("CKPT_DIR", lab.environment()["CKPT_DIR"])
     return [
-        pid for pid in {*below, *agents} if pid != job.pid and processes.is_alive(pid)
+        processes.name_of(pid)
+        for pid in {*below, *agents}
+        if pid != job.pid and processes.is_alive(pid)
     ]
 
 

@@ -395,6 +395,15 @@ void Agent::tell_metrics(Time now)
 
 /* ---- Life ------------------------------------------------------------------------ */
 
+/* A launch that a user, a batch system or `ckpt run` itself ends has not failed. */
+void Agent::ask_about_end()
+{
+    if (supervisor_ && coordinator_ && local_.had_ranks() && !has_asked_about_end_) {
+        has_asked_about_end_ = true;
+        supervisor_->ask_about_end();
+    }
+}
+
 bool Agent::finished(Time now) const
 {
     if (local_.has_connections()) {
@@ -448,7 +457,7 @@ void Agent::leave()
         supervisor_->leave();
     }
     if (coordinator_) {
-        coordinator_->end();
+        coordinator_->end(supervisor_ && supervisor_->is_end_asked_for());
     }
     if (metrics_) {
         metrics_->end(status());
@@ -486,6 +495,9 @@ void Agent::run()
         Time now = steady_clock::now();
         if (local_.has_connections()) {
             alone_since_ = now;
+            has_asked_about_end_ = false;
+        } else {
+            ask_about_end();
         }
         if (finished(now) && close_doors()) {
             break;

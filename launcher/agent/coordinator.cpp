@@ -192,7 +192,7 @@ std::string Coordinator::rank_socket() const
            (control::namespace_hash(settings_.launch_namespace) + ".sock");
 }
 
-/* Of a launch that was not ended its agent has left "running", or "failed". */
+/* Of a launch that has failed its agent has left "running", or "failed". */
 void Coordinator::remember_launches()
 {
     auto state = store_->job_state(job_);
@@ -202,7 +202,8 @@ void Coordinator::remember_launches()
         return; /* a new job */
     }
     earlier_ = {state->seconds, state->failures};
-    earlier_.failures += !is_this && state->state != "ended" ? 1 : 0;
+    earlier_.failures +=
+        !is_this && state->state != "ended" && state->state != control::interrupted ? 1 : 0;
     interval_.observe(earlier_);
 }
 
@@ -233,9 +234,11 @@ void Coordinator::write_job_state(const char *text)
     }
 }
 
-void Coordinator::end()
+void Coordinator::end(bool is_asked_for)
 {
-    ended_as_ = killed_ || machine_.has_finished() ? "ended" : "failed";
+    ended_as_ = killed_ || machine_.has_finished() ? "ended"
+                : is_asked_for                     ? control::interrupted
+                                                   : "failed";
     if (!store_) {
         return;
     }
@@ -246,7 +249,8 @@ void Coordinator::end()
         spdlog::error("{}", error.what());
     }
     free_nodes();
-    spdlog::info("job {} has ended", job_);
+    spdlog::info("job {} has ended{}", job_,
+                 ended_as_ == control::interrupted ? ", as somebody has asked for that" : "");
 }
 
 /* ---- Requests ------------------------------------------------------------- */

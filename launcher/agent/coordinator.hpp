@@ -67,8 +67,8 @@ class Coordinator : public NodeEvents, private RankPages
     bool idle() const;
     /* A node's agent was lost. */
     void node_gone(Node &node);
-    /* The job is over: writes its state. */
-    void end();
+    /* The job is over: writes its state. is_asked_for: somebody has wanted that. */
+    void end(bool is_asked_for = false);
 
     void fill(control::Status &status) const;
     /* What the launcher tells of the job. */

@@ -82,6 +82,7 @@ class JobRun
     std::string obstacle(const std::string &from, const std::string &to) const;
     std::optional<Words> nodes_to_move_to(int signal);
     bool take_nodes_between(int signal);
+    bool take_job_control(int signal);
     static std::chrono::milliseconds time_to_fence(const Ending &ending);
     void say_end(int code, const std::string &why) const;
     void open_input(bool is_resumed);
@@ -99,6 +100,7 @@ class JobRun
     bool tolerates_ended_ranks_ = false;
     bool acts_for_launcher_ = false; /* so that ranks that die can be replayed */
     bool is_warned_ = false; /* between two launches */
+    bool was_stopped_ = false; /* likewise, until the SIGCONT of that has been taken */
     RestartPolicy policy_;
     const std::string token_ = make_owner_token();
     std::optional<JobOwnership> ownership_;

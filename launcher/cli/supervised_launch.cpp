@@ -59,7 +59,9 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
     }
     try {
         supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_,
-                            [this](const std::string &name) { saved(name); });
+                            Supervisor::Hooks{
+                                [this](const std::string &name) { saved(name); },
+                                [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
     }
@@ -94,16 +96,59 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
 {
     const int signal = static_cast<int>(info.ssi_signo);
 
+    if (signal == SIGCHLD) {
+        look_whether_stopped();
+        return;
+    }
     if (take_wish(signal)) {
         return;
     }
     ending_.by_user |= asks_for_end(signal);
+    if (signal == SIGTSTP || signal == SIGCONT) {
+        is_asked_to_stop_ = signal == SIGTSTP;
+    }
+    if (signal == SIGCONT && ending_.last && ending_.last->signal != 0) {
+        ending_.last->is_resumed = true;
+    }
     /* The terminal has sent it to the launcher as well. */
-    if (launcher_ && info.ssi_code != SI_KERNEL) {
+    if (info.ssi_code != SI_KERNEL) {
         launcher_->signal(signal);
     }
-    if (signal == SIGTSTP) {
-        std::raise(SIGSTOP); /* until SIGCONT, which is sent on like this one */
+}
+
+/* What has come before there was a launcher, from the terminal, too, has not come to that. */
+void SupervisedLaunch::take_earlier_signals()
+{
+    while (auto info = signals_.next()) {
+        info->ssi_code = SI_USER;
+        take(*info);
+    }
+}
+
+/* ---- Job control ---------------------------------------------------------------- */
+
+/* A shell has us for the job, and waits for us to stop: when the launcher does, by what the
+ * terminal has sent to both, or by itself. A program may as well go on. */
+void SupervisedLaunch::look_whether_stopped()
+{
+    const auto signal = launcher_ ? launcher_->stop_signal() : std::nullopt;
+
+    if (signal && (is_asked_to_stop_ || *signal == SIGTSTP || *signal == SIGTTIN ||
+                   *signal == SIGTTOU)) {
+        stop_as_the_launcher_has();
+    }
+}
+
+/* Other nodes do not take us for lost meanwhile. */
+void SupervisedLaunch::stop_as_the_launcher_has()
+{
+    is_asked_to_stop_ = false;
+    if (supervisor_) {
+        supervisor_->suspend_membership();
+    }
+    std::raise(SIGSTOP); /* until SIGCONT, which is sent on like other signals */
+    if (supervisor_) {
+        supervisor_->resume_membership();
     }
 }
 
@@ -305,7 +350,9 @@ void SupervisedLaunch::step(Time now)
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
-        say_failure("; what is left of the job is ended");
+        if (!ending_.by_user) {
+            say_failure("; what is left of the job is ended");
+        }
         supervisor_->end_ranks(); /* from which the watch knows */
         break;
     case LaunchWatch::Step::terminate:
@@ -338,6 +385,15 @@ void SupervisedLaunch::child_failed(pid_t child, int status)
 {
     watch_.process_failed(supervisor_->rank_of(child).value_or(-1), status,
                           steady_clock::now());
+}
+
+/* By a signal that may just have come, or because nodes are wanted back. */
+bool SupervisedLaunch::is_asked_to_end()
+{
+    if (launcher_) {
+        take_signals();
+    }
+    return ending_.by_user || ending_.last;
 }
 
 /* Of ranks that were killed because a command has asked for that the coordinator tells before
@@ -436,6 +492,7 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
         });
     }
     launcher_.emplace(command, signals_.mask_before());
+    take_earlier_signals();
     if (children_) {
         children_->belong_to(launcher_->pid());
     }
