@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What commands ask of a job under `ckpt run`: to end behind a checkpoint, to free its nodes."""
 
-from pathlib import Path
-
 import pytest
 
 from ckpttest import alone, processes, programs
@@ -56,3 +54,29 @@ def test_nodes_are_free_when_swap_returns(lab, launcher):
     assert left_of(lab, job) == []
     assert lab.ckpt("resume", alone.name(lab)).returncode == 0
     assert alone.process_of(lab, job) != first
+
+
+@pytest.mark.parametrize("how", ["colon", "appfile"])
+def test_several_programs_are_restarted(lab, how):
+    """Under `ckpt run` and by hand; each rank goes on as what it was."""
+    stop = lab.directory / "stop"
+    other = lab.work / "other"
+    other.symlink_to(APPS / "traffic")
+    each = f"{APPS}/traffic 0 {stop}"
+    if how == "colon":
+        command = ["-np", 1, *each.split(), ":", "-np", 1, "./other", 0, stop]
+    else:
+        (lab.work / "app").write_text(f"-np 1 {each}\n-np 1 ./other 0 {stop}\n", "utf-8")
+        command = ["--app", "app"]
+    job = alone.start(lab, lab.mpirun, "--oversubscribe", *command)
+    alone.process_of(lab, job)
+    alone.save(lab)
+    alone.kill(lab, job)
+    job.wait_for("; restart 1 of .*/1$")
+    alone.process_of(lab, job)
+    assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+    job.finish()
+    again = lab.restart(alone.name(lab))
+    alone.wait_until(again, lambda: alone.status(lab))
+    stop.touch()
+    assert programs.ok_line(again.succeed(), None)

@@ -93,7 +93,7 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
       policy_(options_.restarts)
 {
     const auto line = try_parse(options_.command);
-    NodeList nodes = line ? nodes_of(*line) : NodeList();
+    NodeList nodes = line && !line->several_programs ? nodes_of(*line) : NodeList();
 
     if (options_.spares > 0 && nodes.empty()) {
         fail("--spares: the command names no nodes (--host, --hostfile)");
