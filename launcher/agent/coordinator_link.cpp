@@ -171,6 +171,8 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else if (type == "undo") {
         saving_in_.clear();
         local_.undo();
+    } else if (type == "pause_protection") {
+        local_.pause_protection(frame.at("reason"));
     } else if (type == "committed") {
         local_.committed(frame.at("number"));
     } else if (type == "copy_piece") {

@@ -103,6 +103,7 @@ class LocalNode : public Node
     void set_sweep_plan(const SweepPlan &plan) override;
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
+    void pause_protection(const std::string &reason) override { protector_.pause_too(reason); }
     void committed(std::uint64_t number) override;
     void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
                     const Piece &piece) override;

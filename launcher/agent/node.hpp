@@ -101,6 +101,9 @@ class Node
      * wrote and the logs of its ranks; tells undone(), and nothing else of it
      * any more. */
     virtual void undo() = 0;
+    /* What a program did has made a checkpoint fail whose ranks were protected (cll): none is
+     * in the next one. */
+    virtual void pause_protection(const std::string &reason) = 0;
     /* The checkpoint exists that its last piece is in. */
     virtual void committed(std::uint64_t number) = 0;
     /* Copies a piece from one directory of a checkpoint to another one, in the background;

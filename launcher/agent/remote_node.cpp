@@ -200,6 +200,11 @@ void RemoteNode::undo()
     stream_->send({{"type", "undo"}});
 }
 
+void RemoteNode::pause_protection(const std::string &reason)
+{
+    stream_->send({{"type", "pause_protection"}, {"reason", reason}});
+}
+
 void RemoteNode::committed(std::uint64_t number)
 {
     stream_->send({{"type", "committed"}, {"number", number}});
