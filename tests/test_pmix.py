@@ -159,6 +159,17 @@ def test_ckpt_as_tool(lab5, stop):
 
 
 @needs_5
+def test_ckpt_as_tool_finds_the_server(lab5, stop, tmp_path):
+    """Where mpirun keeps its files, and not by a look into all that lies in a directory."""
+    job = lab5.start(programs.idle(stop))
+    name = status_of(lab5, job)["job"]
+    (tmp_path / "other").mkdir()
+    done = lab5.ckpt("checkpoint", "--pmix", job.pid, TMPDIR=tmp_path / "other")
+    assert (done.returncode, done.stdout) == (0, f"{name}/1\n"), done
+    end(job, stop)
+
+
+@needs_5
 def test_ckpt_as_tool_refused(lab5, stop):
     """The reason is that of the agent."""
     job = lab5.start(programs.idle(stop))

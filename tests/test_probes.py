@@ -86,3 +86,11 @@ def test_refused(lab, name):
     assert done.returncode != 0
     assert re.search(probes.REFUSED[name], done.stderr), done.stderr
     gate.open()
+
+
+def test_spawned_processes_are_no_job(lab):
+    """They have no agent and no directory of their own."""
+    gate = Gate(lab, "spawn")
+    assert len(lab.ckpt_json("status", gate.job.pid)) == 1
+    gate.open()
+    assert [path.name for path in lab.store.iterdir()] == ["probe"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from test_agent import agent_of, lose_agent_in_a_checkpoint
 
-from ckpttest import alone, programs
+from ckpttest import alone, cluster, programs
 from ckpttest.settings import APPS
 
 SLOW = {"CKPT_SNAPSHOT": "cll", "CKPT_CODEC": "none", "CKPT_WRITE_RATE": "128M"}
@@ -68,6 +68,22 @@ def test_free_gives_memory_back(lab, native):
     pauses = re.findall("cow instead of cll for ([0-9]+) checkpoints", log)
     assert pauses == ["1", "2", "4"], log
     assert log.count("once more: the program has given back memory") == 3, log
+
+
+@pytest.mark.skipif(not cluster.is_possible(), reason="nodes need root and network namespaces")
+def test_free_gives_memory_back_on_each_of_two_nodes(nodes, tmp_path):
+    """What a program does on one node it does on the others: that is not found out on each."""
+    lab = nodes.lab(tmp_path / "lab")
+    try:
+        program = programs.scattered(4, 10**6, pause_us=1000, from_libc=1)
+        job = lab.start(program, CKPT_NAME="job", CKPT_STAGGER="no", **SLOW)
+        job.wait_for(program.progress)
+        lab.ckpt_json("checkpoint", "job")
+        log = "".join(path.read_text() for path in lab.store.glob("*/ckptd-*.log"))
+        assert log.count("once more: ") == 1, log
+        assert log.count("cow instead of cll for 1 checkpoints") == 2, log
+    finally:
+        lab.close()
 
 
 def test_free_gives_memory_back_in_a_periodic_checkpoint(lab):

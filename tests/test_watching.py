@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ckpttest import processes, programs
+from ckpttest import alone, processes, programs
 from ckpttest.lab import POLL
 from ckpttest.settings import PATIENCE
 
@@ -139,3 +139,22 @@ def test_watch_on_a_terminal(lab, stop):
     os.close(terminal)
     stop.touch()
     job.succeed()
+
+
+def test_progress_in_bytes(lab):
+    """They are told while they are written, not when a node is through."""
+    name = alone.name(lab)
+    program = programs.memory(8, 10**6)
+    job = lab.start(program, CKPT_NAME=name, CKPT_CODEC="none", CKPT_WRITE_RATE="4M")
+    job.wait_for(program.progress)
+    request = lab.ckpt_in_background("checkpoint", name)
+
+    def told():
+        (status,) = lab.ckpt_json("status", name)
+        return status["progress"] and status["progress"]["bytes_done"]
+
+    first = alone.wait_until(job, told)
+    alone.wait_until(job, lambda: told() > first)
+    assert request.poll() is None
+    job.kill()
+    request.communicate(timeout=PATIENCE)

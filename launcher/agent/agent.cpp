@@ -201,7 +201,12 @@ void Agent::coordinate()
     }
     coordinator_ = std::make_unique<Coordinator>(
         settings_, worker_, *facts_, rank_count_,
-        [this](ClientId client, const control::Reply &reply) { answer(client, reply); });
+        [this](ClientId client, const control::Reply &reply) { answer(client, reply); },
+        [this](const std::string &checkpoint) {
+            if (supervisor_) {
+                supervisor_->ends_behind(checkpoint);
+            }
+        });
     local_.attach(coordinator_.get());
     if (supervisor_) {
         supervisor_->coordinates();
@@ -390,6 +395,15 @@ void Agent::tell_metrics(Time now)
 
 /* ---- Life ------------------------------------------------------------------------ */
 
+/* A launch that a user, a batch system or `ckpt run` itself ends has not failed. */
+void Agent::ask_about_end()
+{
+    if (supervisor_ && coordinator_ && local_.had_ranks() && !has_asked_about_end_) {
+        has_asked_about_end_ = true;
+        supervisor_->ask_about_end();
+    }
+}
+
 bool Agent::finished(Time now) const
 {
     if (local_.has_connections()) {
@@ -443,7 +457,7 @@ void Agent::leave()
         supervisor_->leave();
     }
     if (coordinator_) {
-        coordinator_->end();
+        coordinator_->end(supervisor_ && supervisor_->is_end_asked_for());
     }
     if (metrics_) {
         metrics_->end(status());
@@ -481,6 +495,9 @@ void Agent::run()
         Time now = steady_clock::now();
         if (local_.has_connections()) {
             alone_since_ = now;
+            has_asked_about_end_ = false;
+        } else {
+            ask_about_end();
         }
         if (finished(now) && close_doors()) {
             break;

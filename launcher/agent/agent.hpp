@@ -64,6 +64,7 @@ class Agent
     void tell_metrics(Time now);
     bool may_have_to_copy(Time now) const;
     bool finished(Time now) const;
+    void ask_about_end();
     bool close_doors();
     void leave();
     Time next_tick(Time now) const;
@@ -83,6 +84,7 @@ class Agent
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
+    bool has_asked_about_end_ = false; /* since there are no ranks */
     std::unique_ptr<SupervisorLink> supervisor_; /* if `ckpt run` has started the job */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;

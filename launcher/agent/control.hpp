@@ -50,6 +50,8 @@ inline constexpr const char *still_starting = "the job is still starting";
 /* The phase of a job that has only its `ckpt run` left, which tells that: `started` is since
  * when, `launcher_pid` the `ckpt run`, and `last` the newest checkpoint of all. */
 inline constexpr const char *swapped_out = "swapped out";
+/* A job that was ended because somebody has asked for that, before it had finished. */
+inline constexpr const char *interrupted = "interrupted";
 
 /* The phase of a job of whose ranks some have not called MPI_Init. */
 inline constexpr const char *starting = "starting";
@@ -173,8 +175,8 @@ struct Status {
     std::string host;
     std::string application; /* argv[0] of the program */
     std::string phase;       /* "starting", "running", "held", "ending" or, while a
-                                checkpoint is under way, its phase; "ended" or
-                                "failed" in the last words about a job; swapped_out */
+                                checkpoint is under way, its phase; "ended", interrupted
+                                or "failed" in the last words about a job; swapped_out */
     std::string waits_for;   /* phase "held": for whom a request waits, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */

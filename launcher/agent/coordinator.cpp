@@ -80,8 +80,9 @@ std::string name_part(std::string text)
 
 Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          const LaunchFacts &facts, int rank_count,
-                         Answer answer)
+                         Answer answer, Ends ends)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
+      ends_(std::move(ends)),
       facts_(facts), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
@@ -192,7 +193,7 @@ std::string Coordinator::rank_socket() const
            (control::namespace_hash(settings_.launch_namespace) + ".sock");
 }
 
-/* Of a launch that was not ended its agent has left "running", or "failed". */
+/* Of a launch that has failed its agent has left "running", or "failed". */
 void Coordinator::remember_launches()
 {
     auto state = store_->job_state(job_);
@@ -202,7 +203,8 @@ void Coordinator::remember_launches()
         return; /* a new job */
     }
     earlier_ = {state->seconds, state->failures};
-    earlier_.failures += !is_this && state->state != "ended" ? 1 : 0;
+    earlier_.failures +=
+        !is_this && state->state != "ended" && state->state != control::interrupted ? 1 : 0;
     interval_.observe(earlier_);
 }
 
@@ -239,9 +241,11 @@ void Coordinator::write_job_state(const JobState &state)
     }
 }
 
-void Coordinator::end()
+void Coordinator::end(bool is_asked_for)
 {
-    ended_as_ = killed_ || machine_.has_finished() ? "ended" : "failed";
+    ended_as_ = killed_ || machine_.has_finished() ? "ended"
+                : is_asked_for                     ? control::interrupted
+                                                   : "failed";
     if (!store_) {
         return;
     }
@@ -253,7 +257,8 @@ void Coordinator::end()
         spdlog::error("{}", error.what());
     }
     free_nodes();
-    spdlog::info("job {} has ended", job_);
+    spdlog::info("job {} has ended{}", job_,
+                 ended_as_ == control::interrupted ? ", as somebody has asked for that" : "");
 }
 
 /* ---- Requests ------------------------------------------------------------- */
@@ -521,7 +526,9 @@ control::Progress Coordinator::progress(Time now) const
     progress.number = attempt_.number;
     progress.ranks_done = machine_.ranks_done();
     progress.rank_count = machine_.rank_count();
-    progress.bytes_done = attempt_.memory;
+    for (const Node *node : attempt_.writing) {
+        progress.bytes_done += node == nullptr ? 0 : node->saved(attempt_.directory);
+    }
     progress.seconds = machine_.elapsed(now);
     return progress;
 }

@@ -45,11 +45,13 @@ class Coordinator : public NodeEvents, private RankPages
   public:
     using Time = CutProtocol::Time;
     using Answer = std::function<void(ClientId, const control::Reply &)>;
+    /* The name of the checkpoint behind which the ranks are about to be ended, on request. */
+    using Ends = std::function<void(const std::string &checkpoint)>;
 
     /* Takes over the job: its directory, its job file. A directory that cannot
      * be used is no reason to harm the job: requests fail, with the reason. */
     Coordinator(const Settings &settings, WorkerThread &worker,
-                const LaunchFacts &facts, int rank_count, Answer answer);
+                const LaunchFacts &facts, int rank_count, Answer answer, Ends ends);
 
     const std::string &job() const { return job_; }
 
@@ -65,8 +67,8 @@ class Coordinator : public NodeEvents, private RankPages
     bool idle() const;
     /* A node's agent was lost. */
     void node_gone(Node &node);
-    /* The job is over: writes its state. */
-    void end();
+    /* The job is over: writes its state. is_asked_for: somebody has wanted that. */
+    void end(bool is_asked_for = false);
 
     void fill(control::Status &status) const;
     /* What the launcher tells of the job. */
@@ -195,7 +197,9 @@ class Coordinator : public NodeEvents, private RankPages
     void open_pieces();
     void perform(const action::Commit &commit);
     void perform(const action::Undo &undo);
+    void perform(const action::Kill &kill);
     void perform(const action::Finish &finish);
+    std::string checkpoint_name() const;
     void write_pieces();
     void learn();
     double cost_of_last() const;
@@ -229,6 +233,7 @@ class Coordinator : public NodeEvents, private RankPages
     const Settings &settings_;
     WorkerThread &worker_;
     Answer answer_;
+    Ends ends_;
     LaunchFacts facts_;
     std::string job_;
     std::filesystem::path file_journal_; /* of the job; empty: not made yet */

@@ -104,14 +104,8 @@ void Coordinator::perform()
             perform(*commit);
         } else if (auto *undo = std::get_if<action::Undo>(&next)) {
             perform(*undo);
-        } else if (std::holds_alternative<action::Kill>(next)) {
-            for (Node *node :
-                 std::set<Node *>(where_.begin(), where_.end())) {
-                if (node != nullptr) {
-                    node->kill();
-                }
-            }
-            killed_ = attempt_.replayed < 0; /* else it has failed */
+        } else if (auto *kill = std::get_if<action::Kill>(&next)) {
+            perform(*kill);
         } else if (auto *finish = std::get_if<action::Finish>(&next)) {
             perform(*finish);
         } else if (std::holds_alternative<action::Settled>(next)) {
@@ -461,6 +455,25 @@ control::Timings Coordinator::timings() const
     return timings;
 }
 
+/* Who supervises the job is told before: the end of these ranks is no failure. */
+void Coordinator::perform(const action::Kill &)
+{
+    killed_ = attempt_.replayed < 0; /* else it has failed */
+    if (killed_) {
+        ends_(checkpoint_name());
+    }
+    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+        if (node != nullptr) {
+            node->kill();
+        }
+    }
+}
+
+std::string Coordinator::checkpoint_name() const
+{
+    return fmt::format("{}/{}", job_, attempt_.number);
+}
+
 void Coordinator::perform(const action::Finish &finish)
 {
     std::vector<Waiting> clients = std::exchange(clients_, {});
@@ -487,7 +500,7 @@ void Coordinator::perform(const action::Finish &finish)
         control::Result &result = attempt_.result;
         result.job = job_;
         result.number = attempt_.number;
-        result.name = fmt::format("{}/{}", job_, attempt_.number);
+        result.name = checkpoint_name();
         result.path = attempt_.directory;
         result.memory_bytes = attempt_.memory;
         result.rank_count = machine_.rank_count();

@@ -167,6 +167,11 @@ void Coordinator::failed(const std::string &reason)
 void Coordinator::failed_once(const std::string &reason)
 {
     attempt_.once_more = true;
+    for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
+        if (node != nullptr) { /* the ranks of all nodes are of one program */
+            node->pause_protection(reason);
+        }
+    }
     failed(reason);
 }
 

@@ -10,6 +10,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 
@@ -23,6 +24,8 @@ namespace
 
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr auto clock_tick = std::chrono::milliseconds(5);
+/* For who looks at the progress of a checkpoint. */
+constexpr auto saved_tick = std::chrono::milliseconds(250);
 
 void add_counts(const RankSession &session, json &frame)
 {
@@ -88,6 +91,7 @@ void CoordinatorLink::lost()
                     epoch_);
     }
     local_.undo();
+    saving_in_.clear();
     retry_at_ = std::chrono::steady_clock::now() + retry_after;
 }
 
@@ -102,12 +106,19 @@ void CoordinatorLink::tick(Time now)
     if (connected() && refusals_.total() != told_refused_) {
         tell_refused();
     }
+    if (connected() && !saving_in_.empty() && now >= tell_saved_at_) {
+        tell_saved_at_ = now + saved_tick;
+        tell_saved();
+    }
 }
 
 CoordinatorLink::Time CoordinatorLink::next_tick(Time now) const
 {
     if (connected() && aligning_) {
         return now + clock_tick;
+    }
+    if (connected() && !saving_in_.empty()) {
+        return std::max(now, tell_saved_at_);
     }
     return peer_.open() || peer_.connecting() ? now + std::chrono::hours(1)
                                               : retry_at_;
@@ -143,11 +154,11 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
                     {"asked", frame.at("asked")},
                     {"there", monotonic_nanoseconds()}});
     } else if (type == "capture") {
-        log_beside(frame.at("directory").get<std::string>());
+        begin_to_save(frame.at("directory"));
         local_.capture(frame.at("directory").get<std::string>(),
                        frame.at("snapshots").get<RankSnapshots>());
     } else if (type == "open_piece") {
-        log_beside(frame.at("directory").get<std::string>());
+        begin_to_save(frame.at("directory"));
         local_.open_piece(frame.at("directory").get<std::string>());
     } else if (type == "add_to_piece") {
         local_.add_to_piece(frame.at("rank"), frame.at("snapshot"));
@@ -158,7 +169,10 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     } else if (type == "open_sweep") {
         local_.open_sweep(frame.at("epoch"));
     } else if (type == "undo") {
+        saving_in_.clear();
         local_.undo();
+    } else if (type == "pause_protection") {
+        local_.pause_protection(frame.at("reason"));
     } else if (type == "committed") {
         local_.committed(frame.at("number"));
     } else if (type == "copy_piece") {
@@ -187,6 +201,13 @@ void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t en
     local_.discard(job, end, stay);
 }
 
+void CoordinatorLink::begin_to_save(const std::string &directory)
+{
+    log_beside(directory);
+    saving_in_ = directory;
+    told_saved_ = 0;
+}
+
 /* Only the coordinator knows under which name the job is saved. */
 void CoordinatorLink::log_beside(const std::filesystem::path &checkpoint)
 {
@@ -202,6 +223,16 @@ void CoordinatorLink::tell_refused()
 {
     told_refused_ = refusals_.total();
     peer_.send({{"type", "refused"}, {"counts", refusals_.counts()}});
+}
+
+void CoordinatorLink::tell_saved()
+{
+    const std::uint64_t saved = local_.saved(saving_in_);
+
+    if (saved != told_saved_) {
+        told_saved_ = saved;
+        peer_.send({{"type", "saved"}, {"directory", saving_in_}, {"bytes", saved}});
+    }
 }
 
 /* ---- Events ------------------------------------------------------------------ */
@@ -275,6 +306,8 @@ void CoordinatorLink::captured(int rank)
 
 void CoordinatorLink::written(Node &, const WrittenPiece &written)
 {
+    tell_saved();
+    saving_in_.clear();
     peer_.send({{"type", "written"},
                 {"piece", to_frame(written.piece)},
                 {"memory", written.memory},

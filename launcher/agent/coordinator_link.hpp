@@ -42,6 +42,8 @@ class CoordinatorLink : private NodeEvents
     void log_beside(const std::filesystem::path &checkpoint);
     void send_clocks();
     void tell_refused();
+    void tell_saved();
+    void begin_to_save(const std::string &directory);
 
     void rank_here(Node &node, int rank, int rank_count, pid_t pid,
                    const RankCut &cut) override;
@@ -70,6 +72,9 @@ class CoordinatorLink : private NodeEvents
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};
+    std::string saving_in_; /* directory of a piece; empty: none is under way */
+    std::uint64_t told_saved_ = 0;
+    Time tell_saved_at_{};
 };
 
 } // namespace ckpt

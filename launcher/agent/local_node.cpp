@@ -519,6 +519,11 @@ void LocalNode::close_piece(const std::vector<int> &ranks)
     });
 }
 
+std::uint64_t LocalNode::saved(const std::filesystem::path &directory) const
+{
+    return image_ != nullptr && image_->directory() == directory ? image_->saved() : 0;
+}
+
 void LocalNode::undo()
 {
     end_image();

@@ -99,9 +99,11 @@ class LocalNode : public Node
     void open_piece(const std::filesystem::path &directory) override;
     void add_to_piece(int rank, std::uint64_t snapshot) override;
     void close_piece(const std::vector<int> &ranks) override;
+    std::uint64_t saved(const std::filesystem::path &directory) const override;
     void set_sweep_plan(const SweepPlan &plan) override;
     void open_sweep(std::uint64_t epoch) override;
     void undo() override;
+    void pause_protection(const std::string &reason) override { protector_.pause_too(reason); }
     void committed(std::uint64_t number) override;
     void copy_piece(const std::filesystem::path &from, const std::filesystem::path &to,
                     const Piece &piece) override;

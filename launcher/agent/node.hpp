@@ -93,10 +93,17 @@ class Node
     virtual void set_sweep_plan(const SweepPlan &plan) = 0;
     virtual void open_sweep(std::uint64_t epoch) = 0;
 
+    /* Bytes of memory that it has put into its file in `directory` so far, as far as is known
+     * here. */
+    virtual std::uint64_t saved(const std::filesystem::path &directory) const = 0;
+
     /* Stops capture(), or what was begun by open_piece(), and removes what it
      * wrote and the logs of its ranks; tells undone(), and nothing else of it
      * any more. */
     virtual void undo() = 0;
+    /* What a program did has made a checkpoint fail whose ranks were protected (cll): none is
+     * in the next one. */
+    virtual void pause_protection(const std::string &reason) = 0;
     /* The checkpoint exists that its last piece is in. */
     virtual void committed(std::uint64_t number) = 0;
     /* Copies a piece from one directory of a checkpoint to another one, in the background;

@@ -27,6 +27,7 @@ NodeImage::NodeImage(std::string host, const WriterOptions &options,
     : host_(std::move(host)), options_(options), directory_(std::move(directory)),
       logging_(std::move(logging))
 {
+    options_.saved = &saved_;
 }
 
 void NodeImage::cancel()

@@ -62,6 +62,9 @@ class NodeImage
     void add(const StoppedRank &rank, const Captured &captured);
     WrittenPiece close(const std::vector<int> &logged);
 
+    /* Bytes of memory that are in the file so far. From any thread. */
+    std::uint64_t saved() const { return saved_; }
+
     /* Makes what is under way, or yet to come, fail soon. From any thread. */
     void cancel();
     bool cancelled() const
@@ -86,6 +89,7 @@ class NodeImage
     WrittenPiece commit();
 
     const std::string host_;
+    std::atomic<std::uint64_t> saved_{0};
     WriterOptions options_; /* without a base, if that is gone */
     const std::filesystem::path directory_;
     std::vector<int> logging_;

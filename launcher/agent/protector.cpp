@@ -76,6 +76,13 @@ void Protector::pause(const std::string &reason)
     spdlog::warn("cow instead of cll for {} checkpoints: {}", pause_, reason);
 }
 
+void Protector::pause_too(const std::string &reason)
+{
+    if (pool_ && pause_ == 0) {
+        pause(reason);
+    }
+}
+
 void Protector::committed()
 {
     pause_ -= pause_ > 0;

@@ -39,6 +39,8 @@ class Protector
     /* A checkpoint has failed for what a program did: no rank is protected in the next
      * one; if it happens again, in the next two, four, eight and so on. */
     void pause(const std::string &reason);
+    /* It has failed on another node: ranks here do the same, and are not tried, either. */
+    void pause_too(const std::string &reason);
     /* A checkpoint has been taken. */
     void committed();
 

@@ -74,6 +74,9 @@ void RemoteNode::on_frame(const json &frame)
         pages_.erase(rank);
     } else if (type == "captured") {
         events_.captured(rank_of(frame));
+    } else if (type == "saved") {
+        frame.at("directory").get_to(saved_in_);
+        frame.at("bytes").get_to(saved_);
     } else if (type == "written") {
         events_.written(*this, {piece_from(frame.at("piece")), frame.at("memory"),
                                 frame.at("standing"), frame.at("faults")});
@@ -177,6 +180,11 @@ void RemoteNode::close_piece(const std::vector<int> &ranks)
     stream_->send({{"type", "close_piece"}, {"ranks", ranks}});
 }
 
+std::uint64_t RemoteNode::saved(const std::filesystem::path &directory) const
+{
+    return saved_in_ == directory.string() ? saved_ : 0;
+}
+
 void RemoteNode::set_sweep_plan(const SweepPlan &plan)
 {
     stream_->send({{"type", "sweep_plan"}, {"plan", to_frame(plan)}});
@@ -190,6 +198,11 @@ void RemoteNode::open_sweep(std::uint64_t epoch)
 void RemoteNode::undo()
 {
     stream_->send({{"type", "undo"}});
+}
+
+void RemoteNode::pause_protection(const std::string &reason)
+{
+    stream_->send({{"type", "pause_protection"}, {"reason", reason}});
 }
 
 void RemoteNode::committed(std::uint64_t number)

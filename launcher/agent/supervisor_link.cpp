@@ -91,7 +91,10 @@ void SupervisorLink::connect()
         file->address, "supervised", refusals_,
         PeerConnection::Handlers{[this] { introduce(); },
                                  [this](const json &frame) { order(frame); },
-                                 [] { spdlog::warn("the connection to ckpt run is lost"); },
+                                 [this] {
+                                     awaits_cause_ = false;
+                                     spdlog::warn("the connection to ckpt run is lost");
+                                 },
                                  [] {}});
     peer_->connect();
 }
@@ -100,9 +103,7 @@ void SupervisorLink::introduce()
 {
     spdlog::info("ckpt run knows of this node");
     if (!watch_) {
-        socket_.emplace(0);
-        send({{"type", "node"},
-              {"member", to_frame(member_here(settings_.host, socket_->port()))}});
+        offer_to_watch();
     }
     for (const auto &[rank, session] : local_.ranks()) {
         send(frame_of(*session));
@@ -118,6 +119,9 @@ void SupervisorLink::introduce()
     }
     if (coordinates_) {
         coordinates();
+    }
+    if (!ends_behind_.empty()) {
+        ends_behind(ends_behind_);
     }
 }
 
@@ -135,14 +139,33 @@ void SupervisorLink::order(const json &frame)
             over(trouble_);
         }
     } else if (type == "unwatch") {
-        spdlog::warn("nodes do not hear of each other over UDP: those that fall silent "
-                     "will not be noticed");
+        if (frame.contains("for")) {
+            spdlog::info("ckpt run is stopped, so no node watches another");
+        } else {
+            spdlog::warn("nodes do not hear of each other over UDP: those that fall silent "
+                         "will not be noticed");
+        }
         watch_.reset();
+        is_proven_ = false;
+        trouble_.clear();
+    } else if (type == "watch") {
+        offer_to_watch();
+    } else if (type == "over") {
+        awaits_cause_ = false;
+        is_end_asked_for_ = frame.at("asked");
     } else if (type == "kill") {
         over("ckpt run ends it");
     } else {
         hooks_.order(frame);
     }
+}
+
+/* Where this node takes datagrams, until it is told who the members are. */
+void SupervisorLink::offer_to_watch()
+{
+    socket_.emplace(0);
+    send({{"type", "node"},
+          {"member", to_frame(member_here(settings_.host, socket_->port()))}});
 }
 
 /* They may never come: somebody has stopped them, or they have ended. */
@@ -262,6 +285,18 @@ void SupervisorLink::coordinates()
 {
     coordinates_ = true;
     send({{"type", "coordinates"}});
+}
+
+void SupervisorLink::ends_behind(const std::string &checkpoint)
+{
+    ends_behind_ = checkpoint;
+    send({{"type", "ends"}, {"checkpoint", checkpoint}});
+}
+
+void SupervisorLink::ask_about_end()
+{
+    awaits_cause_ = peer_ && peer_->connected();
+    send({{"type", "over"}});
 }
 
 void SupervisorLink::tick(Time now)

@@ -49,12 +49,18 @@ class SupervisorLink
     void salvage(const SalvageNews &news);
     /* This is the agent that coordinates: it can be asked for checkpoints. */
     void coordinates();
+    /* All ranks are about to be ended, behind this checkpoint, as somebody has asked. */
+    void ends_behind(const std::string &checkpoint);
+    /* All ranks of this agent have gone: asks whether somebody has wanted that. */
+    void ask_about_end();
+    /* Whether somebody has, as far as is known. */
+    bool is_end_asked_for() const { return is_end_asked_for_; }
 
     /* This agent ends because there is nothing left to do. */
     void leave() { send({{"type", "leave"}}); }
 
     void send(const nlohmann::json &frame);
-    bool idle() const { return (!peer_ || peer_->idle()) && ended_.idle(); }
+    bool idle() const { return (!peer_ || peer_->idle()) && ended_.idle() && !awaits_cause_; }
 
     void tick(Time now);
     Time next_tick() const { return next_look_; }
@@ -65,6 +71,7 @@ class SupervisorLink
     void order(const nlohmann::json &order);
     void await(const std::map<int, pid_t> &ranks);
     void watch_nodes(const nlohmann::json &table);
+    void offer_to_watch();
     void trouble(const std::string &why);
     void over(const std::string &why);
     void look_at_ranks();
@@ -83,11 +90,14 @@ class SupervisorLink
     bool is_proven_ = false; /* all nodes hear of each other: the watch is believed */
     std::string trouble_;    /* that it has told of before that */
     bool is_over_ = false;
+    bool awaits_cause_ = false; /* an answer to ask_about_end() */
+    bool is_end_asked_for_ = false;
     std::set<int> finished_;
     std::map<int, pid_t> awaited_; /* ranks that the agent before this one had */
     std::set<int> stopped_; /* ranks, by a signal */
     std::optional<SalvageNews> salvage_; /* the last ones */
     bool coordinates_ = false;
+    std::string ends_behind_; /* name of a checkpoint; empty: nobody has asked for the end */
     Time next_look_;
 };
 

@@ -181,9 +181,10 @@ class RunCommand : public Command
     /* The user wants checkpoints: without a place for them nothing begins. */
     void require_directory() const
     {
+        const auto directory = settings_.directories().lasting(); /* or the options are wrong */
         try {
             require_job_name(settings_.name());
-            make_job_directory(settings_.directories().lasting() / settings_.name());
+            make_job_directory(directory / settings_.name());
         } catch (const Error &problem) {
             stop_with(exit_refused, "{}", problem.what());
         }

@@ -29,7 +29,7 @@ constexpr auto shortest_period = std::chrono::milliseconds(20);
 /* A job that has only its files left, or whose agent is on another host. */
 struct StoredJob {
     std::string name;
-    std::string state; /* "ended", "failed", "running on HOST" or "unknown" */
+    std::string state; /* as JobState has it, "running on HOST" or "unknown" */
     std::size_t committed = 0;
     std::string newest; /* name of its newest committed checkpoint, or "" */
 };
@@ -41,8 +41,8 @@ StoredJob stored_job(const Tiers &tiers, const std::string &name)
     auto state = tiers.job_state(name);
     job.state = !state                ? "unknown"
                 : tiers.is_live(name) ? "running on " + state->host
-                : state->state == "ended" ? "ended"
-                                          : "failed";
+                : state->state == "running" ? "failed"
+                                            : state->state;
     for (const TierCheckpoint &entry : tiers.checkpoints(name)) {
         if (entry.is_in_fast || entry.is_in_slow) {
             job.committed++;

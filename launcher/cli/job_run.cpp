@@ -89,11 +89,12 @@ bool tolerates_ended_ranks(const LaunchLine &line)
 
 JobRun::JobRun(Options options, const BatchOptions &batch)
     : options_(std::move(options)), batch_(batch),
-      signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}),
+      signals_({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
+                SIGCHLD}),
       policy_(options_.restarts)
 {
     const auto line = try_parse(options_.command);
-    NodeList nodes = line ? nodes_of(*line) : NodeList();
+    NodeList nodes = line && !line->several_programs ? nodes_of(*line) : NodeList();
 
     if (options_.spares > 0 && nodes.empty()) {
         fail("--spares: the command names no nodes (--host, --hostfile)");
@@ -288,8 +289,10 @@ int JobRun::run()
         next = first_start();
     }
     int code = 0;
-    while (next) {
-        const Ending ending = launch(*next);
+    Ending ending;
+    /* The end may be asked for while checkpoints are read. */
+    while (next && (!has_launched_ || rest(milliseconds(0)))) {
+        ending = launch(*next);
         code = ending.exit_code;
         const bool is_in_pieces = could_not_gather(); /* before the next one is chosen */
         if (ending.last) {
@@ -301,9 +304,9 @@ int JobRun::run()
         } else {
             next = after_failure(ending);
         }
-        if (is_warned_) {
-            code = after_warning(ending, false);
-        }
+    }
+    if (is_warned_) {
+        code = after_warning(ending, false);
     }
     reveal_outputs(code);
     forget_input(code);
@@ -431,15 +434,42 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
     if (!last.name) { /* it has ended meanwhile */
         return code == 0 || ending.by_user ? std::nullopt : after_failure(ending);
     }
+    nodes_are_free(last);
+    if (last.purpose == LastCheckpoint::For::end) {
+        fmt::print(stderr, "ckpt: the job was ended, as it was asked for; ckpt restart {} goes "
+                           "on from there\n",
+                   *last.name);
+        code = exit_resume;
+        return std::nullopt;
+    }
     if (!last.nodes.empty()) {
         nodes_.use_only(last.nodes);
     } else if (last.purpose == LastCheckpoint::For::migration) {
         nodes_.move(last.from, last.to);
-    } else if (!wait_until_resumed()) {
+    } else if (!last.is_resumed && !wait_until_resumed()) {
         code = exit_resume;
         return std::nullopt;
     }
     return start_again(checkpoint_to_restart());
+}
+
+void JobRun::await_last_agent() const
+{
+    if (auto tiers = Tiers::open(options_.directories)) {
+        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
+    }
+}
+
+/* Whoever has asked for that can go on. */
+void JobRun::nodes_are_free(const LastCheckpoint &last)
+{
+    await_last_agent();
+    if (auto tiers = Tiers::open(options_.directories)) {
+        wait_for_end_of_agent(*tiers, options_.job, last_agent_ms);
+    }
+    if (last.client != 0) {
+        requests_->reply(last.client, last.answer);
+    }
 }
 
 Prospects JobRun::prospects() const
@@ -453,9 +483,7 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
     const bool is_once_more =
         last_ > 0 && newest_number(options_.directories, options_.job) == last_;
 
-    if (auto tiers = Tiers::open(options_.directories)) {
-        wait_for_last_agent(*tiers, options_.job, last_agent_ms);
-    }
+    await_last_agent();
     try {
         return newest_usable(options_.directories, options_.job,
                              prospects(),
@@ -582,13 +610,14 @@ bool JobRun::rest(milliseconds time)
     loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
         while (auto info = signals_.next()) {
             const int signal = static_cast<int>(info->ssi_signo);
-            goes_on = goes_on && (signal == SIGCONT || take_nodes_between(signal));
+            goes_on = goes_on && (take_job_control(signal) || signal == SIGCONT ||
+                                  take_nodes_between(signal));
             is_warned_ = is_warned_ || batch_.warning_signals().contains(signal);
         }
     });
-    while (goes_on && steady_clock::now() < until) {
+    do {
         loop_.turn(until);
-    }
+    } while (goes_on && steady_clock::now() < until);
     loop_.forget(signals_.descriptor());
     return goes_on;
 }
@@ -604,10 +633,12 @@ bool JobRun::wait_until_resumed()
     loop_.watch(signals_.descriptor(), EPOLLIN, [&](std::uint32_t) {
         while (auto info = signals_.next()) {
             const int signal = static_cast<int>(info->ssi_signo);
+            if (take_job_control(signal)) {
+                continue;
+            }
             if (signal == SIGCONT) {
                 resumed = true;
-            } else if (!options_.swaps.contains(signal) && signal != SIGTSTP &&
-                       !take_nodes_between(signal)) {
+            } else if (!options_.swaps.contains(signal) && !take_nodes_between(signal)) {
                 resumed = false;
             }
         }
@@ -667,6 +698,18 @@ std::optional<Words> JobRun::nodes_to_move_to(int signal)
                    problem.what());
     }
     return std::nullopt;
+}
+
+/* Between two launches a shell stops this process alone, and continues it: that SIGCONT is not
+ * for the job. False if the signal is for something else. */
+bool JobRun::take_job_control(int signal)
+{
+    if (signal == SIGTSTP) {
+        was_stopped_ = true;
+        std::raise(SIGSTOP);
+        return true;
+    }
+    return signal == SIGCHLD || (signal == SIGCONT && std::exchange(was_stopped_, false));
 }
 
 /* While it is on no node. False if the signal is for something else. */

@@ -65,6 +65,7 @@ class JobRun
     void prepare_gathering(const Checkpoint &checkpoint);
     bool could_not_gather();
     Ending launch(const Invocation &invocation);
+    void await_last_agent() const;
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);
@@ -75,11 +76,13 @@ class JobRun
     Failure cause_of(const Ending &ending);
     bool has_enough_nodes() const;
     bool rest(std::chrono::milliseconds time);
+    void nodes_are_free(const LastCheckpoint &last);
     bool wait_until_resumed();
     void choose_recovery();
     std::string obstacle(const std::string &from, const std::string &to) const;
     std::optional<Words> nodes_to_move_to(int signal);
     bool take_nodes_between(int signal);
+    bool take_job_control(int signal);
     static std::chrono::milliseconds time_to_fence(const Ending &ending);
     void say_end(int code, const std::string &why) const;
     void open_input(bool is_resumed);
@@ -98,6 +101,7 @@ class JobRun
     bool tolerates_ended_ranks_ = false;
     bool acts_for_launcher_ = false; /* so that ranks that die can be replayed */
     bool is_warned_ = false; /* between two launches */
+    bool was_stopped_ = false; /* likewise, until the SIGCONT of that has been taken */
     RestartPolicy policy_;
     const std::string token_ = make_owner_token();
     std::optional<JobOwnership> ownership_;

@@ -346,4 +346,17 @@ void wait_for_last_agent(const Tiers &tiers, const std::string &job,
     }
 }
 
+void wait_for_end_of_agent(const Tiers &tiers, const std::string &job, int timeout_ms)
+{
+    const auto state = tiers.job_state(job);
+
+    if (!state || state->host != host_name() || process_name(state->agent_pid) != "ckptd") {
+        return;
+    }
+    if (const Fd agent = open_pidfd(static_cast<pid_t>(state->agent_pid))) {
+        pollfd ended = {agent.get(), POLLIN, 0};
+        poll(&ended, 1, timeout_ms);
+    }
+}
+
 } // namespace ckpt::cli

@@ -55,6 +55,9 @@ RunningJob find_started_job(const TierDirectories &directories,
 void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms);
 
+/* Waits until the process of the job's last agent has ended, at most `timeout_ms`. Likewise. */
+void wait_for_end_of_agent(const Tiers &tiers, const std::string &job, int timeout_ms);
+
 /* True for a program that was started without a launcher. */
 bool is_alone(const control::Status &status);
 

@@ -121,6 +121,17 @@ std::optional<int> LauncherProcess::exit_code()
     return exit_code_of(status);
 }
 
+std::optional<int> LauncherProcess::stop_signal() const
+{
+    siginfo_t info{};
+
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) != 0 ||
+        info.si_pid != pid_ || info.si_code != CLD_STOPPED) {
+        return std::nullopt;
+    }
+    return info.si_status;
+}
+
 void LauncherProcess::signal(int number) const
 {
     send_signal(process_, number);

@@ -31,6 +31,8 @@ class LauncherProcess
     int descriptor() const { return process_.get(); }
     /* As a shell gives it, 128 + signal; nothing while it runs. */
     std::optional<int> exit_code();
+    /* The signal by which it has stopped, once, if it is stopped now. */
+    std::optional<int> stop_signal() const;
     void signal(int number) const;
 
   private:

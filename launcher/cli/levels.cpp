@@ -89,8 +89,9 @@ Levels Levels::parse(const std::string &text)
         fail("the first level is memory or local: a directory of each node");
     }
     if (!kinds.contains("disk")) {
-        fail("a level disk is missing: how often checkpoints go to the directory that all "
-             "nodes see");
+        fail("a level disk is missing. The directory that all nodes see has the record of what "
+             "lies on which node, and a job that leaves its nodes (ckpt swap, --kill, a warning) "
+             "can only go on from there. For few copies give a long time: disk:24h");
     }
     return levels;
 }

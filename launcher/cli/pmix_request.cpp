@@ -10,6 +10,7 @@
 #include "cli/pmix_request.hpp"
 
 #include "cli/command.hpp"
+#include "cli/pmix_server_file.hpp"
 #include "common/processes.hpp"
 
 #include <fmt/format.h>
@@ -209,12 +210,14 @@ void answered(std::size_t, pmix_status_t status, const pmix_proc_t *, pmix_info_
 class Tool
 {
   public:
-    Tool(const Library &library, int launcher) : library_(library), launcher_(launcher)
+    /* file: in which its server says where it listens. By the process id alone PMIx would look
+     * for that one in all that lies in the directory for temporary files. */
+    Tool(const Library &library, int launcher, const std::string &file)
+        : library_(library), launcher_(launcher)
     {
-        std::vector<pmix_info_t> info = {entry(PMIX_SERVER_PIDINFO, PMIX_PID),
+        std::vector<pmix_info_t> info = {text_entry(PMIX_TOOL_ATTACHMENT_FILE, file),
                                          text_entry(PMIX_TOOL_NSPACE, tool_name),
                                          entry(PMIX_TOOL_RANK, PMIX_PROC_RANK)};
-        info[0].value.data.pid = launcher;
         auto status = PMIX_FUNCTION(library_, PMIx_tool_init)(&self_, info.data(), info.size());
         if (status != PMIX_SUCCESS) {
             stop_with(exit_refused,
@@ -395,6 +398,20 @@ void require_tools_taken(int launcher)
     }
 }
 
+std::string server_file_of(int launcher)
+{
+    const auto directories = temporary_directories_of(launcher);
+    const auto file = pmix_server_file(launcher, directories);
+
+    if (!file) {
+        stop_with(exit_refused,
+                  "mpirun {} has no file of its PMIx server in {}: its job has ended, or it "
+                  "keeps its session elsewhere; ckpt checkpoint without --pmix asks the agent",
+                  launcher, directories.front().string());
+    }
+    return *file;
+}
+
 } // namespace
 
 std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
@@ -406,7 +423,7 @@ std::string ask_through_pmix(int launcher, const std::function<void()> &waiting)
     }
     Library library(path);
     std::optional<Deadline> deadline(std::in_place);
-    Tool tool(library, launcher);
+    Tool tool(library, launcher, server_file_of(launcher));
     tool.listen();
     std::string job = tool.job();
     if (job.empty() || tool.is_over(job)) {

@@ -7,6 +7,7 @@
 #include "ckpt/journal.h"
 #include "cli/file_rollback.hpp"
 #include "cli/other_launcher.hpp"
+#include "cli/program_parts.hpp"
 #include "cli/tune_file.hpp"
 #include "gather/gathering.hpp"
 
@@ -92,6 +93,14 @@ bool is_mpi(Launcher launcher)
     return launcher == Launcher::open_mpi || launcher == Launcher::hydra;
 }
 
+void set_rank_count(LaunchLine &line, int ranks)
+{
+    const std::string count = std::to_string(ranks);
+    line.remove("np");
+    line.options.push_back(
+        {"np", {count}, {line.launcher == Launcher::slurm ? "-n" : "-np", count}});
+}
+
 /* Of the option's files those that are not ours, which may have gone and hold nothing that a
  * restart does not set by itself. */
 std::string foreign_tune_files(const LaunchOption &option)
@@ -118,35 +127,46 @@ void drop_own_tune_files(LaunchLine &line)
     });
 }
 
-LaunchLine recorded_line(const Launch &launch, const std::string &name)
+/* One line for each program, with its number of ranks if there are several. */
+std::vector<LaunchLine> recorded_lines(const Checkpoint &checkpoint)
 {
-    LaunchLine line;
-    try {
-        line = parse_launch_line(launch.launcher, launch.application);
-    } catch (const CommandError &problem) {
+    const Manifest &manifest = *checkpoint.manifest;
+    const Launch &launch = manifest.launch;
+    const auto refuse = [&](const std::string &why) {
         stop_with(exit_usage, "{} was started with '{}': {}; give the "
-                  "options of the launcher after --", name,
-                  shell_words(launch.launcher), problem.what());
+                  "options of the launcher after --", checkpoint.name(),
+                  shell_words(launch.launcher), why);
+    };
+    std::vector<LaunchLine> lines;
+    try {
+        lines = program_parts(launch.launcher, launch.application, launch.launcher_directory);
+    } catch (const std::exception &problem) {
+        refuse(problem.what());
     }
-    if (line.several_programs) {
-        stop_with(exit_usage, "{} was started with several programs ('{}'): "
-                  "give the options of the launcher after --", name,
-                  shell_words(launch.launcher));
+    if (lines.size() > 1) {
+        const std::vector<int> ranks = ranks_of_parts(lines, manifest.rank_count);
+        if (ranks.empty()) {
+            refuse(fmt::format("that does not tell which program has how many of {} ranks",
+                               manifest.rank_count));
+        }
+        for (std::size_t i = 0; i < lines.size(); i++) {
+            set_rank_count(lines[i], ranks[i]);
+        }
     }
-    drop_own_tune_files(line);
-    return line;
+    drop_own_tune_files(lines.front());
+    return lines;
 }
 
-/* The recorded options, in the words of the launcher of `line`. */
-std::vector<LaunchOption> taken_over(LaunchLine recorded,
+/* The recorded options, in the words of the launcher of `line`. is_one: program. */
+std::vector<LaunchOption> taken_over(const LaunchLine &recorded, bool is_one,
                                      const LaunchLine &line,
                                      const Checkpoint &checkpoint)
 {
     if (recorded.launcher == line.launcher) {
-        return std::move(recorded.options);
+        return recorded.options;
     }
-    std::string why;
-    if (is_mpi(recorded.launcher) && is_mpi(line.launcher)) {
+    std::string why = is_one ? "" : " (there are several programs)";
+    if (is_one && is_mpi(recorded.launcher) && is_mpi(line.launcher)) {
         try {
             return options_for_other(recorded, line.launcher);
         } catch (const CommandError &problem) {
@@ -157,9 +177,9 @@ std::vector<LaunchOption> taken_over(LaunchLine recorded,
               "--{}", checkpoint.name(), recorded.program, line.program, why);
 }
 
-/* Launcher and options, by record and by the user's wish. */
-LaunchLine launch_line(const Checkpoint &checkpoint,
-                       const RestartOptions &options)
+/* Launcher and options, by record and by the user's wish; a line for each program. */
+std::vector<LaunchLine> launch_lines(const Checkpoint &checkpoint,
+                                     const RestartOptions &options)
 {
     const Launch &launch = checkpoint.manifest->launch;
     LaunchLine line;
@@ -176,13 +196,17 @@ LaunchLine launch_line(const Checkpoint &checkpoint,
                   "give another launcher with --mpirun and its options "
                   "after --", checkpoint.name(), line.program);
     }
-    if (options.replace_options) {
+    if (options.replace_options || launch.launcher.empty()) {
         line.options = parse_launch_options(line.launcher, options.options);
-    } else if (!launch.launcher.empty()) {
-        line.options = taken_over(recorded_line(launch, checkpoint.name()),
-                                  line, checkpoint);
+        return {line};
     }
-    return line;
+    std::vector<LaunchLine> lines;
+    const std::vector<LaunchLine> recorded = recorded_lines(checkpoint);
+    for (const LaunchLine &part : recorded) {
+        lines.push_back(line);
+        lines.back().options = taken_over(part, recorded.size() == 1, line, checkpoint);
+    }
+    return lines;
 }
 
 void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
@@ -207,6 +231,21 @@ void set_exported(LaunchLine &line, const std::string &name,
     line.options.push_back(exported(line.launcher, name, value));
 }
 
+void set_environment(LaunchLine &line, const Environment &variables)
+{
+    if (line.launcher == Launcher::slurm) {
+        line.remove("export"); /* may preload the plugin */
+        line.options.push_back({"export", {"ALL"}, {"--export=ALL"}});
+        return;
+    }
+    for (const auto &[name, value] : variables) {
+        set_exported(line, name, value);
+    }
+    /* The plugin is part of the saved memory: the restart program must
+     * not have a second one. */
+    set_exported(line, "LD_PRELOAD", "");
+}
+
 } // namespace
 
 Invocation restart_invocation(const TierDirectories &directories,
@@ -229,31 +268,27 @@ Invocation restart_invocation(const TierDirectories &directories,
         return result;
     }
 
-    LaunchLine line = launch_line(checkpoint, options);
+    std::vector<LaunchLine> lines = launch_lines(checkpoint, options);
     if (options.replace_options) {
-        check_rank_count(line, checkpoint);
+        check_rank_count(lines.front(), checkpoint);
     }
-    if (!options.nodes.empty()) {
-        set_nodes(line, options.nodes);
-    }
-    line.remove("np");
-    std::string count = std::to_string(manifest.rank_count);
-    if (line.launcher == Launcher::slurm) {
-        line.remove("export"); /* may preload the plugin */
-        line.options.push_back({"export", {"ALL"}, {"--export=ALL"}});
-        line.options.push_back({"np", {count}, {"-n", count}});
-        add_pmix(line);
-    } else {
-        for (const auto &[name, value] : result.environment) {
-            set_exported(line, name, value);
+    for (LaunchLine &line : lines) {
+        if (!options.nodes.empty()) {
+            set_nodes(line, options.nodes);
         }
-        /* The plugin is part of the saved memory: the restart program must
-         * not have a second one. */
-        set_exported(line, "LD_PRELOAD", "");
-        line.options.push_back({"np", {count}, {"-np", count}});
+        /* -genv is for all programs. */
+        if (line.launcher != Launcher::hydra || &line == &lines.front()) {
+            set_environment(line, result.environment);
+        }
+        const int own = lines.size() > 1 ? std::stoi(line.find("np")->values.at(0))
+                                         : manifest.rank_count;
+        set_rank_count(line, own);
+        if (line.launcher == Launcher::slurm) {
+            add_pmix(line);
+        }
+        line.application = program;
     }
-    line.application = program;
-    result.command = join_launch_line(line);
+    result.command = join_program_parts(lines);
     return result;
 }
 

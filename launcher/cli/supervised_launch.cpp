@@ -31,6 +31,8 @@ constexpr auto ask_again = std::chrono::milliseconds(50);
 constexpr auto last_answer = std::chrono::seconds(10);
 /* to tell how ranks have ended, */
 constexpr auto last_news = std::chrono::milliseconds(500);
+/* to end themselves, with what they still have to write, before nodes are called free, */
+constexpr auto last_agents = std::chrono::seconds(30);
 /* and to see those end that were killed, or find that their nodes are lost. */
 constexpr auto last_ranks = std::chrono::seconds(5);
 
@@ -56,7 +58,10 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
         watch_.tolerate_ended_ranks();
     }
     try {
-        supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_);
+        supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_,
+                            Supervisor::Hooks{
+                                [this](const std::string &name) { saved(name); },
+                                [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
     }
@@ -91,16 +96,59 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
 {
     const int signal = static_cast<int>(info.ssi_signo);
 
+    if (signal == SIGCHLD) {
+        look_whether_stopped();
+        return;
+    }
     if (take_wish(signal)) {
         return;
     }
     ending_.by_user |= asks_for_end(signal);
+    if (signal == SIGTSTP || signal == SIGCONT) {
+        is_asked_to_stop_ = signal == SIGTSTP;
+    }
+    if (signal == SIGCONT && ending_.last && ending_.last->signal != 0) {
+        ending_.last->is_resumed = true;
+    }
     /* The terminal has sent it to the launcher as well. */
-    if (launcher_ && info.ssi_code != SI_KERNEL) {
+    if (info.ssi_code != SI_KERNEL) {
         launcher_->signal(signal);
     }
-    if (signal == SIGTSTP) {
-        std::raise(SIGSTOP); /* until SIGCONT, which is sent on like this one */
+}
+
+/* What has come before there was a launcher, from the terminal, too, has not come to that. */
+void SupervisedLaunch::take_earlier_signals()
+{
+    while (auto info = signals_.next()) {
+        info->ssi_code = SI_USER;
+        take(*info);
+    }
+}
+
+/* ---- Job control ---------------------------------------------------------------- */
+
+/* A shell has us for the job, and waits for us to stop: when the launcher does, by what the
+ * terminal has sent to both, or by itself. A program may as well go on. */
+void SupervisedLaunch::look_whether_stopped()
+{
+    const auto signal = launcher_ ? launcher_->stop_signal() : std::nullopt;
+
+    if (signal && (is_asked_to_stop_ || *signal == SIGTSTP || *signal == SIGTTIN ||
+                   *signal == SIGTTOU)) {
+        stop_as_the_launcher_has();
+    }
+}
+
+/* Other nodes do not take us for lost meanwhile. */
+void SupervisedLaunch::stop_as_the_launcher_has()
+{
+    is_asked_to_stop_ = false;
+    if (supervisor_) {
+        supervisor_->suspend_membership();
+    }
+    std::raise(SIGSTOP); /* until SIGCONT, which is sent on like other signals */
+    if (supervisor_) {
+        supervisor_->resume_membership();
     }
 }
 
@@ -225,6 +273,9 @@ void SupervisedLaunch::answered(const control::Reply &reply)
 {
     LastCheckpoint &last = *ending_.last;
 
+    if (last.name && reply.event != "result") {
+        return; /* it has been saved meanwhile, as another command has asked */
+    }
     if (reply.event == "error" && reply.error.starts_with(control::still_starting) &&
         ask_until_ && steady_clock::now() < *ask_until_) {
         is_asked_ = false; /* once more, soon */
@@ -235,12 +286,28 @@ void SupervisedLaunch::answered(const control::Reply &reply)
         return;
     }
     if (reply.event == "result") {
-        last.name = reply.result.name;
-        fmt::print(stderr, "ckpt: saved as {}\n", *last.name);
-    }
-    if (last.client != 0) {
+        saved(reply.result.name);
+        last.answer = reply;
+    } else if (last.client != 0) {
         requests_.reply(last.client, reply);
     }
+}
+
+/* All ranks are about to end: as we have asked, or a `ckpt checkpoint --kill` has. */
+void SupervisedLaunch::saved(const std::string &name)
+{
+    if (!ending_.last) {
+        ending_.last.emplace();
+        ending_.last->purpose = LastCheckpoint::For::end;
+    }
+    LastCheckpoint &last = *ending_.last;
+    if (last.name) {
+        return;
+    }
+    last.name = name;
+    last.answer.event = "result";
+    last.answer.result.name = name;
+    fmt::print(stderr, "ckpt: saved as {}\n", name);
 }
 
 /* The program gets the signal, as it would without us; a command its answer. */
@@ -283,7 +350,9 @@ void SupervisedLaunch::step(Time now)
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
-        say_failure("; what is left of the job is ended");
+        if (!ending_.by_user) {
+            say_failure("; what is left of the job is ended");
+        }
         supervisor_->end_ranks(); /* from which the watch knows */
         break;
     case LaunchWatch::Step::terminate:
@@ -318,6 +387,38 @@ void SupervisedLaunch::child_failed(pid_t child, int status)
                           steady_clock::now());
 }
 
+/* By a signal that may just have come, or because nodes are wanted back. */
+bool SupervisedLaunch::is_asked_to_end()
+{
+    if (launcher_) {
+        take_signals();
+    }
+    return ending_.by_user || ending_.last;
+}
+
+/* Of ranks that were killed because a command has asked for that the coordinator tells before
+ * it kills them: whatever it has told has come when it answers once more. */
+void SupervisedLaunch::ask_for_news()
+{
+    if (supervisor_ && !ending_.last && (watch_.failure() || ending_.exit_code != 0)) {
+        control::Request request;
+        request.command = "status";
+        (void)supervisor_->request(request, [](const control::Reply &) {}, [] {});
+    }
+}
+
+/* Of a job that was saved to leave them; a batch system that has warned waits for nobody. */
+void SupervisedLaunch::await_nodes()
+{
+    const Time until = steady_clock::now() + last_agents;
+    const bool leaves = supervisor_ && ending_.last && ending_.last->name &&
+                        ending_.last->purpose != LastCheckpoint::For::warning;
+
+    while (leaves && supervisor_->has_agents() && steady_clock::now() < until) {
+        loop_.turn(until);
+    }
+}
+
 /* A launcher can end before the agents have told that the last checkpoint exists, or how ranks
  * have ended; before a node is known to be lost, that it has missed itself; and before all
  * have ended, if it was killed. */
@@ -325,6 +426,7 @@ void SupervisedLaunch::await_agents()
 {
     const Time now = steady_clock::now();
 
+    ask_for_news();
     while (supervisor_ && supervisor_->awaits_answer() &&
            steady_clock::now() < now + last_answer) {
         loop_.turn(now + last_answer);
@@ -340,6 +442,7 @@ void SupervisedLaunch::await_agents()
     if (acts_for_launcher() && supervisor_->has_ranks()) {
         supervisor_->end_ranks(); /* Open MPI 5.0 may leave them behind (MPI_Abort) */
     }
+    await_nodes();
     const bool is_bad = watch_.failure() || ending_.exit_code != 0;
     while (supervisor_ && is_bad && supervisor_->has_ranks() &&
            steady_clock::now() < now + last_ranks) {
@@ -389,6 +492,7 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
         });
     }
     launcher_.emplace(command, signals_.mask_before());
+    take_earlier_signals();
     if (children_) {
         children_->belong_to(launcher_->pid());
     }

@@ -25,12 +25,14 @@ namespace ckpt::cli
 
 /* A last checkpoint, behind which nothing of the launch runs on. */
 struct LastCheckpoint {
-    enum class For { warning, swap, migration } purpose;
+    enum class For { warning, swap, migration, end } purpose;
     int signal = 0;                     /* that has asked for it, or ... */
     std::uint64_t client = 0;           /* the command that has; 0: none */
     std::string from, to;               /* nodes, for a migration, or ... */
     std::vector<std::string> nodes;     /* those that it may be on */
     std::optional<std::string> name;    /* when it exists */
+    control::Reply answer;              /* then: for the command, when the nodes are free */
+    bool is_resumed = false;            /* SIGCONT has come before it was swapped out */
 };
 
 /* How a launch has ended. */
@@ -78,13 +80,20 @@ class SupervisedLaunch
 
     bool acts_for_launcher() const { return options_.acts_for_launcher && supervisor_; }
     void take_signals();
+    void take_earlier_signals();
     void take(const signalfd_siginfo &info);
+    void look_whether_stopped();
+    void stop_as_the_launcher_has();
     bool take_wish(int signal);
     void take(std::uint64_t client, const control::Request &request);
     void pass_on(std::uint64_t client, const control::Request &request);
     void wish(LastCheckpoint last);
     void ask();
     void answered(const control::Reply &reply);
+    void saved(const std::string &name);
+    bool is_asked_to_end();
+    void ask_for_news();
+    void await_nodes();
     void lost_agent();
     void given_up(const std::string &why);
     void step(Time now);
@@ -104,6 +113,7 @@ class SupervisedLaunch
     std::optional<LauncherChildren> children_; /* if we act for it */
     Ending ending_;
     bool has_ended_ = false;
+    bool is_asked_to_stop_ = false; /* by SIGTSTP, until SIGCONT */
     bool has_said_failure_ = false;
     bool has_told_ranks_ = false;
     bool is_asked_ = false;         /* an agent, for the last checkpoint */

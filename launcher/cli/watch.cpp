@@ -103,8 +103,8 @@ std::string ending_of(const control::Status &status, const Keepers &keepers)
 {
     auto tiers = Tiers::open({status.directory, status.slow_directory});
     auto state = tiers ? tiers->job_state(status.job) : std::nullopt;
-    if (state && state->state == "ended") {
-        return "ended";
+    if (state && (state->state == "ended" || state->state == control::interrupted)) {
+        return state->state;
     }
     if (state && state->state == "running" && state->host != status.host) {
         return fmt::format("goes on on {}", state->host);

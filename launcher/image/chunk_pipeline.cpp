@@ -272,6 +272,9 @@ void ChunkPipeline::note_done(const Work &work, const std::exception_ptr &failur
         stream.read.push_back(work.slot);
         wakeup_.notify_one();
     } else {
+        if (!failure && options_.saved != nullptr) {
+            *options_.saved += work.slot->job->size;
+        }
         stream.left--;
         free_slot(stream, work.slot);
     }

@@ -47,6 +47,7 @@ struct PipelineOptions {
     const std::atomic<bool> *cancelled;
     /* Bytes behind each chunk, for who stores it; then it has no checksum yet. */
     std::size_t room = 0;
+    std::atomic<std::uint64_t> *saved = nullptr; /* counts bytes of memory that are done */
 };
 
 class ChunkPipeline

@@ -199,7 +199,7 @@ void NodeFileWriter::Impl::create()
     }
     pipeline.emplace(PipelineOptions{options.codec, choice ? &*choice : nullptr,
                                      options.threads, options.chunk_size, &cancelled,
-                                     seal ? FileSeal::overhead : 0});
+                                     seal ? FileSeal::overhead : 0, options.saved});
     file.open([this](hid_t root) { describe(root); });
 }
 

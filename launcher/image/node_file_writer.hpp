@@ -20,6 +20,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -55,6 +56,8 @@ struct WriterOptions {
     /* Of what will be in the file; 0: nobody will refer to it. */
     std::uint64_t identity = 0;
     std::string file; /* its name; empty: that of the node */
+    /* Counts bytes of memory that are in the file; may be null. Must outlive the writer. */
+    std::atomic<std::uint64_t> *saved = nullptr;
 };
 
 struct CaptureStats {

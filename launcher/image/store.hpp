@@ -25,8 +25,8 @@ namespace ckpt
 /* What the first agent of a job writes about it, in DIR/JOB/job.json. */
 struct JobState {
     std::string name;
-    std::string state; /* "running", "ended", or "failed": ranks have gone that had
-                          not finished */
+    std::string state; /* "running", "ended", or, when ranks have gone that had not
+                          finished, "interrupted" (it was asked for) or "failed" */
     std::string host;  /* where launcher and coordinating agent run */
     std::int64_t launcher_pid = 0; /* mpirun's; the program's own without one */
     std::int64_t agent_pid = 0;

@@ -150,8 +150,16 @@ void LaunchWatch::rank_stopped(int rank, Time now)
     }
 }
 
-void LaunchWatch::rank_continued(int rank)
+/* Of a suspended job others may have gone on as well, which is told up to a second later. */
+void LaunchWatch::rank_continued(int rank, Time now)
 {
+    if (all_are_stopped()) {
+        for (auto &[other, known] : ranks_) {
+            if (known.stopped_since) {
+                known.stopped_since = now;
+            }
+        }
+    }
     ranks_[rank].stopped_since.reset();
 }
 

@@ -79,7 +79,7 @@ class LaunchWatch
     bool awaits_salvage() const;
     /* By a signal; and it goes on. */
     void rank_stopped(int rank, Time now);
-    void rank_continued(int rank);
+    void rank_continued(int rank, Time now);
     /* A node has no agent: nobody sees what becomes of its ranks; and it has one again. */
     void node_unserved(const std::string &host, Time now);
     void node_served(const std::string &host);

@@ -29,9 +29,9 @@ constexpr auto time_for_proof = std::chrono::seconds(4);
 } // namespace
 
 Supervisor::Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
-                       std::uint64_t incarnation, LaunchWatch &watch)
-    : loop_(loop), file_(std::move(file)), watch_(watch), host_(std::move(host)),
-      socket_(0), proof_(loop, [this] { prove(); })
+                       std::uint64_t incarnation, LaunchWatch &watch, Hooks hooks)
+    : loop_(loop), file_(std::move(file)), watch_(watch), hooks_(std::move(hooks)),
+      host_(std::move(host)), socket_(0), proof_(loop, [this] { prove(); })
 {
     table_.key = MessageKey::make();
     table_.incarnation = incarnation;
@@ -124,6 +124,14 @@ void Supervisor::said(Agent &agent, const json &frame)
         agent.coordinates = true;
         return;
     }
+    if (type == "ends") {
+        hooks_.ends(frame.at("checkpoint"));
+        return;
+    }
+    if (type == "over") {
+        agent.stream->send({{"type", "over"}, {"asked", hooks_.is_asked_to_end()}});
+        return;
+    }
     if (type == "reply") {
         answered(frame.at("number"), frame.at("reply").get<control::Reply>());
         return;
@@ -135,6 +143,7 @@ void Supervisor::said(Agent &agent, const json &frame)
             begin_membership();
         } else {
             let_in(agent);
+            begin_membership(); /* if it was suspended */
         }
     } else if (type == "leave") {
         agent.has_left = true;
@@ -177,7 +186,7 @@ void Supervisor::rank_event(Agent &agent, const std::string &type, const json &f
     } else if (type == "stopped") {
         watch_.rank_stopped(rank, now);
     } else if (type == "continued") {
-        watch_.rank_continued(rank);
+        watch_.rank_continued(rank, now);
     } else {
         fail("a frame of type '{}' from {}", type, agent.host);
     }
@@ -237,6 +246,29 @@ void Supervisor::end_membership()
     suspects_.clear();
     is_cut_off_ = false;
     is_proven_ = false;
+}
+
+/* Agents are members again when they have told where they take datagrams from then on. */
+void Supervisor::suspend_membership()
+{
+    is_suspended_ = service_ != nullptr;
+    if (is_suspended_) {
+        proof_.stop();
+        end_membership();
+        tell_all({{"type", "unwatch"}, {"for", "a while"}});
+    }
+}
+
+void Supervisor::resume_membership()
+{
+    if (!std::exchange(is_suspended_, false)) {
+        return;
+    }
+    for (Agent &agent : agents_) {
+        agent.member.reset();
+        agent.has_heard = false;
+    }
+    tell_all({{"type", "watch"}});
 }
 
 /* Tells an agent who the members are, and which of them it is: also one that has come in
@@ -366,6 +398,11 @@ bool Supervisor::awaits_status() const
 
     return may_tell && failure && failure->kind == Failure::Kind::rank_ended &&
            !failure->status;
+}
+
+bool Supervisor::has_agents() const
+{
+    return std::ranges::any_of(agents_, &Agent::is_connected);
 }
 
 bool Supervisor::has_ranks() const

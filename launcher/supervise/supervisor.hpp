@@ -32,16 +32,27 @@ class Supervisor
   public:
     using Answer = std::function<void(const control::Reply &)>;
 
+    struct Hooks {
+        /* All ranks are about to be ended behind a checkpoint, on request. */
+        std::function<void(const std::string &checkpoint)> ends;
+        /* Whether somebody has asked for the end of the launch by now. */
+        std::function<bool()> is_asked_to_end;
+    };
+
     /*
      * Listens, and says where in `file`. watch: is told what becomes of ranks. Throws Error.
      * `loop` and `watch` must live longer.
      */
     Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
-               std::uint64_t incarnation, LaunchWatch &watch);
+               std::uint64_t incarnation, LaunchWatch &watch, Hooks hooks);
     ~Supervisor(); /* removes the file */
 
     /* SIGKILL to all ranks, by their agents. */
     void end_ranks();
+
+    /* While this process is stopped no node watches another; then they do again. */
+    void suspend_membership();
+    void resume_membership();
 
     /* Has the agent that coordinates take a request, one of several perhaps. False if there
      * is none just now. The answers come until one is no progress, or until `gone`. */
@@ -54,6 +65,8 @@ class Supervisor
     bool awaits_status() const;
     /* The rank that a process of this node is, as far as agents have told. */
     std::optional<int> rank_of(pid_t process) const;
+    /* Agents have yet to go. */
+    bool has_agents() const;
     /* There are ranks, of agents that are connected, on nodes that are not lost. */
     bool has_ranks() const;
     /* Nodes of which the agent has gone without having told so, and none has come since. */
@@ -97,6 +110,7 @@ class Supervisor
     EventLoop &loop_;
     std::filesystem::path file_;
     LaunchWatch &watch_;
+    Hooks hooks_;
     Refusals refusals_;
     std::list<Agent> agents_;
     bool is_ending_ = false;
@@ -109,6 +123,7 @@ class Supervisor
     std::unique_ptr<membership::Service> service_;
     std::set<std::string> suspects_; /* nodes that are no members any more */
     bool is_cut_off_ = false;        /* or we are not */
+    bool is_suspended_ = false;      /* the membership, while this process is stopped */
     bool is_proven_ = false;         /* all nodes hear of each other: that is believed */
     EventLoop::Time proof_until_{};
     LoopTimer proof_;        /* the time they have for that */

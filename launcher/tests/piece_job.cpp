@@ -119,6 +119,9 @@ void Job::await(const std::function<bool()> &condition)
                    << " " << events.last_reason;
         }
         loop_.turn(now + std::chrono::milliseconds(20));
+        if (link_) {
+            link_->tick(now);
+        }
     }
 }
 

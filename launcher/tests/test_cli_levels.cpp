@@ -43,4 +43,12 @@ TEST(Levels, WhatIsNoLevel)
     }
 }
 
+/* Also why, as the manual does. */
+TEST(Levels, DoNotDoWithoutADisk)
+{
+    const std::string why = error_of([&] { (void)Levels::parse("memory,partner"); });
+    EXPECT_NE(why.find("a level disk is missing"), std::string::npos) << why;
+    EXPECT_NE(why.find("disk:24h"), std::string::npos) << why;
+}
+
 } // namespace

@@ -86,6 +86,26 @@ TEST_P(Pieces, AreWrittenRankByRank)
     EXPECT_EQ(saved_log(reader, 2), "");
 }
 
+TEST_P(Pieces, TellHowMuchOfThemIsThere)
+{
+    Job job(GetParam());
+    job.node().open_piece(job.checkpoint());
+    job.add(2);
+    job.await("2");
+    job.await([&] { return job.node().saved(job.checkpoint()) > mebibyte; });
+    const std::uint64_t first = job.node().saved(job.checkpoint());
+    job.add(0);
+    job.await("0");
+    job.await([&] { return job.node().saved(job.checkpoint()) > first + mebibyte; });
+    EXPECT_EQ(job.node().saved(job.checkpoint().parent_path()), 0u);
+    job.add(1);
+    job.await("1");
+    job.node().close_piece({0, 1, 2});
+    job.await("written");
+    EXPECT_GT(job.node().saved(job.checkpoint()), piece_ranks * mebibyte);
+    EXPECT_LE(job.node().saved(job.checkpoint()), job.events.last_memory);
+}
+
 TEST_P(Pieces, AreWrittenAtOnceInTheOrderThatIsAskedFor)
 {
     Job job(GetParam());

@@ -121,7 +121,7 @@ TEST_F(Watch, ARankThatIsStoppedAlone)
 TEST_F(Watch, ARankThatGoesOn)
 {
     watch_.rank_stopped(1, begin_);
-    watch_.rank_continued(1);
+    watch_.rank_continued(1, begin_);
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
 }
 
@@ -142,6 +142,27 @@ TEST_F(Watch, AJobThatIsSuspended)
     watch_.rank_stopped(1, begin_);
     EXPECT_EQ(LaunchWatch::Time::max(), watch_.next_step());
     EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+}
+
+/* Agents of two nodes tell that up to a second apart. */
+TEST_F(Watch, AJobThatIsSuspendedForLongAndGoesOn)
+{
+    watch_.rank_stopped(0, begin_);
+    watch_.rank_stopped(1, begin_);
+    watch_.rank_continued(0, after(seconds(60)));
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(60))));
+    watch_.rank_continued(1, after(seconds(61)));
+    EXPECT_EQ(Step::none, watch_.step(after(seconds(120))));
+}
+
+TEST_F(Watch, ARankThatStaysStoppedWhenAJobGoesOn)
+{
+    watch_.rank_stopped(0, begin_);
+    watch_.rank_stopped(1, begin_);
+    watch_.rank_continued(0, after(seconds(60)));
+    EXPECT_EQ(Step::none, watch_.step(after(milliseconds(69999))));
+    EXPECT_EQ(Step::end, watch_.step(after(seconds(70))));
+    EXPECT_EQ(1, watch_.failure()->rank);
 }
 
 /* ---- Ranks that are replayed ----------------------------------------------------- */

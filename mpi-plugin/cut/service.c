@@ -21,10 +21,12 @@
 #include "cut/report.h"
 #include "cut/synchronous_send.h"
 #include "cut/withhold.h"
+#include "handles/communicator.h"
 #include "independent/capture.h"
 #include "independent/page.h"
 #include "journal/journal.h"
 #include "runtime/callback.h"
+#include "runtime/crossing.h"
 #include "runtime/runtime.h"
 #include "sys/syscall.h"
 #include "task/signals.h"
@@ -236,10 +238,26 @@ static int open_once(void)
     return error;
 }
 
+/* Nobody can save it yet, and it is not a job: its launcher runs its parent's. */
+static int is_spawned(void)
+{
+    MPI_Comm parent = CKPT_LOWER(MPI_COMM_NULL);
+    int code = MPI_SUCCESS;
+
+    if (!ckpt_alone()) {
+        CKPT_CALL(code, Comm_get_parent, &parent);
+    }
+    return code == MPI_SUCCESS && parent != CKPT_LOWER(MPI_COMM_NULL);
+}
+
 void ckpt_service_open(void)
 {
     struct ckpt_failure failure = {""};
     const int error = open_once();
+
+    if (is_spawned()) {
+        return;
+    }
 
     if (error != 0) {
         (void)ckpt_fail(&failure, error, "error %d of this process", -error);

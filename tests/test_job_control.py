@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ctrl-Z, `fg` and ctrl-C in a shell do the same with `ckpt run` as without it, and who has asked
+for a job's end does not find it called a failure."""
+
+import os
+import pty
+import re
+import shlex
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from ckpttest import alone, processes, programs
+from ckpttest.lab import POLL
+from ckpttest.settings import PATIENCE
+
+CTRL_C, CTRL_Z = b"\x03", b"\x1a"
+INTERRUPTED = 128 + signal.SIGINT
+
+TICKS = "import time\nwhile True:\n    print('tick', flush=True)\n    time.sleep(0.02)\n"
+DEAF = "import signal\nsignal.signal(signal.SIGTSTP, signal.SIG_IGN)\n" + TICKS
+STOPS = "import os, signal\nprint('tick', flush=True)\nos.kill(os.getpid(), signal.SIGTSTP)\n" + TICKS
+
+
+class Shell:
+    """An interactive shell on a terminal of its own."""
+
+    def __init__(self, lab):
+        self.pid, self._terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(lab.work)
+            env = {name: str(value) for name, value in lab.environment(PS1="$ ").items()}
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], env)
+        self._text, self._position = "", 0
+        self._news = threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        try:
+            while data := os.read(self._terminal, 4096):
+                with self._news:
+                    self._text += data.decode(errors="replace")
+                    self._news.notify_all()
+        except OSError:
+            pass  # it has ended
+
+    def type(self, keys):
+        os.write(self._terminal, keys if isinstance(keys, bytes) else keys.encode() + b"\n")
+
+    def wait_for(self, pattern, count=1):
+        """The count-th next text like that; the match."""
+        deadline = time.monotonic() + PATIENCE
+        with self._news:
+            while True:
+                match = re.compile(pattern).search(self._text, self._position)
+                if match:
+                    self._position = match.end()
+                    count -= 1
+                    if count == 0:
+                        return match
+                elif not self._news.wait(max(0, deadline - time.monotonic())):
+                    raise AssertionError(f"no {pattern}: {self._text[-2000:]}")
+
+    def code(self):
+        """Of the last command."""
+        self.type("echo code=$?")
+        return int(self.wait_for(r"code=(\d+)")[1])
+
+    def text(self):
+        with self._news:
+            return self._text
+
+    def close(self):
+        for pid in processes.descendants(self.pid):
+            processes.kill(pid)
+        processes.kill(self.pid)
+        os.waitpid(self.pid, 0)
+        os.close(self._terminal)
+
+
+@pytest.fixture(name="shell")
+def shell_on_a_terminal(lab):
+    opened = Shell(lab)
+    yield opened
+    opened.close()
+
+
+def run_of(shell):
+    """The process of `ckpt run`."""
+    (pid,) = (p for p in processes.descendants(shell.pid) if processes.name_of(p) == "ckpt")
+    return pid
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it does not come true"
+        time.sleep(POLL)
+
+
+def start(lab, shell, *command):
+    """`ckpt run` of it, when it has an agent that serves all ranks."""
+    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", *command]
+    shell.type(shlex.join(str(word) for word in words))
+    wait_until(lambda: alone.status(lab))
+
+
+def state_of(lab):
+    """What `ckpt status` says of the job when it is over."""
+    lines = lab.ckpt("status").stdout.splitlines()
+    return next(line for line in lines if alone.name(lab) in line)
+
+
+def test_stop_continue_interrupt(lab, shell):
+    """The shell has its prompt back while the job stands still, which then goes on."""
+    start(lab, shell, sys.executable, "-c", TICKS)
+    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    shell.wait_for("tick")
+    shell.type(CTRL_Z)
+    shell.wait_for("Stopped")
+    assert processes.is_stopped(run_of(shell))
+    shell.type("fg")
+    shell.wait_for("ckpt run")
+    wait_until(lambda: not processes.is_stopped(run_of(shell)))
+    shell.wait_for("tick", count=20)
+    interrupt(lab, shell)
+
+
+def interrupt(lab, shell):
+    """It ends once, is not restarted, and nobody calls that a failure."""
+    shell.type(CTRL_C)
+    shell.wait_for(r"\$ ")
+    assert shell.code() in (INTERRUPTED, 1)  # mpirun's is 1
+    assert "; restart " not in shell.text()
+    assert " was killed by " not in shell.text()
+    wait_until(lambda: "interrupted" in state_of(lab))
+
+
+def test_a_launcher_that_does_not_stop(lab, shell):
+    """mpirun of Open MPI 4 stops its ranks, and stays where it is. So does `ckpt run`."""
+    program = programs.memory(1, 10**7, pause_us=10000)
+    program.prepare(lab.work)
+    start(lab, shell, *lab.mpirun_command(program))
+    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    ranks = [rank["pid"] for rank in alone.status(lab)["ranks"]]
+    shell.type(CTRL_Z)
+    for rank in ranks:
+        wait_until(lambda rank=rank: processes.is_stopped(rank))
+    assert not processes.is_stopped(run_of(shell))
+    processes.send(run_of(shell), signal.SIGCONT)
+    shell.wait_for("Forwarding signal 18")
+    for rank in ranks:
+        wait_until(lambda rank=rank: not processes.is_stopped(rank))
+    interrupt(lab, shell)
+
+
+def test_a_program_that_does_not_stop(lab, shell):
+    """Nor does `ckpt run`."""
+    start(lab, shell, sys.executable, "-c", DEAF)
+    shell.wait_for("tick")
+    shell.type(CTRL_Z)
+    shell.wait_for(r"\^Z")
+    shell.wait_for("tick", count=20)
+    assert not processes.is_stopped(run_of(shell))
+    shell.type(CTRL_C)
+    shell.wait_for(r"\$ ")
+    assert shell.code() == INTERRUPTED
+
+
+def test_a_program_that_stops_itself(lab, shell):
+    """Who waits for `ckpt run` is told, as of the program itself."""
+    start(lab, shell, sys.executable, "-c", STOPS)
+    shell.wait_for("Stopped")
+    shell.type("fg")
+    shell.wait_for("tick", count=3)
+    shell.type(CTRL_C)
+    shell.wait_for(r"\$ ")
+    assert shell.code() == INTERRUPTED
+
+
+def test_stop_between_launches(lab, shell):
+    """While it waits before the next one: `fg` does not make it give up."""
+    crash = f"import os, time\ntime.sleep(1)\nos.kill(os.getpid(), {int(signal.SIGKILL)})\n"
+    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--back-off", "5s"]
+    shell.type(shlex.join(map(str, [*words, "--", sys.executable, "-c", crash])))
+    shell.wait_for("restart 2 of")
+    shell.type(CTRL_Z)
+    shell.wait_for("Stopped")
+    shell.type("fg")
+    shell.wait_for("ended with code|restart 3 of")
+    assert "fails again and again" in shell.text() or "restart 3 of" in shell.text()
+    shell.type(CTRL_C)
+
+
+def test_an_end_that_was_asked_for(lab):
+    """By a batch system, say: SIGTERM. It does not count as a failure, in metrics neither."""
+    metrics = lab.directory / "metrics"
+    job = alone.start(lab, "sleep", "1000", options=("--metrics", metrics))
+    alone.process_of(lab, job)
+    alone.save(lab)
+    processes.send(job.pid, signal.SIGTERM)
+    assert job.finish() == 128 + signal.SIGTERM
+    wait_until(lambda: "interrupted" in state_of(lab))
+    wait_until(lambda: 'state="interrupted"} 1' in metrics.read_text(encoding="utf-8"))
+    assert not [line for line in job.lines if "killed" in line or "failed" in line]
+    again = alone.start(lab, "sleep", "1000", options=("--resume",))
+    assert alone.wait_until(again, lambda: alone.status(lab))["failures"] == 0
