@@ -33,6 +33,8 @@ constexpr std::string_view known_faults[] = {
     "image-after-rename",      /* the writer dies, manifest not yet written */
     "trace-write-enospc",      /* a write to a trace finds no space */
     "text-file-before-rename", /* dies, temporary manifest or job file whole */
+    "owner-before-rename",     /* who takes a job dies, its record whole */
+    "remove-after-manifest",   /* who removes a checkpoint dies, its manifest gone */
     "agent-before-manifest",   /* the agent dies, all pieces written */
     "agent-during-capture",    /* the agent dies while it reads a rank */
     "agent-during-cut",        /* the same, of a piece written rank by rank */

@@ -7,6 +7,7 @@
 
 #include "common/directory.hpp"
 #include "common/error.hpp"
+#include "common/fault.hpp"
 #include "common/temporary_name.hpp"
 #include "image/checkpoint_trace.hpp"
 
@@ -136,6 +137,7 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
         if (directory.has_file(manifest_name)) {
             directory.remove_file(manifest_name);
             directory.sync();
+            fault_kill("remove-after-manifest");
         }
         for (const std::string &name : directory.names()) {
             const Directory::Entry entry = directory.entry(name);

@@ -6,6 +6,7 @@
 #include "image/job_owner.hpp"
 
 #include "common/error.hpp"
+#include "common/fault.hpp"
 #include "common/files.hpp"
 #include "common/host.hpp"
 #include "common/json_bytes.hpp"
@@ -194,6 +195,7 @@ Fd put_in_place(const fs::path &path, JobOwner &record)
         record.keeps_lock && lock(file.get(), F_OFD_SETLK) == Lock::free;
     const std::string text = text_of(record);
     int error = write_exactly(file.get(), text.data(), text.size(), 0);
+    fault_kill("owner-before-rename");
     if (error == 0 && (::fsync(file.get()) < 0 || ::rename(temporary.c_str(), path.c_str()) < 0)) {
         error = errno;
     }
