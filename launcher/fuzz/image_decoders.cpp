@@ -78,6 +78,19 @@ void decode_header(const std::string &bytes)
             "a header that cannot be said again");
 }
 
+NodeFileHeader sealed_header()
+{
+    NodeFileHeader header;
+
+    header.version = sealed_version;
+    header.bytes = 8192;
+    header.seal_count = 1;
+    header.key = std::string(16, 'a');
+    header.salt = std::string(64, '5');
+    header.owner = "job/000001";
+    return header;
+}
+
 /* ---- Tables of a rank ---------------------------------------------------------------- */
 
 /* How many of each are in the input. */
@@ -294,7 +307,7 @@ std::vector<Decoder> image_decoders()
 
     header.bytes = 4096;
     return {
-        {"node_header", {header.text()}, decode_header},
+        {"node_header", {header.text(), sealed_header().text()}, decode_header},
         {"tables", {some_tables()}, decode_tables},
         {"chunk",
          {chunk_of(Codec::Kind::none), chunk_of(Codec::Kind::lz4), chunk_of(Codec::Kind::zstd)},

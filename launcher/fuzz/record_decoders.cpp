@@ -8,7 +8,9 @@
 #include "common/files.hpp"
 #include "fuzz/scratch.hpp"
 #include "image/checkpoint_trace.hpp"
+#include "image/image_key.hpp"
 #include "image/node_record.hpp"
+#include "image/sealed_text.hpp"
 #include "image/store.hpp"
 #include "redundancy/protection.hpp"
 
@@ -45,6 +47,28 @@ void decode_manifest(const std::string &text)
 
     require(Manifest::parse(again, "m.json").text() == again,
             "a manifest that cannot be said again");
+}
+
+/* This process has a key for as long as this lives. */
+struct WithKey {
+    WithKey() { use_this_image_key(MessageKey::parse(std::string(64, '7'))); }
+    ~WithKey() { use_this_image_key(std::nullopt); }
+};
+
+std::string some_sealed_text()
+{
+    const WithKey key;
+
+    return seal_text(some_manifest().text(), "manifest");
+}
+
+/* Whoever makes the input does not have the key: what is taken is what was made. */
+void decode_sealed_text(const std::string &text)
+{
+    const WithKey key;
+
+    require(seal_text(open_text(text, "manifest", "m.json"), "manifest") == text,
+            "a seal that was not made with the key");
 }
 
 std::string some_trace()
@@ -128,6 +152,7 @@ std::vector<Decoder> record_decoders()
 {
     return {
         {"manifest", {some_manifest().text()}, decode_manifest},
+        {"sealed_text", {some_sealed_text()}, decode_sealed_text},
         {"trace", {some_trace()}, decode_trace},
         {"job_file", {some_job()}, decode_job},
         {"node_record", {some_record()}, decode_record},

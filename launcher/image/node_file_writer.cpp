@@ -10,7 +10,6 @@
 #include "common/parallel.hpp"
 #include "image/codec_choice.hpp"
 #include "image/connections.hpp"
-#include "image/direct_io.hpp"
 #include "image/encoded_chunk.hpp"
 #include "image/file_seal.hpp"
 #include "image/hdf5_objects.hpp"
