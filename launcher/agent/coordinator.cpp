@@ -159,7 +159,11 @@ void Coordinator::take_job()
         make_job_directory(directory);
         ownership_ = std::make_shared<JobOwnership>(
             directory,
-            JobOwnership::As{.token = settings_.owner_token, .keeps_lock = true},
+            JobOwnership::As{.token = settings_.owner_token,
+                             .keeps_lock = true,
+                             .launcher = facts_.launcher_pid > 0
+                                             ? process_identity(facts_.launcher_pid)
+                                             : std::string()},
             JobOwnership::Take::ask);
     };
 

@@ -148,10 +148,17 @@ Hdf5Id open_array(hid_t parent, const char *name, const Hdf5Id &type,
         size > limit) {
         fail("dataset {} is not a list of at most {} elements", name, limit);
     }
-    if (size > size_of_file(dataset) / H5Tget_size(type.get())) {
-        fail("dataset {} has {} elements, more than fit into the file", name, size);
-    }
     count = size;
+    return dataset;
+}
+
+Hdf5Id open_table(hid_t parent, const char *name, const Hdf5Id &type, std::size_t limit,
+                  std::size_t &count)
+{
+    Hdf5Id dataset = open_array(parent, name, type, limit, count);
+    if (count > size_of_file(dataset) / H5Tget_size(type.get())) {
+        fail("dataset {} has {} elements, more than fit into the file", name, count);
+    }
     return dataset;
 }
 

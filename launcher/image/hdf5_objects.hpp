@@ -28,6 +28,10 @@ void write_array(hid_t parent, const char *name, const Hdf5Id &type,
  * type; sets `count`. */
 Hdf5Id open_array(hid_t parent, const char *name, const Hdf5Id &type,
                   std::size_t limit, std::size_t &count);
+/* The same for one that is to be read whole: the caller can take memory for `count` elements, which
+ * are no more than the file holds. */
+Hdf5Id open_table(hid_t parent, const char *name, const Hdf5Id &type, std::size_t limit,
+                  std::size_t &count);
 void read_array(const Hdf5Id &dataset, const char *name, const Hdf5Id &type,
                 void *data);
 
@@ -63,7 +67,7 @@ std::vector<T> read_records(hid_t parent, const char *name, std::size_t limit)
     }
     Hdf5Id type = make_record_type<T>();
     std::size_t count = 0;
-    Hdf5Id dataset = open_array(parent, name, type, limit, count);
+    Hdf5Id dataset = open_table(parent, name, type, limit, count);
     std::vector<T> records(count);
     read_array(dataset, name, type, records.data());
     return records;

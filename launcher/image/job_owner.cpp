@@ -90,7 +90,8 @@ std::string text_of(const JobOwner &owner)
                        {"keeps_lock", owner.keeps_lock},
                        {"place", json_of(owner.place)},
                        {"runner", json_of(owner.runner)},
-                       {"uses", owner.uses}};
+                       {"uses", owner.uses},
+                       {"launcher", owner.launcher}};
 
     return dump_json(json, 1) + "\n";
 }
@@ -120,6 +121,7 @@ std::optional<JobOwner> read_record(int fd, const fs::path &path)
     owner.place = place_from(fields.object("place"));
     owner.runner = place_from(fields.object("runner"));
     fields.get("uses", owner.uses);
+    fields.get_if_there("launcher", owner.launcher);
     return owner;
 }
 
@@ -131,10 +133,21 @@ std::string read_line(const char *path)
     return line;
 }
 
+ProcessPlace launcher_of(const JobOwner &owner)
+{
+    ProcessPlace place;
+    if (!owner.launcher.empty()) {
+        place = owner.place;
+        place.process = owner.launcher;
+    }
+    return place;
+}
+
 /* What cannot be told counts as life: two copies of a job destroy each other's work. */
 bool may_live(const JobOwner &owner, Lock lock, int fd)
 {
-    if (lock == Lock::held || lives(owner.runner).value_or(false)) {
+    if (lock == Lock::held || lives(owner.runner).value_or(false) ||
+        lives(launcher_of(owner)).value_or(false)) {
         return true;
     }
     if (const auto seen = lives(owner.place)) {
@@ -245,7 +258,10 @@ std::optional<bool> lives(const ProcessPlace &place)
 
 std::string JobOwner::text() const
 {
-    return fmt::format("process {} on {}", std::atoll(place.process.c_str()), place.host);
+    const bool is_launcher = !lives(place).value_or(true) && lives(launcher_of(*this)).value_or(false);
+
+    return fmt::format("process {} on {}",
+                       std::atoll((is_launcher ? launcher : place.process).c_str()), place.host);
 }
 
 bool has_owner_record(const fs::path &job_directory)
@@ -284,7 +300,7 @@ JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take tak
                                 found.owner ? found.owner->text() : "another command"),
                     EBUSY);
     }
-    record_ = {as.token, ProcessPlace::own(), as.keeps_lock, {}, as.uses};
+    record_ = {as.token, ProcessPlace::own(), as.keeps_lock, {}, as.uses, as.launcher};
     if (as.is_runner) {
         record_.runner = record_.place;
     } else if (is_same_launch) {

@@ -43,6 +43,9 @@ struct JobOwner {
     bool keeps_lock = false; /* until it ends */
     ProcessPlace runner;     /* the `ckpt run` that starts the job again; or empty */
     std::uint64_t uses = 0;  /* checkpoint that this launch goes on from; 0: none */
+    /* Of an agent: process_identity() of mpirun, or of a program without one. It lives on, and the
+     * job in it, when the agent is killed. It is where `place` is; empty: not known. */
+    std::string launcher;
 
     std::string text() const; /* "process 17 on host-a" */
 };
@@ -73,6 +76,7 @@ class JobOwnership
         bool keeps_lock = false; /* this process stays until it has no use for the job */
         bool is_runner = false;  /* and starts it again if that fails */
         std::uint64_t uses = 0;  /* checkpoint that it restarts; 0: what the launch uses */
+        std::string launcher = {}; /* JobOwner */
     };
 
     /* Throws Error, of code EBUSY if another one owns it. */

@@ -320,7 +320,7 @@ void NodeFileReader::Impl::read_tables()
         Hdf5Id type(H5Tcopy(H5T_STD_I32LE));
         std::size_t count = 0;
         Hdf5Id list =
-            open_array(file.get(), names::ranks, type, most_ranks, count);
+            open_table(file.get(), names::ranks, type, most_ranks, count);
         ranks.resize(count);
         read_array(list, names::ranks, type, ranks.data());
         for (int rank : ranks) {

@@ -239,9 +239,8 @@ TEST(Hdf5Objects, ListThatIsLongerThanItsFileIsRefused)
     const Hdf5Id list(H5Dcreate2(file.get(), "list", type.get(), space.get(), H5P_DEFAULT,
                                  properties.get(), H5P_DEFAULT));
     EXPECT_PRED2(contains, error_of([&] {
-        (void)open_array(file.get(), "list", type, ~std::size_t{0}, count);
+        (void)open_table(file.get(), "list", type, ~std::size_t{0}, count);
     }), "dataset list has 1099511627776 elements, more than fit into the file");
-    EXPECT_EQ(count, 0u);
 }
 
 TEST_F(Damage, ChunkOfALogIsNamed)

@@ -7,6 +7,7 @@
 
 #include "common/files.hpp"
 #include "common/host.hpp"
+#include "common/processes.hpp"
 #include "image/json_fields.hpp"
 #include "tests/child_process.hpp"
 
@@ -122,6 +123,24 @@ TEST_F(JobOwners, OneThatLivesIsTheOnlyOne)
               fmt::format("process {} on {}", other.pid(), host_name()));
     other.kill();
     EXPECT_FALSE(owner_of(scratch_.path()));
+    EXPECT_EQ(code_of_taking("b"), 0);
+}
+
+/* The agent is killed, and mpirun, or a program without it, computes on. */
+TEST_F(JobOwners, OneWhoseLauncherLivesIsTheOnlyOne)
+{
+    ScratchDirectory elsewhere;
+    OtherOwner launcher(elsewhere.path(), {.token = "x"});
+    OtherOwner agent(scratch_.path(), {.token = "a",
+                                       .keeps_lock = true,
+                                       .launcher = process_identity(launcher.pid())});
+    agent.kill();
+    ASSERT_TRUE(owner_of(scratch_.path()));
+    EXPECT_EQ(owner_of(scratch_.path())->text(),
+              fmt::format("process {} on {}", launcher.pid(), host_name()));
+    EXPECT_EQ(code_of_taking("b"), EBUSY);
+    EXPECT_EQ(code_of_taking("a"), 0); /* the next agent of the launch */
+    launcher.kill();
     EXPECT_EQ(code_of_taking("b"), 0);
 }
 

@@ -44,6 +44,7 @@ class Copies(threading.Thread):
         super().__init__(daemon=True)
         self._over = threading.Event()
         self.most = 0
+        self.seen = []
 
     def _alive(self):
         return [pid for pid in processes.named(PROGRAM) if processes.is_alive(pid)]
@@ -54,7 +55,17 @@ class Copies(threading.Thread):
             if len(found) > 1:  # one that is just dying is no copy
                 self._over.wait(0.2)
                 found = [pid for pid in self._alive() if pid in found]
-            self.most = max(self.most, len(found))
+            if len(found) > self.most:
+                self.most = len(found)
+                self.seen = [self._describe(pid) for pid in found]
+
+    @staticmethod
+    def _describe(pid):
+        done = subprocess.run(
+            ["ps", "-o", "pid,ppid,etimes,stat,args", "-p", str(pid)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.stdout.splitlines()[-1]
 
     def end(self):
         """The largest number that was seen."""
@@ -153,7 +164,7 @@ class Crashes:
         time.sleep(self.chance.uniform(0, 0.6))
         self._kill_all()
         if copies.end() > 1:
-            raise Violation("two copies of the job were alive")
+            raise Violation(f"copies of the job: {copies.seen}")
         self.check()
 
     def _committed(self):
