@@ -60,6 +60,11 @@ class RunCommand : public Command
         add_option(app, "--nodes-file", nodes_file_,
                    "Lists the nodes that the job may use, one a line")
             ->type_name("FILE");
+        add_option(app, "--unprotected", unprotected_,
+                   "What becomes of a job that cannot be saved for an interval: go on, or stop")
+            ->check(CLI::IsMember({"go", "stop"}))
+            ->capture_default_str()
+            ->type_name("WHAT");
         add_run_files_option(app, files_);
         batch_.declare(app);
     }
@@ -114,6 +119,7 @@ class RunCommand : public Command
         options.restarts = limits_;
         options.spares = spares_;
         options.min_nodes = min_nodes_;
+        options.ends_unprotected = unprotected_ == "stop";
         options.conceals = files_ == "conceal";
         if (options.conceals && options.settings.contains("CKPT_PROTOCOL") &&
             options.settings.at("CKPT_PROTOCOL") == CutChoice::independent) {
@@ -208,6 +214,7 @@ class RunCommand : public Command
     std::string migrate_signals_;
     std::string nodes_file_;
     std::string files_ = "rollback";
+    std::string unprotected_ = "go";
 };
 
 } // namespace

@@ -186,6 +186,9 @@ std::string to_text(const RunningJob &job)
     }
     text += to_text_redundancy(status);
     text += to_text_tiers(status);
+    if (status.unprotected_since > 0) {
+        text += fmt::format("  UNPROTECTED since {}\n", day_and_time(status.unprotected_since));
+    }
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);
     }

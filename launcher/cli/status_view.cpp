@@ -227,6 +227,9 @@ std::vector<std::string> status_view(const Status &status, double now)
     add_next(lines, status);
     add_slow(lines, status);
     add_independent(lines, status, now);
+    if (status.unprotected_since > 0) {
+        lines.add("UNPROTECTED", "since {}", day_and_time(status.unprotected_since));
+    }
     if (!status.last_error.empty()) {
         lines.add("last error", "{}", status.last_error);
     }
