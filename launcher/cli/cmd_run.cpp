@@ -8,6 +8,7 @@
 #include "cli/jobs.hpp"
 #include "cli/options.hpp"
 #include "cli/program_file.hpp"
+#include "cli/usage.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
 #include "image/job_directory.hpp"
@@ -37,7 +38,7 @@ class RunCommand : public Command
         settings_.declare(app);
         add_option(app, "--max-restarts", limits_.restarts,
                    "Give up after N restarts")
-            ->check(CLI::NonNegativeNumber)
+            ->check(whole_number_from(0))
             ->capture_default_str()
             ->type_name("N");
         add_option(app, "--back-off", back_off_,
@@ -62,7 +63,7 @@ class RunCommand : public Command
             ->type_name("FILE");
         add_option(app, "--unprotected", unprotected_,
                    "What becomes of a job that cannot be saved for an interval: go on, or stop")
-            ->check(CLI::IsMember({"go", "stop"}))
+            ->check(one_of({"go", "stop"}))
             ->capture_default_str()
             ->type_name("WHAT");
         add_run_files_option(app, files_);

@@ -87,7 +87,7 @@ std::string to_text_why(const control::Status &status)
 std::string ranks_text(const control::Status &status)
 {
     return is_alone(status) ? "one process"
-                            : fmt::format("{} ranks", status.rank_count);
+                            : counted(status.rank_count, "rank");
 }
 
 /* How far the way to the slow directory is. */

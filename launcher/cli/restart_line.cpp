@@ -9,6 +9,7 @@
 #include "cli/other_launcher.hpp"
 #include "cli/program_parts.hpp"
 #include "cli/tune_file.hpp"
+#include "common/durations.hpp"
 #include "gather/gathering.hpp"
 
 #include "ckpt/input.h"
@@ -209,8 +210,8 @@ void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
     int count = checkpoint.manifest->rank_count;
     const LaunchOption *asked = line.find("np");
     if (asked != nullptr && asked->values.at(0) != std::to_string(count)) {
-        stop_with(exit_usage, "{} has {} ranks, but {} were asked for ({})",
-                  checkpoint.name(), count, asked->values[0],
+        stop_with(exit_usage, "{} has {}, but {} were asked for ({})",
+                  checkpoint.name(), counted(count, "rank"), asked->values[0],
                   shell_words(asked->words));
     }
 }
