@@ -87,7 +87,10 @@ def test_nothing_to_remove(lab, saved):
 
 def completed(*words):
     """What bash completes the last word with."""
-    script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ckpt 2>&1; echo "${COMPREPLY[@]}"'
+    script = (
+        'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ckpt 2>&1; '
+        'echo "${COMPREPLY[@]}"'
+    )
     return subprocess.run(
         ["bash", "-c", script, BASH, *words],
         capture_output=True,

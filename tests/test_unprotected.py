@@ -10,7 +10,14 @@ import pytest
 from ckpttest import alone
 
 INTERVAL = 0.5
-TICKER = "import time\nn = 0\nwhile True:\n    print('tick', n, flush=True)\n    n += 1\n    time.sleep(0.02)\n"
+TICKER = """
+import time
+n = 0
+while True:
+    print('tick', n, flush=True)
+    n += 1
+    time.sleep(0.02)
+"""
 RESUMABLE = 75
 
 

@@ -59,7 +59,8 @@ std::string summary_text(const CheckpointTrace &trace,
         "checkpoint   {}/{}\nprotocol     {}, {}, {}\n"
         "requested    {}\n",
         trace.job, trace.number, diagram::protocol_title(trace.protocol),
-        counted(trace.rank_count, "rank"), counted(trace.nodes.size(), "node"), format_time(trace.requested));
+        counted(trace.rank_count, "rank"), counted(trace.nodes.size(), "node"),
+        format_time(trace.requested));
     text += fmt::format("cut          {} to {} after the request\n"
                         "stood still  {} at most\nend          {}\n",
                         time_text(first), time_text(last), time_text(longest),

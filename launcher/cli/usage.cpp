@@ -100,7 +100,8 @@ std::string unexpected(const CLI::App &app, const std::string &rest, const Words
 std::string nearest(const std::string &word, const Words &candidates)
 {
     std::string best;
-    std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3); /* no nearer ones are meant */
+    /* What is further away is not meant. */
+    std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);
 
     for (const std::string &candidate : candidates) {
         const std::size_t steps = distance(word, candidate);
