@@ -198,6 +198,28 @@ def test_swap(box, lab, native):
     assert lab.ckpt("swap", NAME).returncode == 3
 
 
+def test_ckpt_run_is_stopped_and_continued(box, lab):
+    """With its launcher, as by ctrl-Z, for longer than it takes to count as lost. Afterwards the
+    nodes watch each other again."""
+    program = programs.traffic(0, 2, lab.directory / "stop")
+    job = start(lab, program)
+    saved(lab, job, program)
+    found = {processes.name_of(pid): pid for pid in box.processes("head")}
+    supervisor, launcher = found["ckpt"], found["mpirun.openmpi"]
+    processes.send(supervisor, signal.SIGTSTP)
+    job.wait_for("Forwarding signal 20")
+    processes.send(launcher, signal.SIGSTOP)
+    alone.wait_until(job, lambda: processes.is_stopped(supervisor))
+    job.run_on(MAJORITY)
+    processes.send(launcher, signal.SIGCONT)
+    processes.send(supervisor, signal.SIGCONT)
+    job.wait_for(program.progress, count=3)
+    job.run_on(MAJORITY)
+    assert not [line for line in job.lines if "restart" in line or "lost" in line]
+    box.kill("n2")
+    job.wait_for(f"^ckpt: node n2 was lost; restart 1 of at most 10, from {NAME}/1")
+
+
 def test_an_agent_dies_in_a_swap(box, lab):
     """Ranks start another one, which is asked again."""
     stop = lab.directory / "stop"

@@ -22,7 +22,9 @@ INTERRUPTED = 128 + signal.SIGINT
 
 TICKS = "import time\nwhile True:\n    print('tick', flush=True)\n    time.sleep(0.02)\n"
 DEAF = "import signal\nsignal.signal(signal.SIGTSTP, signal.SIG_IGN)\n" + TICKS
-STOPS = "import os, signal\nprint('tick', flush=True)\nos.kill(os.getpid(), signal.SIGTSTP)\n" + TICKS
+STOPS = (
+    "import os, signal\nprint('tick', flush=True)\nos.kill(os.getpid(), signal.SIGTSTP)\n" + TICKS
+)
 
 
 class Shell:

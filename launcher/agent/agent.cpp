@@ -202,11 +202,16 @@ void Agent::coordinate()
     coordinator_ = std::make_unique<Coordinator>(
         settings_, worker_, *facts_, rank_count_,
         [this](ClientId client, const control::Reply &reply) { answer(client, reply); },
-        [this](const std::string &checkpoint) {
-            if (supervisor_) {
-                supervisor_->ends_behind(checkpoint);
-            }
-        });
+        Coordinator::Hooks{[this](const std::string &checkpoint) {
+                               if (supervisor_) {
+                                   supervisor_->ends_behind(checkpoint);
+                               }
+                           },
+                           [this](const Unprotected::News &news) {
+                               if (supervisor_) {
+                                   supervisor_->protection(news);
+                               }
+                           }});
     local_.attach(coordinator_.get());
     if (supervisor_) {
         supervisor_->coordinates();

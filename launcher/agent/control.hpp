@@ -194,6 +194,7 @@ struct Status {
     std::uint64_t committed = 0; /* checkpoints of this launch */
     std::uint64_t failed = 0;
     std::string last_error; /* why the last failed one did, or "" */
+    double unprotected_since = 0; /* seconds since 1970: periodic checkpoints fail; 0: no */
     Result last;            /* newest of this launch; number == 0: none yet */
     /* With a slow tier: numbers of the newest that this launch has brought there, and of
      * the one that is on its way (0: none), and why the last one is not there, or "". */
@@ -260,7 +261,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Capped, taken, number, at, ranks
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Status, job, launch_namespace, directory, slow_directory, host, application, phase, waits_for,
     coordinator, launcher_pid, agent_pid, rank_count, ranks, started, interval,
-    automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error, last,
+    automatic, cost, mtbf, mtbf_is_given, failures, next_in, committed, failed, last_error,
+    unprotected_since, last,
     flushed, flushing, flush_error, flush_seconds, redundancy, redundant, redundancy_under_way,
     redundancy_error, redundancy_seconds, protocol, snapshot, codec, increments, nodes, progress,
     last_at, totals, refused, pmix, independent,

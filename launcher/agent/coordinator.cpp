@@ -80,9 +80,9 @@ std::string name_part(std::string text)
 
 Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          const LaunchFacts &facts, int rank_count,
-                         Answer answer, Ends ends)
+                         Answer answer, Hooks hooks)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
-      ends_(std::move(ends)),
+      hooks_(std::move(hooks)),
       facts_(facts), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
@@ -362,6 +362,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
     if (obstacle.empty() && !open_store()) {
         obstacle = store_error_;
+        note_unprotected(obstacle);
     }
     if (!obstacle.empty()) {
         for (const Waiting &waiting : clients) {
@@ -394,6 +395,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     attempt_.lanes = lanes(attempt_.stagger);
     CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience};
     told_phase_ = Phase::idle;
+    begun_ = begun_.value_or(now); /* if it is once more the same one */
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     if (!attempt_.lanes.empty()) {
         spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
@@ -469,8 +471,33 @@ Coordinator::Time Coordinator::next_periodic() const
     return *last_end_ + whole(interval_.value());
 }
 
+/* Others than periodic checkpoints promise nothing. */
+void Coordinator::note_unprotected(const std::string &why)
+{
+    if (interval_.is_periodic()) {
+        unprotected_.failed(steady_clock::now(), why);
+    }
+}
+
+void Coordinator::tick_protection(Time now)
+{
+    if (!interval_.is_periodic()) {
+        return;
+    }
+    if (begun_ && machine_.phase() != Phase::idle && !machine_.is_settling()) {
+        unprotected_.under_way(*begun_, now, whole(interval_.value()));
+    }
+    if (auto news = unprotected_.news(now, whole(interval_.value()))) {
+        if (news->is_unprotected) {
+            spdlog::error("the job is unprotected: {}", news->why);
+        }
+        hooks_.protection(*news);
+    }
+}
+
 void Coordinator::tick(Time now)
 {
+    tick_protection(now);
     if (machine_.phase() != Phase::idle) {
         machine_.tick(now);
         perform();
@@ -580,6 +607,10 @@ void Coordinator::fill(control::Status &status) const
     status.committed = committed_count_;
     status.failed = failed_count_;
     status.last_error = store_error_.empty() ? last_error_ : store_error_;
+    if (const auto since = unprotected_.since()) {
+        const std::chrono::duration<double> ago = steady_clock::now() - *since;
+        status.unprotected_since = static_cast<double>(now_nanoseconds()) * 1e-9 - ago.count();
+    }
     status.last = last_;
     status.last_at = last_at_;
     status.totals = totals_;
@@ -653,6 +684,7 @@ Milestones Coordinator::milestones() const
     reached.is_holding = is_holding();
     reached.committed = committed_count_;
     reached.failed = failed_count_;
+    reached.is_unprotected = unprotected_.since().has_value();
     if (flush_) {
         reached.flushed = flush_->flushed();
         reached.flushing = flush_->under_way();

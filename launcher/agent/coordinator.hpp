@@ -15,6 +15,7 @@
 #include "agent/tier_flush.hpp"
 #include "protocol/cut_protocol.hpp"
 #include "agent/trace_recorder.hpp"
+#include "agent/unprotected.hpp"
 #include "agent/worker_thread.hpp"
 #include "image/job_owner.hpp"
 #include "image/node_record.hpp"
@@ -45,13 +46,17 @@ class Coordinator : public NodeEvents, private RankPages
   public:
     using Time = CutProtocol::Time;
     using Answer = std::function<void(ClientId, const control::Reply &)>;
-    /* The name of the checkpoint behind which the ranks are about to be ended, on request. */
-    using Ends = std::function<void(const std::string &checkpoint)>;
+    struct Hooks {
+        /* The ranks are about to be ended behind this checkpoint, on request. */
+        std::function<void(const std::string &checkpoint)> ends;
+        /* Whether the job can be saved has changed. */
+        std::function<void(const Unprotected::News &news)> protection;
+    };
 
     /* Takes over the job: its directory, its job file. A directory that cannot
      * be used is no reason to harm the job: requests fail, with the reason. */
     Coordinator(const Settings &settings, WorkerThread &worker,
-                const LaunchFacts &facts, int rank_count, Answer answer, Ends ends);
+                const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
 
     const std::string &job() const { return job_; }
 
@@ -204,6 +209,8 @@ class Coordinator : public NodeEvents, private RankPages
     void learn();
     double cost_of_last() const;
     void note_progress();
+    void note_unprotected(const std::string &why);
+    void tick_protection(Time now);
     Manifest manifest() const;
     void remove_attempt();
     void written_down();
@@ -233,7 +240,7 @@ class Coordinator : public NodeEvents, private RankPages
     const Settings &settings_;
     WorkerThread &worker_;
     Answer answer_;
-    Ends ends_;
+    Hooks hooks_;
     LaunchFacts facts_;
     std::string job_;
     std::filesystem::path file_journal_; /* of the job; empty: not made yet */
@@ -275,6 +282,8 @@ class Coordinator : public NodeEvents, private RankPages
     control::Result last_;
     double last_at_ = 0; /* seconds since 1970 */
     control::Totals totals_;
+    Unprotected unprotected_;
+    std::optional<Time> begun_; /* the attempt under way */
     int ghost_ = -1; /* the rank that has died, for which one answers; -1: none */
     control::Salvage salvaged_; /* the last one, of this launch or an earlier one */
     LogCap cap_;

@@ -460,7 +460,7 @@ void Coordinator::perform(const action::Kill &)
 {
     killed_ = attempt_.replayed < 0; /* else it has failed */
     if (killed_) {
-        ends_(checkpoint_name());
+        hooks_.ends(checkpoint_name());
     }
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
         if (node != nullptr) {
@@ -492,11 +492,14 @@ void Coordinator::perform(const action::Finish &finish)
     if (attempt_.replayed >= 0) {
         end_salvage(finish.committed ? attempt_.number : 0, finish.reason);
     } else if (!finish.committed && held_.any() && machine_.obstacle().empty() && ghost_ < 0) {
+        begun_.reset();
         hold(std::move(clients));
         return;
     }
     end_held();
+    begun_.reset();
     if (finish.committed) {
+        unprotected_.committed();
         control::Result &result = attempt_.result;
         result.job = job_;
         result.number = attempt_.number;
@@ -538,6 +541,7 @@ void Coordinator::perform(const action::Finish &finish)
         reply.error = finish.reason;
         failed_count_++;
         last_error_ = finish.reason;
+        note_unprotected(finish.reason);
         spdlog::error("checkpoint failed: {}", finish.reason);
     }
     for (const Waiting &waiting : clients) {

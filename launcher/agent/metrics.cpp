@@ -66,6 +66,11 @@ constexpr Metric metrics[] = {
     {"ckpt_checkpoints_failed_total", "counter",
      "Checkpoints tried in vain by this launch.",
      [](const Status &s) { return number(s.failed); }},
+    {"ckpt_unprotected_since_seconds", "gauge",
+     "Since when periodic checkpoints fail, in seconds since 1970; 0: they do not.",
+     [](const Status &s) {
+         return s.interval > 0 ? number(s.unprotected_since) : std::nullopt;
+     }},
     {"ckpt_written_bytes_total", "counter", "Bytes of the checkpoints of this launch.",
      [](const Status &s) { return number(s.totals.bytes); }},
     {"ckpt_saved_memory_bytes_total", "counter", "Memory of ranks that is saved in them.",

@@ -19,6 +19,7 @@ struct Milestones {
     bool is_holding = false; /* one waits for ranks */
     std::uint64_t committed = 0;
     std::uint64_t failed = 0;
+    bool is_unprotected = false;
     std::uint64_t flushed = 0; /* to the slow tier */
     std::uint64_t flushing = 0;
     std::string flush_error;

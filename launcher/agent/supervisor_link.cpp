@@ -293,6 +293,14 @@ void SupervisorLink::ends_behind(const std::string &checkpoint)
     send({{"type", "ends"}, {"checkpoint", checkpoint}});
 }
 
+void SupervisorLink::protection(const Unprotected::News &news)
+{
+    send({{"type", "protection"},
+          {"unprotected", news.is_unprotected},
+          {"overdue", news.is_overdue},
+          {"why", news.why}});
+}
+
 void SupervisorLink::ask_about_end()
 {
     awaits_cause_ = peer_ && peer_->connected();

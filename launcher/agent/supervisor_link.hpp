@@ -10,6 +10,7 @@
 #include "agent/peer_connection.hpp"
 #include "agent/salvage_news.hpp"
 #include "agent/settings.hpp"
+#include "agent/unprotected.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,8 @@ class SupervisorLink
     void coordinates();
     /* All ranks are about to be ended, behind this checkpoint, as somebody has asked. */
     void ends_behind(const std::string &checkpoint);
+    /* Whether the job can be saved has changed. */
+    void protection(const Unprotected::News &news);
     /* All ranks of this agent have gone: asks whether somebody has wanted that. */
     void ask_about_end();
     /* Whether somebody has, as far as is known. */

@@ -6,6 +6,7 @@
 
 #include "cli/file_rollback.hpp"
 #include "cli/options.hpp"
+#include "cli/usage.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/image_key.hpp"
 #include "image/node_record.hpp"
@@ -87,6 +88,24 @@ TierDirectories tiers_of(const Checkpoint &checkpoint, const TierDirectories &gi
 
 } // namespace
 
+/* Any directory could be a job by its name. */
+static bool has_job(const std::optional<Tiers> &tiers, const std::string &name)
+{
+    return tiers && (tiers->job_state(name) || !tiers->checkpoints(name).empty());
+}
+
+void require_no_job_directory(const fs::path &path)
+{
+    const fs::path job = fs::absolute(path).lexically_normal();
+    const auto around = Tiers::open({job.parent_path(), {}});
+    const std::string name = job.filename().string();
+
+    if (has_job(around, name)) {
+        stop_with(exit_not_found, "{} is the directory of the job {}: give --dir {} and the job's "
+                  "name", path.string(), name, job.parent_path().string());
+    }
+}
+
 TierDirectories directories_of(const std::string &option)
 {
     try {
@@ -101,7 +120,7 @@ void add_files_option(CLI::App &app, std::string &how)
     add_option(app, "--files", how,
                "What becomes of files that were changed since the checkpoint: rollback, check "
                "or ignore")
-        ->check(CLI::IsMember({"rollback", "check", "ignore"}))
+        ->check(one_of({"rollback", "check", "ignore"}))
         ->capture_default_str()
         ->type_name("HOW");
 }
@@ -112,7 +131,7 @@ void add_run_files_option(CLI::App &app, std::string &how)
                "What becomes of files that were changed since the checkpoint: rollback, check "
                "or ignore; conceal: others do not see them before the next one, and they roll "
                "back")
-        ->check(CLI::IsMember({"rollback", "check", "ignore", "conceal"}))
+        ->check(one_of({"rollback", "check", "ignore", "conceal"}))
         ->capture_default_str()
         ->type_name("HOW");
 }
@@ -127,22 +146,63 @@ Tiers require_tiers(const TierDirectories &directories)
     return *tiers;
 }
 
+namespace
+{
+
+/* A path that is no checkpoint may be that of what has some. */
+void require_no_parent(const fs::path &path)
+{
+    require_no_job_directory(path);
+    const auto tiers = Tiers::open({path, {}});
+    if (tiers && std::ranges::any_of(tiers->jobs(), [&](const std::string &name) {
+            return has_job(tiers, name);
+        })) {
+        stop_with(exit_not_found,
+                  "{} is a directory of checkpoints, not a checkpoint: give it with --dir",
+                  path.string());
+    }
+}
+
+/* Why there is none, if that is so because the newest cannot be used; or "". job: or all. */
+std::string why_none(const TierDirectories &directories, const std::string &job)
+{
+    const auto tiers = Tiers::open(directories);
+    std::string why;
+
+    for (const std::string &name : tiers ? tiers->jobs() : Words()) {
+        for (const TierCheckpoint &entry : tiers->checkpoints(name)) {
+            const Checkpoint &checkpoint = entry.checkpoint;
+            if ((job.empty() || name == job) && checkpoint.state != Checkpoint::State::committed &&
+                checkpoint.state != Checkpoint::State::incomplete) {
+                why = fmt::format("; {} is {}: {}", checkpoint.name(),
+                                  state_name(checkpoint.state), checkpoint.reason);
+            }
+        }
+    }
+    return why;
+}
+
+} // namespace
+
 FoundCheckpoint find_checkpoint(const TierDirectories &directories,
                                 const std::string &word)
 {
     try {
         if (is_path(directories, word)) {
             fs::path path = fs::canonical(word);
+            require_no_parent(path);
             Checkpoint found = Store(path.parent_path()).resolve(path);
             return {found, tiers_around(found, directories), false};
         }
         const Checkpoint found = require_tiers(directories).resolve(word);
         return {found, tiers_of(found, directories), word.find('/') == word.npos};
     } catch (const Error &problem) {
-        if (problem.code() == ENOENT) {
-            throw CommandError(exit_not_found, problem.what());
+        if (problem.code() != ENOENT) {
+            throw;
         }
-        throw;
+        const std::string why =
+            word.find('/') == word.npos ? why_none(directories, word) : std::string();
+        throw CommandError(exit_not_found, problem.what() + why);
     }
 }
 

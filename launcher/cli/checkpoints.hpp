@@ -92,4 +92,7 @@ bool has_damaged(const TierDirectories &directories, const std::string &job,
 /* "committed", "incomplete" or "damaged". */
 const char *state_name(Checkpoint::State state);
 
+/* Refuses what is the directory of a job, in which its checkpoints are (exit_not_found). */
+void require_no_job_directory(const std::filesystem::path &path);
+
 } // namespace ckpt::cli

@@ -4,6 +4,7 @@
  */
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
+#include "cli/usage.hpp"
 #include "common/host.hpp"
 #include "image/job_owner.hpp"
 #include "image/node_garbage.hpp"
@@ -57,7 +58,7 @@ class GcCommand : public Command
         add_directory_option(app, directory_);
         add_option(app, "--keep", keep_,
                    "Committed checkpoints to keep of each job")
-            ->check(CLI::PositiveNumber)
+            ->check(whole_number_from(1))
             ->capture_default_str()
             ->type_name("N");
         add_flag(app, "--dry-run", dry_run_, "Print only what would go");
@@ -76,6 +77,9 @@ class GcCommand : public Command
         }
         for (const Store &store : tiers.stores()) {
             collect(store, tiers.directories().has_slow(), done, in_use);
+        }
+        if (removed_ == 0) {
+            fmt::print("{}\n", dry_run_ ? "nothing would be removed" : "nothing was to be removed");
         }
         return exit_done;
     }
@@ -145,6 +149,7 @@ class GcCommand : public Command
 
     void say(const Checkpoint &checkpoint, const std::string &where) const
     {
+        removed_++;
         fmt::print("{} {} ({}){}\n", dry_run_ ? "would remove" : "removed", checkpoint.name(),
                    state_name(checkpoint.state), where);
     }
@@ -153,6 +158,7 @@ class GcCommand : public Command
     std::string directory_;
     std::size_t keep_ = 2;
     bool dry_run_ = false;
+    mutable std::size_t removed_ = 0;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "cli/image_view.hpp"
 #include "cli/json_text.hpp"
 #include "cli/options.hpp"
+#include "cli/usage.hpp"
 #include "cli/run_line.hpp"
 #include "cli/table.hpp"
 #include "common/durations.hpp"
@@ -87,9 +88,9 @@ std::string manifest_text(const Manifest &manifest)
                             fmt::join(manifest.replayed, ", "));
     }
     for (const Piece &piece : manifest.pieces) {
-        text += fmt::format("file         {} ({}, {}): {} ranks{}\n", piece.file,
+        text += fmt::format("file         {} ({}, {}): {}{}\n", piece.file,
                             piece.host, format_bytes(piece.bytes),
-                            piece.ranks.size(),
+                            counted(piece.ranks.size(), "rank"),
                             piece.base == 0
                                 ? std::string()
                                 : fmt::format(", on top of checkpoint {}", piece.base));
@@ -132,7 +133,7 @@ class InspectCommand : public Command
         add_directory_option(app, directory_);
         add_key_option(app, key_);
         add_option(app, "--rank", rank_, "Everything about one rank")
-            ->check(CLI::NonNegativeNumber)
+            ->check(whole_number_from(0))
             ->type_name("RANK");
         add_flag(app, "--json", json_, "Print as JSON");
     }

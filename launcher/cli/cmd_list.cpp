@@ -99,6 +99,9 @@ class ListCommand : public Command
         if (json_) {
             print_json(all, directories.has_slow());
         }
+        if (all.empty() && job_.empty() && !directories.has_slow()) {
+            require_no_job_directory(directories.fast);
+        }
         if (all.empty()) {
             stop_with(exit_not_found, "there is no checkpoint in {}",
                       job_.empty() ? directories.text()

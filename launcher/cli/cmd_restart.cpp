@@ -8,6 +8,7 @@
 #include "cli/jobs.hpp"
 #include "cli/launch_process.hpp"
 #include "cli/options.hpp"
+#include "cli/usage.hpp"
 #include "cli/output_files.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/restart_input.hpp"
@@ -48,7 +49,7 @@ class RestartCommand : public Command
             ->type_name("PROGRAM");
         add_option(app, "--verify", verify_,
                    "How much to read first: none, quick or full")
-            ->check(CLI::IsMember({"none", "quick", "full"}))
+            ->check(one_of({"none", "quick", "full"}))
             ->capture_default_str()
             ->type_name("HOW");
         add_key_option(app, key_);

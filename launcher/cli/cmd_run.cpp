@@ -8,6 +8,7 @@
 #include "cli/jobs.hpp"
 #include "cli/options.hpp"
 #include "cli/program_file.hpp"
+#include "cli/usage.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
 #include "image/image_key.hpp"
@@ -38,7 +39,7 @@ class RunCommand : public Command
         settings_.declare(app);
         add_option(app, "--max-restarts", limits_.restarts,
                    "Give up after N restarts")
-            ->check(CLI::NonNegativeNumber)
+            ->check(whole_number_from(0))
             ->capture_default_str()
             ->type_name("N");
         add_option(app, "--back-off", back_off_,
@@ -61,6 +62,11 @@ class RunCommand : public Command
         add_option(app, "--nodes-file", nodes_file_,
                    "Lists the nodes that the job may use, one a line")
             ->type_name("FILE");
+        add_option(app, "--unprotected", unprotected_,
+                   "What becomes of a job that cannot be saved for an interval: go on, or stop")
+            ->check(one_of({"go", "stop"}))
+            ->capture_default_str()
+            ->type_name("WHAT");
         add_run_files_option(app, files_);
         batch_.declare(app);
     }
@@ -116,6 +122,7 @@ class RunCommand : public Command
         options.restarts = limits_;
         options.spares = spares_;
         options.min_nodes = min_nodes_;
+        options.ends_unprotected = unprotected_ == "stop";
         options.conceals = files_ == "conceal";
         if (options.conceals && options.settings.contains("CKPT_PROTOCOL") &&
             options.settings.at("CKPT_PROTOCOL") == CutChoice::independent) {
@@ -225,6 +232,7 @@ class RunCommand : public Command
     std::string migrate_signals_;
     std::string nodes_file_;
     std::string files_ = "rollback";
+    std::string unprotected_ = "go";
 };
 
 } // namespace

@@ -87,7 +87,7 @@ std::string to_text_why(const control::Status &status)
 std::string ranks_text(const control::Status &status)
 {
     return is_alone(status) ? "one process"
-                            : fmt::format("{} ranks", status.rank_count);
+                            : counted(status.rank_count, "rank");
 }
 
 /* How far the way to the slow directory is. */
@@ -186,6 +186,9 @@ std::string to_text(const RunningJob &job)
     }
     text += to_text_redundancy(status);
     text += to_text_tiers(status);
+    if (status.unprotected_since > 0) {
+        text += fmt::format("  UNPROTECTED since {}\n", day_and_time(status.unprotected_since));
+    }
     if (!status.last_error.empty()) {
         text += fmt::format("  last failure: {}\n", status.last_error);
     }

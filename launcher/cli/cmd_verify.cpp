@@ -5,6 +5,7 @@
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_line.hpp"
+#include "common/durations.hpp"
 #include "image/image_key.hpp"
 
 #include <fmt/core.h>
@@ -41,8 +42,9 @@ class VerifyCommand : public Command
                               });
         }
         const Manifest &manifest = *checkpoint.manifest;
-        fmt::print("{}: good, {} ranks, {} files, {}\n", checkpoint.name(),
-                   manifest.rank_count, manifest.pieces.size(),
+        fmt::print("{}: good, {}, {}, {}\n", checkpoint.name(),
+                   counted(manifest.rank_count, "rank"),
+                   counted(manifest.pieces.size(), "file"),
                    format_bytes(manifest.bytes()));
         return exit_done;
     }

@@ -6,8 +6,10 @@
 
 #include "cli/command.hpp"
 
+#include "cli/completion.hpp"
 #include "cli/options.hpp"
 #include "cli/program.hpp"
+#include "cli/usage.hpp"
 #include "common/standard_streams.hpp"
 
 #include <algorithm>
@@ -76,42 +78,73 @@ int report(const std::exception &problem, int status)
     return status;
 }
 
-/* The subcommand that was parsed, as an index into program.commands. */
-std::size_t parsed_command(const Program &program)
+/* A subcommand, as an index into program.commands. */
+std::size_t index_of(const Program &program, const CLI::App *subcommand)
 {
-    const CLI::App *parsed = program.app.get_subcommands().front();
     auto all = program.app.get_subcommands([](const CLI::App *) {
         return true;
     });
     return static_cast<std::size_t>(
-        std::find(all.begin(), all.end(), parsed) - all.begin());
+        std::find(all.begin(), all.end(), subcommand) - all.begin());
+}
+
+Words command_names()
+{
+    Words names;
+    for (const Entry &entry : entries) {
+        names.emplace_back(entry.name);
+    }
+    return names;
 }
 
 /* CLI11 itself would only say that a command is missing. */
 void require_known_command(const Words &words)
 {
     auto word = std::find_if(words.begin(), words.end(),
-                             [](const std::string &w) { return w[0] != '-'; });
+                             [](const std::string &w) { return !w.starts_with('-'); });
     bool known = word == words.end() ||
                  std::any_of(std::begin(entries), std::end(entries),
                              [&](const Entry &e) { return e.name == *word; });
     if (!known) {
-        stop_with(exit_usage, "there is no command '{}'; see ckpt --help",
-                  *word);
+        const std::string meant = suggestion(*word, command_names());
+        stop_with(exit_usage, "there is no command '{}'{}", *word,
+                  meant.empty() ? "; see ckpt help" : meant);
     }
+}
+
+/* "ckpt help COMMAND" is "ckpt COMMAND --help". */
+Words without_help_command(const Words &words)
+{
+    if (words.empty() || words.front() != "help") {
+        return words;
+    }
+    if (words.size() > 2) {
+        stop_with(exit_usage, "help: give one command");
+    }
+    return words.size() == 1 ? Words{"--help"} : Words{words[1], "--help"};
+}
+
+/* For `make install`, and for those who install it by hand. */
+int print_completion(const Program &program, const Words &words)
+{
+    if (words.size() != 2) {
+        stop_with(exit_usage, "completion: give the shell: bash or zsh");
+    }
+    std::cout << completion(program, words[1]) << std::flush;
+    return std::cout ? exit_done : exit_failed;
 }
 
 /* Where help on what was parsed is found. */
 std::string help_command(const Program &program)
 {
     auto parsed = program.app.get_subcommands();
-    return parsed.empty() ? "ckpt --help"
-                          : "ckpt " + parsed.front()->get_name() + " --help";
+    return parsed.empty() ? "ckpt help" : "ckpt help " + parsed.front()->get_name();
 }
 
 int run_command(Program &program, bool has_rest, const Words &rest)
 {
-    Command &command = *program.commands[parsed_command(program)];
+    Command &command =
+        *program.commands[index_of(program, program.app.get_subcommands().front())];
     if (has_rest && command.rest_usage().empty()) {
         stop_with(exit_usage, "{}: nothing can follow --",
                   program.app.get_subcommands().front()->get_name());
@@ -168,6 +201,11 @@ Program::Program()
     }
 }
 
+std::string Program::rest_usage(const CLI::App &subcommand) const
+{
+    return commands.at(index_of(*this, &subcommand))->rest_usage();
+}
+
 int run_program(const Words &argv)
 {
     auto dashes = std::find(argv.begin(), argv.end(), "--");
@@ -178,14 +216,18 @@ int run_program(const Words &argv)
     Program program;
     try {
         hold_standard_streams();
+        if (!words.empty() && words.front() == "completion") {
+            return print_completion(program, words);
+        }
+        words = without_help_command(words);
         require_known_command(words);
-        std::reverse(words.begin(), words.end()); /* CLI11 takes them so */
-        program.app.parse(words);
+        Words reversed(words.rbegin(), words.rend()); /* CLI11 takes them so */
+        program.app.parse(reversed);
         return run_command(program, has_rest, rest);
     } catch (const CLI::Success &request) {
         return program.app.exit(request); /* --help, --version */
     } catch (const CLI::ParseError &problem) {
-        report(problem, exit_usage);
+        std::cerr << "ckpt: " << usage_error(program, words, problem) << '\n';
         std::cerr << "Try '" << help_command(program) << "'.\n";
         return exit_usage;
     } catch (const CommandError &problem) {

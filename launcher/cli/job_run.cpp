@@ -299,6 +299,9 @@ int JobRun::run()
             next = after_last(ending, code);
         } else if (code == 0 || ending.by_user) {
             next.reset();
+        } else if (ending.was_unprotected) {
+            code = after_unprotected(code);
+            next.reset();
         } else if (ending.lost.empty() && is_in_pieces) {
             next = after_lost_pieces(code);
         } else {
@@ -326,6 +329,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.acts_for_launcher = acts_for_launcher_;
     options.started_socket = started_socket(options_.directories, options_.job);
     options.ranks_have_come = [this] { input_->ranks_have_come(); };
+    options.ends_unprotected = options_.ends_unprotected;
     options.warnings = batch_.warning_signals();
     options.swaps = options_.swaps;
     options.obstacle = [this](const std::string &from, const std::string &to) {
@@ -451,6 +455,23 @@ std::optional<Invocation> JobRun::after_last(const Ending &ending, int &code)
         return std::nullopt;
     }
     return start_again(checkpoint_to_restart());
+}
+
+/* Where the directory can be used again the job goes on from what it has there. */
+int JobRun::after_unprotected(int code) const
+{
+    std::uint64_t newest = 0;
+    try {
+        newest = newest_number(options_.directories, options_.job);
+    } catch (const Error &problem) { /* the directory that has made it unprotected */
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
+    }
+    if (newest == 0) {
+        return code;
+    }
+    fmt::print(stderr, "ckpt: ckpt restart {} goes on from {}/{}\n", options_.job, options_.job,
+               newest);
+    return exit_resume;
 }
 
 void JobRun::await_last_agent() const

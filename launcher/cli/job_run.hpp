@@ -42,6 +42,7 @@ class JobRun
         std::set<int> migrations;           /* signals, on which ... */
         std::filesystem::path nodes_file{}; /* ... this is read */
         journal::Files files = journal::Files::roll_back;
+        bool ends_unprotected = false; /* a job that cannot be saved for an interval */
         bool conceals = false; /* what it writes is concealed until a checkpoint commits */
     };
 
@@ -66,6 +67,7 @@ class JobRun
     bool could_not_gather();
     Ending launch(const Invocation &invocation);
     void await_last_agent() const;
+    int after_unprotected(int code) const;
     int after_warning(const Ending &ending, bool is_saved) const;
     std::optional<Invocation> after_last(const Ending &ending, int &code);
     std::optional<Invocation> after_failure(const Ending &ending);

@@ -19,6 +19,9 @@ namespace ckpt::cli
 struct Program {
     Program();
 
+    /* How the words after "--" are called for this subcommand; "" if there are none. */
+    std::string rest_usage(const CLI::App &subcommand) const;
+
     CLI::App app;
     std::vector<std::unique_ptr<Command>> commands;
 };

@@ -9,6 +9,7 @@
 #include "cli/other_launcher.hpp"
 #include "cli/program_parts.hpp"
 #include "cli/tune_file.hpp"
+#include "common/durations.hpp"
 #include "gather/gathering.hpp"
 
 #include "ckpt/input.h"
@@ -37,7 +38,8 @@ const std::set<std::string> not_inherited = {
     "CKPT_APPEND", "CKPT_GATHER", "CKPT_LEVELS", CKPT_INPUT_VARIABLE, CKPT_OUTPUT_VARIABLE,
     "CKPT_JSON",  "CKPT_KEY",     "CKPT_KILL",    "CKPT_LIBDIR",       "CKPT_MAX_RESTARTS",
     "CKPT_MPIRUN", "CKPT_NAME",   "CKPT_NO_FRESH_START", "CKPT_PRINT",        "CKPT_RANK",
-    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_VERIFY", "CKPT_WARNING_SIGNAL",
+    "CKPT_REQUEUE", "CKPT_RESUME", "CKPT_STARTED", "CKPT_UNPROTECTED", "CKPT_VERIFY",
+    "CKPT_WARNING_SIGNAL",
 };
 
 bool is_inherited(const std::string &name)
@@ -214,8 +216,8 @@ void check_rank_count(const LaunchLine &line, const Checkpoint &checkpoint)
     int count = checkpoint.manifest->rank_count;
     const LaunchOption *asked = line.find("np");
     if (asked != nullptr && asked->values.at(0) != std::to_string(count)) {
-        stop_with(exit_usage, "{} has {} ranks, but {} were asked for ({})",
-                  checkpoint.name(), count, asked->values[0],
+        stop_with(exit_usage, "{} has {}, but {} were asked for ({})",
+                  checkpoint.name(), counted(count, "rank"), asked->values[0],
                   shell_words(asked->words));
     }
 }

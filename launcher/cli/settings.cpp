@@ -6,6 +6,7 @@
 
 #include "cli/checkpoints.hpp"
 #include "cli/options.hpp"
+#include "cli/usage.hpp"
 #include "common/durations.hpp"
 #include "common/switch.hpp"
 #include "fabric/choice.hpp"
@@ -119,10 +120,10 @@ void JobSettings::declare(CLI::App &app)
     add_option(app, "--pool", pool_,
                "Memory of a node for copies of pages that ranks write to before they are "
                "saved (cll) [up to a quarter of what is free]")
-        ->transform(CLI::AsSizeValue(false))
+        ->transform(byte_size())
         ->type_name("BYTES");
     add_option(app, "--granule", granule_, "Bytes that are copied at once (cll)")
-        ->transform(CLI::AsSizeValue(false))
+        ->transform(byte_size())
         ->type_name("BYTES");
     add_option(app, "--share-pages", share_pages_,
                "Store pages that are alike on a node once: auto, on or off")
@@ -132,7 +133,7 @@ void JobSettings::declare(CLI::App &app)
         ->type_name("WHEN");
     add_option(app, "--write-rate", write_rate_,
                "Write at most so many bytes per second on a node: 200M, 1G")
-        ->transform(CLI::AsSizeValue(false))
+        ->transform(byte_size())
         ->type_name("BYTES");
     app.add_flag("--incremental{16}", incremental_,
                  "Save only what has changed, in up to 16 (=N) checkpoints after one "

@@ -70,7 +70,7 @@ void add_job(Lines &lines, const Status &status, double now)
               day_and_time(status.started),
               format_seconds(std::max(0.0, now - status.started)));
     lines.add("program", "{} of {}, {} on {}",
-              is_alone(status) ? "one process" : fmt::format("{} ranks", status.rank_count),
+              is_alone(status) ? "one process" : counted(status.rank_count, "rank"),
               status.application, launcher_text(status), status.host);
     for (const control::NodeStatus &node : status.nodes) {
         lines.add(&node == &status.nodes.front() ? "nodes" : "", "{}: {} {}{}", node.host,
@@ -227,6 +227,9 @@ std::vector<std::string> status_view(const Status &status, double now)
     add_next(lines, status);
     add_slow(lines, status);
     add_independent(lines, status, now);
+    if (status.unprotected_since > 0) {
+        lines.add("UNPROTECTED", "since {}", day_and_time(status.unprotected_since));
+    }
     if (!status.last_error.empty()) {
         lines.add("last error", "{}", status.last_error);
     }

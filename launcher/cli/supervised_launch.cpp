@@ -27,6 +27,8 @@ namespace
 /* For a job that is just starting to have an agent that takes requests. */
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto ask_again = std::chrono::milliseconds(50);
+/* For a program that is told to end. */
+constexpr auto last_words = std::chrono::seconds(10);
 /* For the agents, behind the launcher's end: to answer that what it has ended with is saved, */
 constexpr auto last_answer = std::chrono::seconds(10);
 /* to tell how ranks have ended, */
@@ -61,6 +63,10 @@ SupervisedLaunch::SupervisedLaunch(EventLoop &loop, const SignalDescriptor &sign
         supervisor_.emplace(loop_, options_.file, options_.host, options_.incarnation, watch_,
                             Supervisor::Hooks{
                                 [this](const std::string &name) { saved(name); },
+                                [this](bool is_unprotected, bool is_overdue,
+                                       const std::string &why) {
+                                    protection(is_unprotected, is_overdue, why);
+                                },
                                 [this] { return is_asked_to_end(); }});
     } catch (const Error &problem) {
         fmt::print(stderr, "ckpt: nodes are not watched: {}\n", problem.what());
@@ -346,11 +352,15 @@ void SupervisedLaunch::step(Time now)
     if (ending_.last && ending_.last->name) {
         return; /* all ranks end */
     }
+    if (kill_at_ && now >= *kill_at_) {
+        kill_at_.reset();
+        supervisor_->end_ranks();
+    }
     switch (watch_.step(now)) {
     case LaunchWatch::Step::none:
         break;
     case LaunchWatch::Step::end:
-        if (!ending_.by_user) {
+        if (!ending_.by_user && !ending_.was_unprotected) {
             say_failure("; what is left of the job is ended");
         }
         supervisor_->end_ranks(); /* from which the watch knows */
@@ -370,6 +380,9 @@ SupervisedLaunch::Time SupervisedLaunch::next_step() const
 
     if (ending_.last && ask_until_ && !is_asked_) {
         next = std::min(next, steady_clock::now() + ask_again);
+    }
+    if (kill_at_) {
+        next = std::min(next, *kill_at_);
     }
     return next;
 }
@@ -393,7 +406,24 @@ bool SupervisedLaunch::is_asked_to_end()
     if (launcher_) {
         take_signals();
     }
-    return ending_.by_user || ending_.last;
+    return ending_.by_user || ending_.last || ending_.was_unprotected;
+}
+
+/* The user has said what is to be done then. */
+void SupervisedLaunch::protection(bool is_unprotected, bool is_overdue, const std::string &why)
+{
+    if (!is_unprotected) {
+        fmt::print(stderr, "ckpt: the job is protected again\n");
+    } else if (!is_overdue) {
+        fmt::print(stderr, "ckpt: the job is unprotected: {}\n", why);
+    } else if (options_.ends_unprotected && launcher_ && !ending_.last &&
+               !ending_.was_unprotected) {
+        fmt::print(stderr, "ckpt: the job is ended: it could not be saved for a whole interval: "
+                           "{}\n", why);
+        ending_.was_unprotected = true;
+        kill_at_ = steady_clock::now() + last_words;
+        launcher_->signal(SIGTERM);
+    }
 }
 
 /* Of ranks that were killed because a command has asked for that the coordinator tells before

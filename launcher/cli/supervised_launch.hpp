@@ -44,6 +44,7 @@ struct Ending {
     /* Since when some of them may only be cut off, with ranks that live; or we. */
     std::optional<std::chrono::steady_clock::time_point> silent_since;
     std::optional<LastCheckpoint> last; /* that was asked for */
+    bool was_unprotected = false; /* it was ended because it could not be saved */
 };
 
 class SupervisedLaunch
@@ -57,6 +58,7 @@ class SupervisedLaunch
         /* The launcher is to go on when a rank ends, if we can do what it does then. */
         bool acts_for_launcher = false;
         std::filesystem::path started_socket; /* where its processes then say that they are there */
+        bool ends_unprotected = false; /* a job that cannot be saved for an interval */
         std::set<int> warnings; /* signals that announce the end */
         std::set<int> swaps;    /* signals that want the job swapped out */
         std::function<void()> ranks_have_come; /* once, if it is not empty */
@@ -92,6 +94,7 @@ class SupervisedLaunch
     void answered(const control::Reply &reply);
     void saved(const std::string &name);
     bool is_asked_to_end();
+    void protection(bool is_unprotected, bool is_overdue, const std::string &why);
     void ask_for_news();
     void await_nodes();
     void lost_agent();
@@ -118,6 +121,7 @@ class SupervisedLaunch
     bool has_told_ranks_ = false;
     bool is_asked_ = false;         /* an agent, for the last checkpoint */
     bool has_lost_agent_ = false;   /* that was asked */
+    std::optional<Time> kill_at_;   /* what SIGTERM has not ended */
     std::optional<Time> ask_until_; /* a job that is just starting; unset: in vain */
 };
 

@@ -56,11 +56,11 @@ std::string summary_text(const CheckpointTrace &trace,
         }
     }
     std::string text = fmt::format(
-        "checkpoint   {}/{}\nprotocol     {}, {} ranks, {} node{}\n"
+        "checkpoint   {}/{}\nprotocol     {}, {}, {}\n"
         "requested    {}\n",
         trace.job, trace.number, diagram::protocol_title(trace.protocol),
-        trace.rank_count, trace.nodes.size(),
-        trace.nodes.size() == 1 ? "" : "s", format_time(trace.requested));
+        counted(trace.rank_count, "rank"), counted(trace.nodes.size(), "node"),
+        format_time(trace.requested));
     text += fmt::format("cut          {} to {} after the request\n"
                         "stood still  {} at most\nend          {}\n",
                         time_text(first), time_text(last), time_text(longest),

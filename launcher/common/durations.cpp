@@ -80,6 +80,11 @@ std::string format_seconds(double seconds)
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string counted(std::uint64_t number, const char *noun)
+{
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::string format_bytes(std::uint64_t bytes)
 {
     static constexpr const char *units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -23,6 +23,9 @@ std::string format_seconds(double seconds);
 /* 1536 -> "1.5 KiB". */
 std::string format_bytes(std::uint64_t bytes);
 
+/* "1 rank", "2 ranks". */
+std::string counted(std::uint64_t number, const char *noun);
+
 /* Nanoseconds since 1970 to and from "2025-01-31T12:00:00.123456789Z". */
 std::int64_t now_nanoseconds();
 std::string format_time(std::int64_t nanoseconds);

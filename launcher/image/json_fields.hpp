@@ -28,8 +28,10 @@ class JsonFields
         }
         try {
             return JsonFields(parse_json(text), name);
-        } catch (const nlohmann::json::exception &error) {
-            fail("{} is not JSON: {}", name, error.what());
+        } catch (const nlohmann::json::parse_error &error) {
+            fail("{} is not JSON, from byte {} on", name, error.byte);
+        } catch (const nlohmann::json::exception &) {
+            fail("{} is not JSON", name);
         }
     }
 

@@ -128,6 +128,10 @@ void Supervisor::said(Agent &agent, const json &frame)
         hooks_.ends(frame.at("checkpoint"));
         return;
     }
+    if (type == "protection") {
+        hooks_.protection(frame.at("unprotected"), frame.at("overdue"), frame.at("why"));
+        return;
+    }
     if (type == "over") {
         agent.stream->send({{"type", "over"}, {"asked", hooks_.is_asked_to_end()}});
         return;

@@ -35,6 +35,9 @@ class Supervisor
     struct Hooks {
         /* All ranks are about to be ended behind a checkpoint, on request. */
         std::function<void(const std::string &checkpoint)> ends;
+        /* The job cannot be saved, and why, perhaps for an interval by now; or it can again. */
+        std::function<void(bool is_unprotected, bool is_overdue, const std::string &why)>
+            protection;
         /* Whether somebody has asked for the end of the launch by now. */
         std::function<bool()> is_asked_to_end;
     };

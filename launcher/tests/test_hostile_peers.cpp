@@ -252,6 +252,7 @@ class MadAgent
             {{"type", "clocks"}, {"rank", rank}, {"clocks", json::array()}},
             {{"type", "failed"}, {"reason", "it"}},
             {{"type", "failed_once"}, {"reason", "it"}},
+            {{"type", "saved"}, {"directory", directory_.string()}, {"bytes", 7}},
             {{"type", "sweep_failed"}, {"reason", "it"}},
             {{"type", "sweep_opened"}},
             {{"type", "undone"}},
@@ -268,6 +269,12 @@ class MadAgent
     Mutations &mutations_;
 };
 
+/* Nobody supervises the job. */
+Coordinator::Hooks no_hooks()
+{
+    return {[](const std::string &) {}, [](const Unprotected::News &) {}};
+}
+
 /* A coordinator, and two agents with two ranks each. */
 class MadJob
 {
@@ -276,7 +283,8 @@ class MadJob
         : coordinator_(settings, machinery_.worker, LaunchFacts(), rank_count,
                        [this](ClientId, const control::Reply &reply) {
                            reply_ = reply.event == "progress" ? reply_ : reply.event;
-                       })
+                       },
+                       no_hooks())
     {
         for (int node = 0; node < 2; node++) {
             const std::string host = "n" + std::to_string(node + 1);
@@ -506,7 +514,7 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
         LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
                        {[](auto &) { return "address"; }, [](auto &) {}});
         Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
-                                [](ClientId, const control::Reply &) {});
+                                [](ClientId, const control::Reply &) {}, no_hooks());
         node.attach(&coordinator);
         OwnRank rank;
         rank.join(node);

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line as a person meets it: help, what was mistyped, what a shell completes."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from ckpttest import alone
+from ckpttest.settings import INSTALL, PATIENCE
+
+BASH = INSTALL / "share/bash-completion/completions/ckpt"
+ZSH = INSTALL / "share/zsh/site-functions/_ckpt"
+
+# A wrong command line, and what its message says.
+WRONG = {
+    "checkpiont": "there is no command 'checkpiont'; did you mean 'checkpoint'?",
+    "xyzzy": "there is no command 'xyzzy'; see ckpt help",
+    "": "give a command",
+    "checkpoint --kil": "checkpoint has no option --kil; did you mean '--kill'?",
+    "--json list": "--json goes behind the command: ckpt list --json",
+    "--versoin": "ckpt has no option --versoin; did you mean '--version'?",
+    "run mpirun -np 2 ./app": "run: 'mpirun' and what follows it must be behind --",
+    "checkpoint a b": "checkpoint: 'b' is one word too many",
+    "tune --dir": "--dir needs a value",
+    "gc --keep 0": "--keep: '0' is no whole number from 1 on",
+    "gc --keep x": "--keep: 'x' is no whole number from 1 on",
+    "restart --verify fulll": "'fulll' is none of none, quick, full; did you mean 'full'?",
+    "run --pool 12Q -- true": "--pool: '12Q' is no number of bytes; write for example 200M or 1G",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_wrong(lab, words):
+    done = lab.ckpt(*words.split())
+    assert done.returncode == 2
+    assert WRONG[words] in done.stderr, done.stderr
+    assert len(max(done.stderr.splitlines(), key=len)) < 200
+
+
+def test_help(lab):
+    assert lab.ckpt("help").stdout == lab.ckpt("--help").stdout
+    assert lab.ckpt("help", "run").stdout == lab.ckpt("run", "--help").stdout
+    assert lab.ckpt("help", "rnu").returncode == 2
+
+
+@pytest.fixture(name="saved")
+def saved_job(lab):
+    """A job with one checkpoint that has ended; its manifest."""
+    job = alone.start(lab, "sleep", "1000")
+    alone.process_of(lab, job)
+    assert lab.ckpt("checkpoint", "--kill", alone.name(lab)).returncode == 0
+    job.finish()
+    return lab.store / alone.name(lab) / "000001/manifest.json"
+
+
+def test_the_only_checkpoint_is_damaged(lab, saved):
+    """That is said of a job and of all, and what is wrong, without the words of a library."""
+    saved.write_text("garbage", encoding="utf-8")
+    for words in ([], [alone.name(lab)]):
+        done = lab.ckpt("restart", "--print", *words)
+        assert done.returncode == 3
+        assert f"{alone.name(lab)}/1 is damaged: manifest {saved} is not JSON" in done.stderr
+        assert "exception" not in done.stderr
+
+
+def test_directories_around_a_checkpoint(lab, saved):
+    done = lab.ckpt("restart", lab.store)
+    assert f"{lab.store} is a directory of checkpoints, not a checkpoint" in done.stderr
+    for words in (["restart", saved.parents[1]], ["list", "--dir", saved.parents[1]]):
+        done = lab.ckpt(*words)
+        assert done.returncode == 3
+        assert f"is the directory of the job {alone.name(lab)}" in done.stderr
+
+
+def test_numbers_of_one(lab, saved):
+    assert saved.exists()
+    assert "good, 1 rank, 1 file, " in lab.ckpt("verify", alone.name(lab)).stdout
+
+
+def test_nothing_to_remove(lab, saved):
+    assert lab.ckpt("gc", "--dry-run").stdout == "nothing would be removed\n"
+    assert lab.ckpt("gc").stdout == "nothing was to be removed\n"
+    assert saved.exists()
+
+
+def completed(*words):
+    """What bash completes the last word with."""
+    script = (
+        'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ckpt 2>&1; '
+        'echo "${COMPREPLY[@]}"'
+    )
+    return subprocess.run(
+        ["bash", "-c", script, BASH, *words],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=PATIENCE,
+    ).stdout.split()
+
+
+def test_bash_completes_commands_and_options(lab):
+    assert completed("ckpt", "che") == ["checkpoint"]
+    assert completed("ckpt", "help", "sw") == ["swap"]
+    assert completed("ckpt", "run", "--unp") == ["--unprotected"]
+    for command in ("run", "gc", "trace"):
+        shown = lab.ckpt("help", command).stdout
+        for option in completed("ckpt", command, "--"):
+            assert option in shown
+
+
+def test_zsh_knows_the_same(lab):
+    text = ZSH.read_text(encoding="utf-8")
+    assert text.startswith("#compdef ckpt\n")
+    assert "'--unprotected=[" in text and "'--kill[" in text
+    if shutil.which("zsh"):
+        subprocess.run(["zsh", "-n", ZSH], check=True, timeout=PATIENCE)
+    assert lab.ckpt("completion", "fish").returncode == 2
+
+
+def test_there_is_no_completion_where_nobody_reads(lab):
+    """A full device is not silence with code 0."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [lab.ckpt_program, "completion", "bash"],
+            stdout=full,
+            stderr=subprocess.DEVNULL,
+            env=os.environ,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 1
