@@ -147,7 +147,9 @@ void Supervisor::said(Agent &agent, const json &frame)
             begin_membership();
         } else {
             let_in(agent);
-            begin_membership(); /* if it was suspended */
+            if (is_resuming_) {
+                begin_membership();
+            }
         }
     } else if (type == "leave") {
         agent.has_left = true;
@@ -272,6 +274,7 @@ void Supervisor::resume_membership()
         agent.member.reset();
         agent.has_heard = false;
     }
+    is_resuming_ = true;
     tell_all({{"type", "watch"}});
 }
 

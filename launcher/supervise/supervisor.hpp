@@ -126,6 +126,7 @@ class Supervisor
     std::unique_ptr<membership::Service> service_;
     std::set<std::string> suspects_; /* nodes that are no members any more */
     bool is_cut_off_ = false;        /* or we are not */
+    bool is_resuming_ = false;       /* agents are asked to be members again */
     bool is_suspended_ = false;      /* the membership, while this process is stopped */
     bool is_proven_ = false;         /* all nodes hear of each other: that is believed */
     EventLoop::Time proof_until_{};
