@@ -12,7 +12,7 @@
 #define ROUNDS    40
 #define FORGOTTEN 60000  /* sends whose requests are freed at once */
 #define WINDOW    16     /* of them that are not acknowledged */
-#define GROWTH    500    /* kB that they may take together */
+#define GROWTH    6000   /* kB that they may take together; 1 kB each would be ten times as much */
 
 static void look_at_none(void)
 {

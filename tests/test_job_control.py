@@ -162,7 +162,7 @@ def test_a_launcher_that_does_not_stop(lab, shell):
 def test_a_program_that_does_not_stop(lab, shell):
     """Nor does `ckpt run`."""
     start(lab, shell, sys.executable, "-c", DEAF)
-    shell.wait_for("tick")
+    shell.wait_for(r"\ntick")  # of the program, not of its text that the shell repeats
     shell.type(CTRL_Z)
     shell.wait_for(r"\^Z")
     shell.wait_for("tick", count=20)

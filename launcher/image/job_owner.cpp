@@ -143,6 +143,16 @@ ProcessPlace launcher_of(const JobOwner &owner)
     return place;
 }
 
+/* Without `ckpt run` each agent has a token of its own; the launcher is the same. */
+bool is_of_launch(const JobOwner &owner, const JobOwnership::As &as)
+{
+    const ProcessPlace own = ProcessPlace::own();
+
+    return owner.token == as.token ||
+           (!as.launcher.empty() && owner.launcher == as.launcher &&
+            owner.place.boot == own.boot && owner.place.pid_namespace == own.pid_namespace);
+}
+
 /* What cannot be told counts as life: two copies of a job destroy each other's work. */
 bool may_live(const JobOwner &owner, Lock lock, int fd)
 {
@@ -291,7 +301,7 @@ JobOwnership::JobOwnership(const fs::path &job_directory, const As &as, Take tak
     : path_(job_directory / job_owner_name)
 {
     const Found found = take_file(path_);
-    const bool is_same_launch = found.owner && found.owner->token == as.token;
+    const bool is_same_launch = found.owner && is_of_launch(*found.owner, as);
 
     if (take == Take::ask && !is_same_launch &&
         (found.owner ? may_live(*found.owner, found.lock, found.file.get())

@@ -72,7 +72,7 @@ class JobOwnership
 
     /* As what this process takes it. */
     struct As {
-        std::string token;       /* of the launch, not empty: who has the same gives way */
+        std::string token;       /* not empty: who has the same, or launcher, gives way */
         bool keeps_lock = false; /* this process stays until it has no use for the job */
         bool is_runner = false;  /* and starts it again if that fails */
         std::uint64_t uses = 0;  /* checkpoint that it restarts; 0: what the launch uses */

@@ -139,6 +139,13 @@ TEST_F(JobOwners, OneWhoseLauncherLivesIsTheOnlyOne)
     EXPECT_EQ(owner_of(scratch_.path())->text(),
               fmt::format("process {} on {}", launcher.pid(), host_name()));
     EXPECT_EQ(code_of_taking("b"), EBUSY);
+    {
+        const OtherOwner next(scratch_.path(), {.token = "c",
+                                                .keeps_lock = true,
+                                                .launcher = process_identity(launcher.pid())});
+        EXPECT_EQ(owner_of(scratch_.path())->text(),
+                  fmt::format("process {} on {}", next.pid(), host_name()));
+    }
     launcher.kill();
     EXPECT_EQ(code_of_taking("b"), 0);
 }
