@@ -455,34 +455,45 @@ ckpt_message mad_message(const OwnRank &rank, Mutations &mutations)
     return message;
 }
 
+/* The agent of this node, which coordinates. */
+struct OwnAgent {
+    OwnAgent(Settings &settings, Refusals &refusals)
+        : node(machinery.loop, machinery.worker, settings, refusals,
+               {[](auto &) { return "address"; }, [](auto &) {}}),
+          coordinator(settings, machinery.worker, LaunchFacts(), rank_count,
+                      [](ClientId, const control::Reply &) {}, no_hooks())
+    {
+        node.attach(&coordinator);
+    }
+    ~OwnAgent()
+    {
+        machinery.worker.stop();
+        node.attach(nullptr);
+    }
+
+    Machinery machinery;
+    LocalNode node;
+    Coordinator coordinator;
+};
+
 /* It could make the page shorter, and the agent would die of the next look at it. */
 TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
 {
     for (const int seals : {0, F_SEAL_GROW, F_SEAL_SHRINK}) {
-        Machinery machinery;
-        LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
-                       {[](auto &) { return "address"; }, [](auto &) {}});
-        Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
-                                [](ClientId, const control::Reply &) {});
-        node.attach(&coordinator);
+        OwnAgent agent(settings_, refusals_);
         OwnRank rank(seals);
-        rank.join(node);
-        machinery.loop.turn(steady_clock::now());
+        rank.join(agent.node);
+        agent.machinery.loop.turn(steady_clock::now());
         EXPECT_EQ(rank.listen(), seals == F_SEAL_SHRINK) << seals;
-        machinery.worker.stop();
-        node.attach(nullptr);
     }
 }
 
 /* On a node that does not see the coordinator's directory. */
 TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
 {
-    Machinery machinery;
-    LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
-                   {[](auto &) { return "address"; }, [](auto &) {}});
-    Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
-                            [](ClientId, const control::Reply &) {});
-    node.attach(&coordinator);
+    OwnAgent agent(settings_, refusals_);
+    Machinery &machinery = agent.machinery;
+    LocalNode &node = agent.node;
     OwnRank rank;
     rank.join(node);
     machinery.loop.turn(steady_clock::now());
@@ -501,8 +512,6 @@ TEST_F(Hostile, RankIsToldOfItsLogWhenTheDirectoryIsThere)
     }
     EXPECT_EQ(heard, CKPT_MSG_CUT);
     EXPECT_TRUE(directory_exists(directory));
-    machinery.worker.stop();
-    node.attach(nullptr);
 }
 
 TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
@@ -510,12 +519,10 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
     std::uint64_t dropped = 0, heard = 0;
 
     for_rounds(60, [&](Mutations &mutations) {
-        Machinery machinery;
-        LocalNode node(machinery.loop, machinery.worker, settings_, refusals_,
-                       {[](auto &) { return "address"; }, [](auto &) {}});
-        Coordinator coordinator(settings_, machinery.worker, LaunchFacts(), rank_count,
-                                [](ClientId, const control::Reply &) {}, no_hooks());
-        node.attach(&coordinator);
+        OwnAgent agent(settings_, refusals_);
+        Machinery &machinery = agent.machinery;
+        LocalNode &node = agent.node;
+        Coordinator &coordinator = agent.coordinator;
         OwnRank rank;
         rank.join(node);
         for (int i = 0; i < 30; i++) {
@@ -531,8 +538,6 @@ TEST_F(Hostile, RanksLoseTheirConnectionAtMost)
                 rank.join(node);
             }
         }
-        machinery.worker.stop();
-        node.attach(nullptr);
     });
     EXPECT_GT(dropped, 0u);
     EXPECT_GT(heard, dropped);
