@@ -116,8 +116,8 @@ Fd open_own_file(const fs::path &path, std::string_view what)
         if (error == EACCES) {
             require_own(path, what); /* that would be why */
         }
-        if (error == ELOOP) {
-            fail("{} {} is a link", what, path.string());
+        if (error == ELOOP) { /* its content may be as good as any */
+            throw Error(fmt::format("{} {} is a link", what, path.string()), error);
         }
         fail_errno(error, "cannot open {} {}", what, path.string());
     }

@@ -7,6 +7,7 @@
 
 #include "common/durations.hpp"
 #include "common/files.hpp"
+#include "image/checkpoint_files.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -201,7 +203,10 @@ TEST(Manifest, WriterThatDiesLeavesTheOldOne)
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     EXPECT_EQ(Manifest::load(scratch.path()).number, 4u);
     sample().write(scratch.path());
-    EXPECT_EQ(scratch.names(), std::vector<std::string>{"manifest.json"});
+    EXPECT_EQ(Manifest::load(scratch.path()).number, 4u);
+    /* What the dead one has left goes with the checkpoint. */
+    EXPECT_EQ(scratch.names(), (std::vector<std::string>{"manifest.json", "manifest.json.tmp"}));
+    EXPECT_TRUE(std::ranges::all_of(scratch.names(), &is_checkpoint_file));
 }
 
 TEST(Manifest, TellsWhoWasReplayed)
