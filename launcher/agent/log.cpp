@@ -4,8 +4,8 @@
  */
 #include "agent/log.hpp"
 
-#include "agent/log_writer.hpp"
 #include "agent/last_words.hpp"
+#include "agent/log_writer.hpp"
 #include "common/error.hpp"
 #include "common/files.hpp"
 #include "image/job_directory.hpp"
@@ -94,7 +94,11 @@ void open_log(const std::filesystem::path &directory, const std::string &host)
             fail_errno(errno, "cannot write log {}", path.string());
         }
     }
-    use_sink(std::make_shared<PatientSink>(Fd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0))));
+    Fd again(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+    if (!again) {
+        fail_errno(errno, "cannot write log {}", path.string());
+    }
+    use_sink(std::make_shared<PatientSink>(std::move(again)));
     early_lines.reset();
     write_last_words(std::move(file));
 }

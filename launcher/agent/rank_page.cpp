@@ -42,7 +42,8 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
         refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank, size_);
     }
     /* Or the rank could make it shorter, and end the agent that reads beyond its end. */
-    if ((fcntl(file.get(), F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
+    const int seals = fcntl(file.get(), F_GET_SEALS); /* -1: a file that has none */
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
         refuse(Refusal::malformed, "rank {} brought a rank page whose size may change", rank);
     }
     void *address =

@@ -372,6 +372,11 @@ INSTANTIATE_TEST_SUITE_P(All, HostileAgents, testing::Values("sns", "cl", "ns"))
 class OwnRank
 {
   public:
+    /* page: as a rank brings it. */
+    explicit OwnRank(Fd page)
+        : page_(std::move(page)), tid_(static_cast<std::uint64_t>(gettid()))
+    {
+    }
     explicit OwnRank(int seals = F_SEAL_SHRINK) : tid_(static_cast<std::uint64_t>(gettid()))
     {
         ckpt_rank_page *page = nullptr;
@@ -486,6 +491,15 @@ TEST_F(Hostile, RankKeepsTheSizeOfItsPage)
         agent.machinery.loop.turn(steady_clock::now());
         EXPECT_EQ(rank.listen(), seals == F_SEAL_SHRINK) << seals;
     }
+    ckpt_rank_page *page = nullptr;
+    const Fd good = test::make_rank_page(0, rank_count, page);
+    const std::string path = scratch_ / "page"; /* a file that knows no seals, or has none */
+    std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", good.get()), path);
+    OwnAgent agent(settings_, refusals_);
+    OwnRank rank(open_file(path, O_RDWR, 0, "page"));
+    rank.join(agent.node);
+    agent.machinery.loop.turn(steady_clock::now());
+    EXPECT_FALSE(rank.listen());
 }
 
 /* On a node that does not see the coordinator's directory. */
