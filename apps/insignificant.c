@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * insignificant.c [multiple] - arguments that mean nothing at a rank hold anything: those of the
- * root elsewhere, types beside MPI_IN_PLACE, communicators of a rank that is no leader, commands
- * and ports at all ranks but one. `insignificant child` is a process that it spawns.
+ * insignificant.c [multiple] - passes invalid values where MPI ignores the argument: what only
+ * the root gives, types beside MPI_IN_PLACE, the peer communicator at a rank that is not the leader,
+ * commands and ports at all ranks but the root. `insignificant child` is a process that it spawns.
  */
 #include "selfcheck.h"
 

@@ -84,7 +84,7 @@ class Agent
     std::unique_ptr<PeerListener> peers_;
     std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
     std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
-    bool has_asked_about_end_ = false; /* since there are no ranks */
+    bool has_asked_about_end_ = false; /* since the last rank has gone */
     std::unique_ptr<SupervisorLink> supervisor_; /* if `ckpt run` has started the job */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;

@@ -243,9 +243,9 @@ Settings settings_from(const Options &options)
 }
 
 /*
- * Before the agent tells that it is ready: without its key there is no agent, so that nothing
- * is saved that is not encrypted. The logs of messages that other protocols write are neither
- * encrypted nor authentic.
+ * Runs before the agent reports that it is ready. Without its key the agent ends, and the job is
+ * not saved: it must not be saved in clear. Only sns takes a key, as the other protocols write
+ * message logs in clear.
  */
 void take_key(const Options &options, Settings &settings)
 {

@@ -32,12 +32,9 @@ inline constexpr int version = 1;
 /* A line longer than this is not from us (bytes). */
 inline constexpr std::size_t line_limit = 1u << 20;
 
-/*
- * Agents listen in run_directory() (common/run_directory.hpp). There is one pair of sockets for
- * each job on this node: HASH.sock for ranks and HASH.ctl for `ckpt`.
- */
-
-/* FNV-1a, 64 bits, as 16 hexadecimal digits: HASH of a launch's namespace. */
+/* HASH of a launch's namespace: FNV-1a, 64 bits, as 16 hexadecimal digits. The agent of a launch
+ * listens in run_directory() (common/run_directory.hpp), at HASH.sock for ranks and at HASH.ctl
+ * for `ckpt`. */
 std::string namespace_hash(std::string_view launch_namespace);
 
 /* Control sockets found in run_directory(), of agents and of `ckpt run`, living and dead

@@ -393,8 +393,8 @@ void Coordinator::perform(const action::Undo &)
     }
 }
 
-/* The ranks go on, but a file system that hangs keeps what has been written: those who wait
- * are told why there is no checkpoint. */
+/* The ranks run again, but the nodes cannot remove what they have written while the file system
+ * hangs. The clients get their answer now. */
 void Coordinator::tick_undo(Time now)
 {
     if (machine_.phase() != Phase::undo || !attempt_.undo_until || now < *attempt_.undo_until) {
@@ -455,7 +455,7 @@ control::Timings Coordinator::timings() const
     return timings;
 }
 
-/* Who supervises the job is told before: the end of these ranks is no failure. */
+/* The supervisor hears it first, so that it does not take the end of these ranks for a failure. */
 void Coordinator::perform(const action::Kill &)
 {
     killed_ = attempt_.replayed < 0; /* else it has failed */
