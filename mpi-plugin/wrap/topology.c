@@ -158,6 +158,39 @@ int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[],
 }
 CKPT_ALIAS(Graph_create);
 
+/* Open MPI up to 5.0 at least sends the edges under the tags -50 and -51 and receives them from any
+ * source, on the parent communicator. Its nonblocking collectives count tags downwards, from about
+ * -27: one of the 25 first, by which a faster rank already makes the communicator, would be
+ * received as edges, and the ranks hang. So those 25 come before. */
+enum { COLLECTIVES_UNDER_TAGS_OF_EDGES = 25 };
+
+/* Takes part in nonblocking collectives of all members. Context: normal, in the lower half. */
+static int pass_tags_of_edges(MPI_Comm lower)
+{
+    MPI_Request requests[COLLECTIVES_UNDER_TAGS_OF_EDGES];
+    int code = MPI_SUCCESS, begun = 0, ended;
+
+    while (code == MPI_SUCCESS && begun < COLLECTIVES_UNDER_TAGS_OF_EDGES) {
+        code = CKPT_FUNCTION(Ibarrier)(lower, &requests[begun]);
+        begun += code == MPI_SUCCESS;
+    }
+    ended = CKPT_FUNCTION(Waitall)(begun, requests, MPI_STATUSES_IGNORE);
+    return code != MPI_SUCCESS ? code : ended;
+}
+
+/* As MPI_Dist_graph_create, of lower handles. */
+static int create_dist_graph(MPI_Comm lower, int count, const int nodes[], const int degrees[],
+                             const int targets[], const int weights[], MPI_Info info,
+                             int reorder, MPI_Comm *graph)
+{
+    int code = pass_tags_of_edges(lower);
+
+    return code != MPI_SUCCESS
+               ? code
+               : CKPT_FUNCTION(Dist_graph_create)(lower, count, nodes, degrees, targets, weights,
+                                                  info, reorder, graph);
+}
+
 int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int nodes[],
                            const int degrees[], const int targets[],
                            const int weights[], MPI_Info info, int reorder,
@@ -167,9 +200,9 @@ int PMPI_Dist_graph_create(MPI_Comm comm, int count, const int nodes[],
                  "MPI_Dist_graph_create");
     CKPT_REQUIRE(new_comm != NULL, comm, MPI_ERR_ARG, "MPI_Dist_graph_create");
     TOPOLOGY_WRAPPER(comm,
-                     CKPT_FUNCTION(Dist_graph_create)(
-                         CKPT_LOWER(comm), count, nodes, degrees, targets,
-                         weights, CKPT_LOWER(info), reorder, &fresh_.lower),
+                     create_dist_graph(CKPT_LOWER(comm), count, nodes, degrees,
+                                       targets, weights, CKPT_LOWER(info),
+                                       reorder, &fresh_.lower),
                      "MPI_Dist_graph_create", read_dist_graph, new_comm);
 }
 CKPT_ALIAS(Dist_graph_create);
