@@ -227,9 +227,10 @@ def lammps(steps, ranks=2, every=10):
     )
 
 
-def heat(steps, ranks=2):
+def heat(steps, ranks=2, stop_file=None):
     """Scientific Fortran with mpi_f08; about 0.2 ms a step on 2 ranks."""
-    return Program("heat", [APPS / "fortran/heat", steps], ranks)
+    argv = [APPS / "fortran/heat", steps] + ([stop_file] if stop_file else [])
+    return Program("heat", argv, ranks)
 
 
 def elk_energies(_lines, directory):
