@@ -29,7 +29,7 @@ def expect(done, code, pattern):
 def saved(tmp_path_factory):
     """A killed job with two checkpoints; tests work on copies of its store."""
     lab = Lab(tmp_path_factory.mktemp("saved"), CKPT_NAME="job")
-    program = programs.ring(6000)
+    program = programs.ring(20000)
     try:
         job = lab.start(program)
         for _ in range(2):
@@ -72,7 +72,7 @@ class Copy:
     def expect_older_one_works(self, native):
         """The checkpoint before is as good as ever."""
         job = self.lab.restart(self.older)
-        assert job.succeed()[-1] == native(programs.ring(6000)).answer
+        assert job.succeed()[-1] == native(programs.ring(20000)).answer
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_missing_manifest(copy, native):
     expect(done, FAILED, "no manifest")
     assert len(copy.lab.checkpoints()) == 1
     assert (
-        copy.lab.restart().succeed()[-1] == native(programs.ring(6000)).answer
+        copy.lab.restart().succeed()[-1] == native(programs.ring(20000)).answer
     )
 
 

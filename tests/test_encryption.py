@@ -139,7 +139,7 @@ def save_by_name(lab, job, program):
 
 def test_key_by_a_command(lab, native, key):
     """Each process that needs it executes that."""
-    program = programs.ring(3000)
+    program = programs.ring(12000)
     command = f"|cat '{key}'"
     job = lab.start(program, CKPT_KEY=command)
     save(lab, job, program)

@@ -85,7 +85,7 @@ def test_moved_working_directory(lab):
 
 def test_restarted_job_restarts_again(lab, native):
     """A restarted job is a job: it can be saved and killed again."""
-    program = programs.ring(10000)
+    program = programs.ring(40000)
     parts = [lab.start(program)]
     for _ in range(3):
         parts[-1].wait_for(program.progress, count=5)
@@ -99,7 +99,7 @@ def test_restarted_job_restarts_again(lab, native):
 def test_two_jobs_at_once(tmp_path, native):
     """Two jobs of one user, saved, killed and restarted side by side."""
     labs = [Lab(tmp_path / name) for name in ("a", "b")]
-    kinds = [programs.ring(6000), programs.traffic(1500)]
+    kinds = [programs.ring(20000), programs.traffic(3000)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
         for job, kind in zip(first, kinds):
@@ -122,7 +122,7 @@ def test_two_jobs_in_one_store(tmp_path, native):
     """Two jobs with names of their own share a checkpoint directory."""
     labs = [Lab(tmp_path / name, CKPT_NAME=name) for name in ("a", "b")]
     labs[1].store = labs[0].store
-    kinds = [programs.ring(6000), programs.ring(8000)]
+    kinds = [programs.ring(20000), programs.ring(24000)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
         for lab, job, kind in zip(labs, first, kinds):
