@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Restarts from elsewhere: moved directories, other jobs of the same user."""
 
+import dataclasses
 import os
+
+import pytest
 
 from ckpttest import probes, processes, programs
 from ckpttest.lab import Lab
@@ -178,3 +181,24 @@ def test_libraries_of_the_application(lab):
     lab.checkpoint(job)
     job.kill()
     finish(lab.restart(), gate)
+
+
+
+@pytest.mark.parametrize(
+    "script, has_more", [('"$@"; echo this, too', True), ('exec "$@"', False)]
+)
+def test_in_a_script(lab, native, script, has_more):
+    """A restart starts only the program. If that was started by a shell which waits for it, and
+    may have more to do, the restart says so."""
+    program = programs.ring(20000)
+    argv = ["bash", "-c", script, "script", *program.argv]
+    job = lab.start(dataclasses.replace(program, argv=argv))
+    job.wait_for(program.progress)
+    lab.checkpoint(job)
+    job.kill()
+    again = lab.restart()
+    again.succeed()
+    said = [line for line in again.lines if line.startswith("ckpt: only the program is started")]
+    assert len(said) == int(has_more), again.lines
+    assert all("bash -c" in line and "this, too" in line for line in said)
+    assert lab.answer(program, job, again) == native(program).answer

@@ -38,17 +38,23 @@ std::string read_all(const std::string &path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::vector<std::string> arguments_of(pid_t pid)
+/* The texts of cmdline or environ. */
+std::vector<std::string> list_of(pid_t pid, std::string_view file)
 {
-    std::vector<std::string> arguments;
-    std::string text = read_all(proc(pid, "cmdline"));
+    std::vector<std::string> list;
+    std::string text = read_all(proc(pid, file));
 
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = std::min(text.find('\0', at), text.size());
-        arguments.push_back(text.substr(at, end - at));
+        list.push_back(text.substr(at, end - at));
         at = end + 1;
     }
-    return arguments;
+    return list;
+}
+
+std::vector<std::string> arguments_of(pid_t pid)
+{
+    return list_of(pid, "cmdline");
 }
 
 std::string link_of(pid_t pid, std::string_view file)
@@ -79,6 +85,18 @@ bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
                                   called == fmt::format("{}.openmpi", launcher) ||
                                   called == fmt::format("{}.mpich", launcher);
                        });
+}
+
+/* Whether both processes have the place in the launch that a launcher gives to one: then one has
+ * started the other. */
+bool have_one_place(pid_t rank, pid_t parent)
+{
+    const std::vector<std::string> theirs = list_of(parent, "environ");
+
+    return std::ranges::any_of(list_of(rank, "environ"), [&](const std::string &entry) {
+        return (entry.starts_with("PMIX_NAMESPACE=") || entry.starts_with("PMI_FD=")) &&
+               std::ranges::find(theirs, entry) != theirs.end();
+    });
 }
 
 /* The value of a variable in `environment`; "" if it is not set. */
@@ -124,6 +142,9 @@ LaunchFacts read_launch_facts(pid_t rank, bool alone)
         facts.launcher_pid = rank;
         return facts;
     }
+    if (const pid_t parent = parent_of(rank); parent > 1 && have_one_place(rank, parent)) {
+        facts.waiting_parent = arguments_of(parent);
+    }
     for (pid_t pid = parent_of(rank); pid > 1; pid = parent_of(pid)) {
         std::vector<std::string> arguments = arguments_of(pid);
         if (is_launcher(pid, arguments)) {
@@ -145,6 +166,7 @@ Launch launch_record(const LaunchFacts &facts, char *const environment[])
                                     ? facts.directory
                                     : facts.launcher_directory;
     launch.application = facts.application;
+    launch.waiting_parent = facts.waiting_parent;
     if (launch.launcher.empty() && facts.launcher_pid == 0) {
         launch.launcher = srun_line(environment);
         if (!launch.launcher.empty()) {

@@ -19,6 +19,7 @@ struct LaunchFacts {
     std::vector<std::string> launcher;
     std::string launcher_directory;
     std::vector<std::string> application; /* argv of the rank */
+    std::vector<std::string> waiting_parent; /* argv of its parent, if the launcher started that */
     std::string program;                  /* name of its executable */
     std::string directory;                /* its working directory */
 };

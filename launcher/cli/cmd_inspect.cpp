@@ -71,6 +71,9 @@ std::string manifest_text(const Manifest &manifest)
                         shell_words(launch.launcher),
                         launch.launcher_directory);
     text += fmt::format("application  {}\n", shell_words(launch.application));
+    if (!launch.waiting_parent.empty()) {
+        text += fmt::format("waited for   by {}\n", shell_words(launch.waiting_parent));
+    }
     for (const auto &[name, value] : launch.environment) {
         text += fmt::format("setting      {}={}\n", name, value);
     }

@@ -97,8 +97,10 @@ class RestartCommand : public Command
                             NodeRecord::load(found.directories.lasting() / checkpoint.job,
                                              checkpoint.number));
         }
-        if (!input.warning.empty()) {
-            fmt::print(stderr, "ckpt: {}\n", input.warning);
+        for (const auto &warning : {input.warning, left_out(*checkpoint.manifest)}) {
+            if (!warning.empty()) {
+                fmt::print(stderr, "ckpt: {}\n", warning);
+            }
         }
         invocation.input = input.given.get();
         become(invocation);

@@ -182,6 +182,7 @@ Json view_of_manifest(const Manifest &manifest)
             {"launcher", manifest.launch.launcher},
             {"launcher_directory", manifest.launch.launcher_directory},
             {"application", manifest.launch.application},
+            {"waiting_parent", manifest.launch.waiting_parent},
             {"environment", manifest.launch.environment},
             {"facts", manifest.launch.facts},
             {"timings", view_of_timings(manifest.timings)},

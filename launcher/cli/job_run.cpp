@@ -223,8 +223,10 @@ Invocation JobRun::restart(const Checkpoint &checkpoint)
     take_srun(options_.command, options);
     const auto input = input_state(checkpoint);
     has_all_input_ = input && input->has_ended;
-    if (const std::string lost = input_->lost(); !lost.empty()) {
-        fmt::print(stderr, "ckpt: {}\n", lost);
+    for (const std::string &warning : {input_->lost(), left_out(*checkpoint.manifest)}) {
+        if (!warning.empty()) {
+            fmt::print(stderr, "ckpt: {}\n", warning);
+        }
     }
     prepare_gathering(checkpoint);
     Invocation again = restart_invocation(options_.directories, checkpoint, options);

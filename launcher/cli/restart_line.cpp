@@ -294,6 +294,16 @@ Invocation restart_invocation(const TierDirectories &directories,
     return result;
 }
 
+std::string left_out(const Manifest &manifest)
+{
+    const Words &parent = manifest.launch.waiting_parent;
+
+    return parent.empty() ? std::string()
+                          : fmt::format("only the program is started again; what else {} does will "
+                                        "not be done",
+                                        shell_words(parent));
+}
+
 fs::path gather_file(const TierDirectories &directories, const std::string &job)
 {
     return directories.lasting() / job / "gather";

@@ -35,6 +35,10 @@ Invocation restart_invocation(const TierDirectories &directories,
                               const Checkpoint &checkpoint,
                               const RestartOptions &options);
 
+/* What the recorded launch did around the program and a restart does not, for the user; "": nothing.
+ * A shell that started the program may have had more to do after it. */
+std::string left_out(const Manifest &manifest);
+
 /* Where the restart of a checkpoint that is on nodes finds the command, which gathers it
  * (gather/gathering.hpp): in the directory that all see. */
 std::filesystem::path gather_file(const TierDirectories &directories, const std::string &job);

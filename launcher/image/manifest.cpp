@@ -104,6 +104,7 @@ Json launch_json(const Launch &launch)
     return {{"launcher", launch.launcher},
             {"launcher_directory", launch.launcher_directory},
             {"application", launch.application},
+            {"waiting_parent", launch.waiting_parent},
             {"environment", launch.environment},
             {"facts", launch.facts}};
 }
@@ -114,6 +115,7 @@ Launch parse_launch(const JsonFields &fields)
     fields.get("launcher", launch.launcher);
     fields.get("launcher_directory", launch.launcher_directory);
     fields.get("application", launch.application);
+    fields.get_if_there("waiting_parent", launch.waiting_parent);
     fields.get("environment", launch.environment);
     fields.get("facts", launch.facts);
     return launch;

@@ -45,6 +45,8 @@ struct Launch {
     std::vector<std::string> launcher; /* argv of mpirun, srun, ...; may be empty */
     std::string launcher_directory;    /* its working directory */
     std::vector<std::string> application; /* argv of the program */
+    std::vector<std::string> waiting_parent; /* argv of what the launcher started, if that is not
+                                                the program but waits for it: sh -c "app; mv a b" */
     std::map<std::string, std::string> environment; /* CKPT_* settings */
     std::map<std::string, std::string> facts; /* for humans: MPI version, ... */
 };

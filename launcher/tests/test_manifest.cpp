@@ -45,6 +45,7 @@ Manifest sample()
     manifest.launch.launcher = {"mpirun", "-np", "3", "--tune", "ckpt"};
     manifest.launch.launcher_directory = "/home/u/melt";
     manifest.launch.application = {"./melt", "-in", "a b \"c\"\n"};
+    manifest.launch.waiting_parent = {"sh", "-c", "./melt; mv a b"};
     manifest.launch.environment = {{"CKPT_INTERVAL", "10m"}};
     manifest.launch.facts = {{"mpi", "Open MPI 4.1.4"}};
     manifest.timings = {0.5, 0.25, 0.125, 0.0625};
@@ -92,6 +93,7 @@ TEST(Manifest, ComesBackWhole)
     EXPECT_EQ(loaded.cost.cross_cut_bytes, 1ULL << 40);
     EXPECT_EQ(loaded.cost.stood_still.median, 0.125);
     EXPECT_EQ(loaded.launch.application, sample().launch.application);
+    EXPECT_EQ(loaded.launch.waiting_parent, sample().launch.waiting_parent);
     EXPECT_NE(error_of([&] { (void)loaded.piece_of(3); }).find("no rank 3"),
               std::string::npos);
 }
