@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ctrl-Z, `fg` and ctrl-C in a shell do the same with `ckpt run` as without it, and who has asked
-for a job's end does not find it called a failure."""
+"""ctrl-Z, `fg` and ctrl-C in a shell, and the end of a terminal, do the same with `ckpt run` as
+without it, and who has asked for a job's end does not find it called a failure."""
 
 import os
 import pty
 import re
+import select
 import shlex
 import signal
 import sys
@@ -27,27 +28,35 @@ STOPS = (
 )
 
 
-class Shell:
-    """An interactive shell on a terminal of its own."""
+SHELL = ["bash", "--norc", "--noprofile", "-i"]
 
-    def __init__(self, lab):
+
+class Shell:
+    """An interactive shell, or another command, on a terminal of its own."""
+
+    def __init__(self, lab, command=SHELL):
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.chdir(lab.work)
             env = {name: str(value) for name, value in lab.environment(PS1="$ ").items()}
-            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], env)
+            os.execvpe(command[0], command, env)
         self._text, self._position = "", 0
         self._news = threading.Condition()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._is_read = True
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self):
-        try:
-            while data := os.read(self._terminal, 4096):
-                with self._news:
-                    self._text += data.decode(errors="replace")
-                    self._news.notify_all()
-        except OSError:
-            pass  # it has ended
+        while self._is_read:
+            if not select.select([self._terminal], [], [], POLL)[0]:
+                continue
+            try:
+                data = os.read(self._terminal, 4096)
+            except OSError:
+                return  # it has ended
+            with self._news:
+                self._text += data.decode(errors="replace")
+                self._news.notify_all()
 
     def type(self, keys):
         os.write(self._terminal, keys if isinstance(keys, bytes) else keys.encode() + b"\n")
@@ -75,12 +84,20 @@ class Shell:
         with self._news:
             return self._text
 
+    def hang_up(self):
+        """The terminal goes away."""
+        self._is_read = False
+        self._reader.join()
+        os.close(self._terminal)
+        self._terminal = None
+
     def close(self):
         for pid in processes.descendants(self.pid):
             processes.kill(pid)
         processes.kill(self.pid)
         os.waitpid(self.pid, 0)
-        os.close(self._terminal)
+        if self._terminal is not None:
+            self.hang_up()
 
 
 @pytest.fixture(name="shell")
@@ -103,10 +120,15 @@ def wait_until(condition):
         time.sleep(POLL)
 
 
+def run_words(lab, *command):
+    """`ckpt run` of it."""
+    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", *command]
+    return [str(word) for word in words]
+
+
 def start(lab, shell, *command):
     """`ckpt run` of it, when it has an agent that serves all ranks."""
-    words = [lab.ckpt_program, "run", "--name", alone.name(lab), "--", *command]
-    shell.type(shlex.join(str(word) for word in words))
+    shell.type(shlex.join(run_words(lab, *command)))
     wait_until(lambda: alone.status(lab))
 
 
@@ -195,6 +217,50 @@ def test_stop_between_launches(lab, shell):
     shell.wait_for("ended with code|restart 3 of")
     assert "fails again and again" in shell.text() or "restart 3 of" in shell.text()
     shell.type(CTRL_C)
+
+
+@pytest.fixture(name="on_terminal")
+def commands_on_terminals(lab):
+    """Opens a terminal for `ckpt run` of an MPI program, and waits until it can be saved."""
+    opened = []
+
+    def open_for(*before):
+        program = programs.memory(1, 10**7, pause_us=10000)
+        program.prepare(lab.work)
+        shell = Shell(lab, [*before, *run_words(lab, *lab.mpirun_command(program))])
+        opened.append(shell)
+        wait_until(lambda: alone.status(lab))
+        return shell
+
+    yield open_for
+    for shell in opened:
+        shell.close()
+
+
+def ranks_of(lab):
+    return [rank["pid"] for rank in alone.status(lab)["ranks"]]
+
+
+def test_the_terminal_goes_away(lab, on_terminal):
+    """The kernel tells only the leader of the session. The job ends, as without `ckpt run`."""
+    shell = on_terminal()
+    ranks = ranks_of(lab)
+    shell.hang_up()
+    assert processes.wait_until_gone(ranks, PATIENCE)
+    wait_until(lambda: "interrupted" in state_of(lab))
+    assert "; restart " not in shell.text()
+
+
+def test_the_terminal_goes_away_without_hangup(lab, on_terminal):
+    """nohup is for that."""
+    shell = on_terminal("nohup")
+    ranks = ranks_of(lab)
+    shell.hang_up()
+    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    assert ranks_of(lab) == ranks
+    processes.send(shell.pid, signal.SIGHUP)
+    assert lab.ckpt("checkpoint", alone.name(lab)).returncode == 0
+    assert ranks_of(lab) == ranks
 
 
 def test_an_end_that_was_asked_for(lab):

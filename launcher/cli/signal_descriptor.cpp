@@ -13,13 +13,29 @@
 namespace ckpt::cli
 {
 
+namespace
+{
+
+/* A descriptor gives also what is ignored. */
+bool is_left_ignored(int signal)
+{
+    struct sigaction action {};
+
+    return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 &&
+           action.sa_handler == SIG_IGN;
+}
+
+} // namespace
+
 SignalDescriptor::SignalDescriptor(std::initializer_list<int> signals)
 {
     sigset_t set;
 
     sigemptyset(&set);
     for (int signal : signals) {
-        sigaddset(&set, signal);
+        if (!is_left_ignored(signal)) {
+            sigaddset(&set, signal);
+        }
     }
     sigprocmask(SIG_BLOCK, &set, &before_);
     descriptor_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

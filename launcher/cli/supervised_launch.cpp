@@ -116,8 +116,9 @@ void SupervisedLaunch::take(const signalfd_siginfo &info)
     if (signal == SIGCONT && ending_.last && ending_.last->signal != 0) {
         ending_.last->is_resumed = true;
     }
-    /* The terminal has sent it to the launcher as well. */
-    if (info.ssi_code != SI_KERNEL) {
+    /* The terminal has sent it to the launcher as well; but the end of a terminal is told only to
+     * the leader of its session. */
+    if (info.ssi_code != SI_KERNEL || signal == SIGHUP) {
         launcher_->signal(signal);
     }
 }
@@ -499,9 +500,11 @@ void SupervisedLaunch::conclude()
         ending_.failure->kind = Failure::Kind::node_lost;
         ending_.failure->host = *ending_.lost.begin();
     }
-    /* Open MPI 4.1 with --enable-recovery ends with 0 though ranks were killed. */
-    if (ending_.failure && ending_.failure->status && *ending_.failure->status != 0 &&
-        !options_.tolerates_ended_ranks) {
+    /* Open MPI 4.1 with --enable-recovery ends with 0 though ranks were killed. If the launcher has
+     * killed them as the user wished, it has its own code for that. */
+    const bool has_code = ending_.by_user && ending_.exit_code != 0;
+    if (!has_code && ending_.failure && ending_.failure->status &&
+        *ending_.failure->status != 0 && !options_.tolerates_ended_ranks) {
         ending_.exit_code = ckpt::exit_code_of(*ending_.failure->status);
     }
     const bool was_ended =
