@@ -199,7 +199,7 @@ def test_a_program_that_stops_itself(lab, shell):
     start(lab, shell, sys.executable, "-c", STOPS)
     shell.wait_for("Stopped")
     shell.type("fg")
-    shell.wait_for("tick", count=3)
+    shell.wait_for(r"\ntick", count=3)  # not of the command, which the shell prints before
     shell.type(CTRL_C)
     shell.wait_for(r"\$ ")
     assert shell.code() == INTERRUPTED
