@@ -13,12 +13,12 @@ from ckpttest import processes, programs
 NAME = "job"
 
 
-def start(lab, program, *options):
+def start(lab, program, *options, **variables):
     """The program as a job of that name."""
     program.prepare(lab.work)
     run = [lab.ckpt_program, "run", "--name", NAME, *options, "--"]
     # pylint: disable-next=protected-access
-    return lab._start([*run, *lab.mpirun_command(program)], {})
+    return lab._start([*run, *lab.mpirun_command(program)], variables)
 
 
 def save(lab, job, program):
@@ -48,6 +48,11 @@ def flip(checkpoint):
         byte = file.read(1)[0]
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes([byte ^ 4]))
+
+
+def test_home_that_cannot_be_written_to(lab):
+    """Nothing of a job has to be there."""
+    start(lab, programs.ring(1000), HOME="/proc", XDG_CACHE_HOME="/proc/nothing").succeed()
 
 
 def test_ranks_die(lab, native):

@@ -116,9 +116,9 @@ bool has_text(const fs::path &path, const std::string &text)
            read_text_file(path, "tune file") == text;
 }
 
-fs::path write_tune_file(const std::string &prefix, const std::string &text)
+fs::path write_tune_file_in(const fs::path &directory, const std::string &prefix,
+                            const std::string &text)
 {
-    fs::path directory = cache_directory();
     make_private_directory(directory);
     fs::path path = directory / (prefix + control::namespace_hash(text));
     if (!has_text(path, text)) {
@@ -128,6 +128,16 @@ fs::path write_tune_file(const std::string &prefix, const std::string &text)
         fs::rename(own, path);
     }
     return path;
+}
+
+/* A home directory may be full, or not writable on this host. */
+fs::path write_tune_file(const std::string &prefix, const std::string &text)
+{
+    try {
+        return write_tune_file_in(cache_directory(), prefix, text);
+    } catch (const std::exception &) {
+        return write_tune_file_in(run_directory(), prefix, text);
+    }
 }
 
 } // namespace
@@ -170,7 +180,9 @@ fs::path provide_launch_file(const std::string &text)
     if (has_text(installed, text)) {
         return installed;
     }
-    remove_old_launch_files(cache_directory());
+    for (const fs::path &directory : {cache_directory(), run_directory()}) {
+        remove_old_launch_files(directory);
+    }
     return write_tune_file(
         fmt::format("{}{}-{}-", launch_prefix, host_name(), process_identity(getpid())), text);
 }

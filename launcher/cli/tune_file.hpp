@@ -25,8 +25,8 @@ std::string tune_file_text(const Environment &environment);
 
 /*
  * Path of a tune file for these settings, whose text is `text`: the installed
- * one if it says the same, else one in the user's cache directory that is
- * written now. The name comes from the text, so that it never changes; the file
+ * one if it says the same, else one in the user's cache directory, or if that cannot
+ * be written to in the directory of sockets, that is written now. The name comes from the text, so that it never changes; the file
  * stays, as the user may call it by its name. Throws Error.
  */
 std::filesystem::path provide_tune_file(const std::string &text);
