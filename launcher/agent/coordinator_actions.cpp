@@ -424,7 +424,7 @@ void Coordinator::remove_attempt()
                 NodeRecord::remove(records, number);
             }
             for (const Checkpoint &checkpoint : store.checkpoints(job)) {
-                if (is_leftover(checkpoint) || checkpoint.number == number) {
+                if (opener_.is_leftover(checkpoint) || checkpoint.number == number) {
                     store.remove(checkpoint);
                 }
             }

@@ -20,23 +20,15 @@ namespace ckpt
 
 using std::chrono::steady_clock;
 
-/* The slow directory must be there when the job begins, so that no number is used twice. */
-void Coordinator::open_slow_store()
+void Coordinator::use_slow_store(Store slow, std::uint64_t redundant)
 {
-    if (settings_.slow_directory.empty()) {
-        return;
-    }
-    Store slow = Store::create(settings_.slow_directory);
-    least_number_ = slow.next_number(job_);
-    if (const auto noted = NodeRecord::numbers(records()); !noted.empty()) {
-        least_number_ = std::max(least_number_, noted.back() + 1);
-    }
     flush_ = std::make_unique<TierFlush>(worker_, store_->directory() / job_,
                                          std::move(slow), job_, settings_.keep,
                                          flush_hooks(), settings_.copy_interval);
     node_level_ = std::make_unique<NodeLevel>(worker_, store_->directory() / job_, records(),
-                                              settings_.redundancy, settings_.domains,
+                                              redundant, settings_.redundancy, settings_.domains,
                                               node_level_hooks());
+    flush_->write_job_state(job_state("running"));
 }
 
 TierFlush::Hooks Coordinator::flush_hooks()
@@ -180,6 +172,9 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
     spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
     if (flush_) {
         flush_->replace(number, piece);
+        return;
+    }
+    if (!store_) { /* whoever began it was another agent */
         return;
     }
     worker_.run([this, directory = store_->directory_of(job_, number), piece] {
