@@ -98,6 +98,25 @@ def test_periodic_checkpoints_of_a_job_that_starts(served):
     assert status()["unprotected_since"] == 0
 
 
+def test_commands_that_name_no_job(served):
+    """They find the only one without the server, or say that they wait for it."""
+    lab, server = served
+    job = lab.start(programs.ring(10**8))
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    server.stop()
+    failed = lab.ckpt("checkpoint", timeout=10 * TIMEOUT)
+    assert failed.returncode == 4, failed
+    assert "does not answer" in failed.stderr
+    status = lab.ckpt_in_background("status")
+    assert "2 ranks of" in status.stdout.readline()  # what runs is told at once
+    listing = lab.ckpt_in_background("list")
+    notice = f"ckpt: waiting for the file system of {lab.store}\n"
+    assert [status.stderr.readline(), listing.stderr.readline()] == [notice] * 2
+    server.go_on()
+    assert (status.wait(PATIENCE), listing.wait(PATIENCE)) == (0, 0)
+
+
 def test_the_program_ends(served):
     """While the server hangs."""
     lab, server = served
