@@ -185,6 +185,9 @@ void Coordinator::request(const Waiting &waiting)
         clients_.push_back(waiting);
         tell_progress(true);
     } else {
+        if (queue_.empty()) {
+            wait_for_undo(steady_clock::now());
+        }
         queue_.push_back(waiting);
         control::Reply reply;
         reply.event = "progress";

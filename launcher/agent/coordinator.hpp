@@ -183,6 +183,7 @@ class Coordinator : public NodeEvents, private RankPages
     void begin_turn(const Turns &lane);
     void end_turn(const Node &node);
     void drop_turns(const Node &node);
+    void wait_for_undo(Time since);
     void tick_undo(Time now);
     std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
