@@ -108,13 +108,13 @@ def test_commands_that_name_no_job(served):
     failed = lab.ckpt("checkpoint", timeout=10 * TIMEOUT)
     assert failed.returncode == 4, failed
     assert "does not answer" in failed.stderr
-    status = lab.ckpt_in_background("status")
-    assert "2 ranks of" in status.stdout.readline()  # what runs is told at once
-    listing = lab.ckpt_in_background("list")
+    lines = (["status"], ["list"], ["run", "--", "true"])
+    waiting = [lab.ckpt_in_background(*words) for words in lines]
+    assert "2 ranks of" in waiting[0].stdout.readline()  # what runs is told at once
     notice = f"ckpt: waiting for the file system of {lab.store}\n"
-    assert [status.stderr.readline(), listing.stderr.readline()] == [notice] * 2
+    assert [command.stderr.readline() for command in waiting] == [notice] * 3
     server.go_on()
-    assert (status.wait(PATIENCE), listing.wait(PATIENCE)) == (0, 0)
+    assert [command.wait(PATIENCE) for command in waiting] == [0] * 3
 
 
 def test_the_program_ends(served):

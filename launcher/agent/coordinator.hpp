@@ -212,7 +212,7 @@ class Coordinator : public NodeEvents, private RankPages
     void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
     std::string mark_of_files() const;
-    void drop_old_records(const Store &store) const;
+    void drop_old_records(const Store &store, const std::filesystem::path &journal) const;
     void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();
     void perform();

@@ -188,7 +188,8 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 }
 
 /* Files can be rolled back to those checkpoints that are kept. On the remover's thread. */
-void Coordinator::drop_old_records(const Store &store) const
+void Coordinator::drop_old_records(const Store &store,
+                                   const std::filesystem::path &journal) const
 {
     const std::size_t newest = settings_.keep;
     std::vector<std::uint64_t> marks;
@@ -199,8 +200,8 @@ void Coordinator::drop_old_records(const Store &store) const
         }
     }
     std::ranges::sort(marks);
-    if (!file_journal_.empty() && marks.size() >= newest) {
-        journal::drop_before(file_journal_, marks[marks.size() - newest]);
+    if (!journal.empty() && marks.size() >= newest) {
+        journal::drop_before(journal, marks[marks.size() - newest]);
     }
 }
 
@@ -209,7 +210,7 @@ void Coordinator::drop_old_records(const Store &store) const
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep,
-                  ownership = ownership_] {
+                  ownership = ownership_, journal = file_journal_] {
         try {
             ownership->require_ours();
             if (flush_) {
@@ -217,7 +218,7 @@ void Coordinator::collect_garbage()
             } else {
                 store.collect_garbage(keep, job);
             }
-            drop_old_records(store);
+            drop_old_records(store, journal);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
