@@ -60,11 +60,76 @@ def test_a_server_that_hangs(served, protocol):
     again.wait_for("^step")
 
 
+def test_a_job_that_starts(served):
+    """The server hangs already: the program runs all the same, and requests are refused in
+    their time. It is saved as soon as the server goes on."""
+    lab, server = served
+    server.stop()
+    job = lab.start(programs.ring(10**8))
+    job.wait_for("^step")
+    (status,) = lab.ckpt_json("status", job.pid)
+    assert (status["phase"], status["rank_count"]) == ("running", 2)
+    assert "does not answer" in status["last_error"]
+    failed = lab.ckpt("checkpoint", job.pid, timeout=10 * TIMEOUT)
+    assert failed.returncode == 4, failed
+    assert f"not done after {TIMEOUT}" in failed.stderr
+    assert f"the file system of {lab.store} does not answer" in failed.stderr
+    more_steps(job)
+    server.go_on()
+    lab.checkpoint(job)
+    job.kill()
+    lab.restart().wait_for("^step")
+
+
+def test_periodic_checkpoints_of_a_job_that_starts(served):
+    """They say since when it is unprotected, and protect it by themselves later."""
+    lab, server = served
+    server.stop()
+    job = lab.start(programs.ring(10**8), CKPT_INTERVAL="1s")
+    job.wait_for("^step")
+
+    def status():
+        return lab.ckpt_json("status", job.pid)[0]
+
+    assert status()["unprotected_since"] > 0
+    assert "UNPROTECTED since" in lab.ckpt("status", job.pid).stdout
+    server.go_on()
+    alone.wait_until(job, lambda: status()["committed"] > 0)
+    assert status()["unprotected_since"] == 0
+
+
+def test_commands_that_name_no_job(served):
+    """They find the only one without the server, or say that they wait for it."""
+    lab, server = served
+    job = lab.start(programs.ring(10**8))
+    job.wait_for("^step")
+    lab.checkpoint(job)
+    server.stop()
+    failed = lab.ckpt("checkpoint", timeout=10 * TIMEOUT)
+    assert failed.returncode == 4, failed
+    assert "does not answer" in failed.stderr
+    lines = (["status"], ["list"], ["run", "--", "true"])
+    waiting = [lab.ckpt_in_background(*words) for words in lines]
+    assert "2 ranks of" in waiting[0].stdout.readline()  # what runs is told at once
+    notice = f"ckpt: waiting for the file system of {lab.store}\n"
+    assert [command.stderr.readline() for command in waiting] == [notice] * 3
+    server.go_on()
+    assert [command.wait(PATIENCE) for command in waiting] == [0] * 3
+
+
 def test_the_program_ends(served):
     """While the server hangs."""
     lab, server = served
-    job = lab.start(programs.ring(2000))
+    job = lab.start(programs.ring(50000))
     job.wait_for("^step")
     lab.checkpoint(job)
     server.stop()
     job.succeed()
+
+
+def test_a_program_that_starts_and_ends(served):
+    """While the server hangs; what is to be told of it is written later."""
+    lab, server = served
+    server.stop()
+    lab.start(programs.ring(2000)).succeed()
+    server.go_on()

@@ -100,6 +100,8 @@ Agent::Agent(const Settings &settings)
 {
     loop_.watch(worker_.descriptor(), EPOLLIN,
                 [this](std::uint32_t) { worker_.run_replies(); });
+    loop_.watch(caller_.descriptor(), EPOLLIN,
+                [this](std::uint32_t) { caller_.run_replies(); });
     supervise();
     control_listener_ = std::make_unique<Listener>(
         loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
@@ -112,7 +114,8 @@ Agent::Agent(const Settings &settings)
 
 Agent::~Agent()
 {
-    worker_.stop(); /* its work refers to everything else */
+    worker_.stop(); /* their work refers to everything else */
+    caller_.stop();
 }
 
 /* ---- One node or several ----------------------------------------------------- */
@@ -187,7 +190,7 @@ void Agent::joined(const std::string &address)
         }
         local_.set_job_key(peer->key);
         link_ = std::make_unique<CoordinatorLink>(
-            loop_, worker_, local_, settings_, std::move(*peer), refusals_);
+            loop_, caller_, local_, settings_, std::move(*peer), refusals_);
     }
 }
 
@@ -262,7 +265,7 @@ void Agent::supervise()
         } /* else of a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
-    supervisor_ = std::make_unique<SupervisorLink>(loop_, worker_, local_, settings_,
+    supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
                                                    refusals_, std::move(hooks));
 }
 
@@ -420,7 +423,7 @@ bool Agent::finished(Time now) const
     if (may_have_to_copy(now)) {
         return false;
     }
-    bool idle = worker_.idle() && (!coordinator_ || coordinator_->idle());
+    bool idle = worker_.idle() && caller_.idle() && (!coordinator_ || coordinator_->idle());
     bool told = control_.idle() && (!link_ || link_->idle()) &&
                 (!supervisor_ || supervisor_->idle());
     return idle && (told || now >= alone_since_ + longest_farewell);

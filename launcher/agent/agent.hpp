@@ -73,6 +73,7 @@ class Agent
     Refusals refusals_;
     EventLoop loop_;
     WorkerThread worker_;
+    WorkerThread caller_; /* of other agents and `ckpt run`, also while a file system hangs */
     LocalNode local_;
     ControlServer control_;
     std::string address_; /* of this agent, as ranks pass it on */

@@ -76,7 +76,8 @@ struct Progress {
     int rank_count = 0;
     std::uint64_t bytes_done = 0; /* phase "write": memory saved so far */
     double seconds = 0;           /* since the request */
-    std::string waits_for;        /* phase "held": ranks that do not want to be saved */
+    std::string waits_for; /* "held": ranks that do not want to be saved; "queued": what does
+                              not answer, if that is why */
 };
 
 /* Seconds; the first four as in the manifest. */

@@ -5,17 +5,12 @@
  */
 #include "agent/coordinator.hpp"
 
-#include "agent/log.hpp"
 #include "common/background.hpp"
 #include "common/durations.hpp"
 #include "common/error.hpp"
 #include "common/processes.hpp"
 #include "image/image_key.hpp"
-#include "image/job_directory.hpp"
 #include "image/message_log.hpp"
-#include "image/node_record.hpp"
-#include "journal/journal.hpp"
-#include "journal/place.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -83,19 +78,15 @@ Coordinator::Coordinator(const Settings &settings, WorkerThread &worker,
                          Answer answer, Hooks hooks)
     : settings_(settings), worker_(worker), answer_(std::move(answer)),
       hooks_(std::move(hooks)),
-      facts_(facts), where_(rank_count), hosts_(rank_count),
+      facts_(facts), opener_(settings, facts.launcher_pid), where_(rank_count), hosts_(rank_count),
       machine_(rank_count, *this, machine_options(settings)),
       choice_(CutChoice::protocol_from(settings.protocol),
               CutChoice::stagger_from(settings.stagger)),
-      epoch_(settings.restart_number), interval_(settings.interval),
-      started_(now_nanoseconds())
+      epoch_(settings.restart_number), interval_(settings.interval)
 {
     remover_.run(step_back);
     choose_name(facts);
-    if (open_store()) {
-        spdlog::info("job {} of {} ranks, checkpoints in {}", job_, rank_count,
-                     settings_.directory.string());
-    }
+    open_at_start();
 }
 
 /* ---- The job and its directory -------------------------------------------- */
@@ -118,121 +109,9 @@ void Coordinator::choose_name(const LaunchFacts &facts)
                 : control::namespace_hash(settings_.launch_namespace));
 }
 
-/* Tries again at each request: the user may have made room or rights. */
-bool Coordinator::open_store()
-{
-    if (store_) {
-        return true;
-    }
-    try {
-        Store store = Store::create(settings_.directory);
-        take_job();
-        for (const Checkpoint &checkpoint : store.checkpoints(job_)) {
-            if (is_leftover(checkpoint)) {
-                store.remove(checkpoint); /* of an agent that died */
-            }
-        }
-        store_ = std::move(store);
-        open_slow_store();
-        remember_launches();
-        note_last_salvage();
-        write_job_state(job_state("running"));
-        open_log(store_->directory() / job_, settings_.host);
-        store_error_.clear();
-    } catch (const std::exception &error) {
-        flush_.reset();
-        node_level_.reset();
-        store_.reset();
-        ownership_.reset();
-        store_error_ = error.what();
-        spdlog::error("{}", store_error_);
-    }
-    return store_.has_value();
-}
-
-/* In the directory that all launches see. If another running job has this name, a new one gets
- * another name. */
-void Coordinator::take_job()
-{
-    const auto take = [this] {
-        const std::filesystem::path directory = lasting_directory() / job_;
-        make_job_directory(directory);
-        ownership_ = std::make_shared<JobOwnership>(
-            directory,
-            JobOwnership::As{.token = settings_.owner_token,
-                             .keeps_lock = true,
-                             .launcher = facts_.launcher_pid > 0
-                                             ? process_identity(facts_.launcher_pid)
-                                             : std::string()},
-            JobOwnership::Take::ask);
-    };
-
-    try {
-        take();
-    } catch (const Error &error) {
-        if (error.code() != EBUSY || !settings_.restart_job.empty()) {
-            throw;
-        }
-        job_ += "-" + std::to_string(getpid());
-        take();
-    }
-}
-
-const std::filesystem::path &Coordinator::lasting_directory() const
-{
-    return settings_.slow_directory.empty() ? settings_.directory : settings_.slow_directory;
-}
-
-/* A directory that is no checkpoint, nor this node's part of one. */
-bool Coordinator::is_leftover(const Checkpoint &checkpoint) const
-{
-    return checkpoint.state == Checkpoint::State::incomplete &&
-           (settings_.slow_directory.empty() ||
-            !std::ranges::binary_search(NodeRecord::numbers(records()), checkpoint.number));
-}
-
-std::string Coordinator::rank_socket() const
-{
-    return settings_.run_directory /
-           (control::namespace_hash(settings_.launch_namespace) + ".sock");
-}
-
-/* Of a launch that has failed its agent has left "running", or "failed". */
-void Coordinator::remember_launches()
-{
-    auto state = store_->job_state(job_);
-    const bool is_this = state && state->agent_socket == rank_socket();
-
-    if (!state || (settings_.restart_job.empty() && !is_this)) {
-        return; /* a new job */
-    }
-    earlier_ = {state->seconds, state->failures};
-    earlier_.failures +=
-        !is_this && state->state != "ended" && state->state != control::interrupted ? 1 : 0;
-    interval_.observe(earlier_);
-}
-
-JobHistory Coordinator::history() const
-{
-    auto here = static_cast<double>(now_nanoseconds() - started_) * 1e-9;
-
-    return {earlier_.seconds + here, earlier_.failures};
-}
-
 JobState Coordinator::job_state(const char *text) const
 {
-    JobState state;
-
-    state.name = job_;
-    state.state = text;
-    state.host = settings_.host;
-    state.launcher_pid = facts_.launcher_pid;
-    state.agent_pid = getpid();
-    state.agent_socket = rank_socket();
-    state.started = started_;
-    state.seconds = history().seconds;
-    state.failures = history().failures;
-    return state;
+    return opener_.state(job_, earlier_, text);
 }
 
 /* The slow store, whose lock tells whose the job is, gets it by a thread of its own. */
@@ -306,6 +185,9 @@ void Coordinator::request(const Waiting &waiting)
         clients_.push_back(waiting);
         tell_progress(true);
     } else {
+        if (queue_.empty()) {
+            wait_for_undo(steady_clock::now());
+        }
         queue_.push_back(waiting);
         control::Reply reply;
         reply.event = "progress";
@@ -322,6 +204,10 @@ void Coordinator::client_gone(ClientId client)
     };
     std::erase_if(clients_, is);
     std::erase_if(queue_, is);
+    for (Unopened &waiting : unopened_) {
+        std::erase_if(waiting.clients, is);
+    }
+    std::erase_if(unopened_, [](const Unopened &waiting) { return waiting.clients.empty(); });
     if (std::erase_if(held_clients_, is) > 0 && !is_holding()) {
         drop_held("nobody waits for it any more");
     }
@@ -352,27 +238,41 @@ std::string Coordinator::name_of_two_nodes() const
     return {};
 }
 
+/* Why there can be no checkpoint now, or nothing. */
+std::string Coordinator::obstacle() const
+{
+    const std::string obstacle = machine_.obstacle();
+
+    return obstacle.empty() ? name_of_two_nodes() : obstacle;
+}
+
+void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string &why)
+{
+    for (const Waiting &waiting : clients) {
+        answer_error(waiting, why);
+    }
+    end_salvage(0, why);
+    end_held();
+    worker_.reply([this] { start_waiting(); }); /* if this was to be once more */
+}
+
 void Coordinator::start(std::vector<Waiting> clients, Time now,
                         Protocol protocol)
 {
-    std::string obstacle = machine_.obstacle();
+    const std::string why_not = obstacle();
 
-    if (obstacle.empty()) {
-        obstacle = name_of_two_nodes();
+    if (!why_not.empty()) {
+        refuse(clients, why_not);
+    } else if (!store_ || lacks_journal()) {
+        wait_until_opened(std::move(clients), protocol);
+    } else {
+        begin(std::move(clients), now, protocol);
     }
-    if (obstacle.empty() && !open_store()) {
-        obstacle = store_error_;
-        note_unprotected(obstacle);
-    }
-    if (!obstacle.empty()) {
-        for (const Waiting &waiting : clients) {
-            answer_error(waiting, obstacle);
-        }
-        end_salvage(0, obstacle);
-        end_held();
-        worker_.reply([this] { start_waiting(); }); /* if this was to be once more */
-        return;
-    }
+}
+
+/* There is no obstacle, and the job's directories are open. */
+void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
+{
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
         spdlog::warn("the path of {} is too long for other protocols than "
                      "Sync-and-Stop",
@@ -415,22 +315,12 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
  * checkpoints that are encrypted. */
 std::uint64_t Coordinator::next_files_mark()
 {
-    if (image_key()) {
+    if (image_key() || file_journal_.empty()) {
         return 0;
     }
-    try {
-        if (file_journal_.empty()) {
-            const std::filesystem::path found = journal::provide_in(lasting_directory() / job_);
-            files_mark_ = journal::Journal::read(found, journal::Depth::headers).greatest_mark();
-            file_journal_ = found;
-        }
-        /* The clock alone does not do: it may have been set back, or be that of another host. */
-        files_mark_ = std::max(files_mark_ + 1, static_cast<std::uint64_t>(now_nanoseconds()));
-        return files_mark_;
-    } catch (const std::exception &error) {
-        spdlog::warn("files will not roll back to this checkpoint: {}", error.what());
-        return 0;
-    }
+    /* The clock alone does not do: it may have been set back, or be that of another host. */
+    files_mark_ = std::max(files_mark_ + 1, static_cast<std::uint64_t>(now_nanoseconds()));
+    return files_mark_;
 }
 
 /* After the actions that are still to be done. The time of the next periodic one does not come
@@ -460,7 +350,7 @@ void Coordinator::start_waiting()
 bool Coordinator::idle() const
 {
     return machine_.phase() == Phase::idle && queue_.empty() && !is_holding() &&
-           remover_.idle() && (!flush_ || flush_->idle()) &&
+           !opening_.valid() && unopened_.empty() && remover_.idle() && (!flush_ || flush_->idle()) &&
            (!node_level_ || node_level_->idle());
 }
 
@@ -497,6 +387,7 @@ void Coordinator::tick_protection(Time now)
 
 void Coordinator::tick(Time now)
 {
+    tick_opening(now);
     tick_protection(now);
     if (machine_.phase() != Phase::idle) {
         machine_.tick(now);
@@ -506,7 +397,7 @@ void Coordinator::tick(Time now)
         tell_progress(false);
         return;
     }
-    if (std::exchange(leftover_due_, false)) {
+    if (store_ && std::exchange(leftover_due_, false)) {
         flush_leftover();
     }
     if (is_holding()) {
@@ -516,10 +407,10 @@ void Coordinator::tick(Time now)
     tick_cap(now);
     if (machine_.phase() == Phase::idle && interval_.is_periodic() && last_end_ &&
         now >= next_periodic()) {
-        if (machine_.obstacle().empty()) {
+        if (machine_.obstacle().empty() && unopened_.empty()) {
             start({{0}}, now, choice_.protocol());
         }
-        if (machine_.phase() == Phase::idle) { /* not possible now */
+        if (machine_.phase() == Phase::idle) { /* not possible now, or waits to be begun */
             last_end_ = now - whole(interval_.value()) + periodic_retry;
         }
     }
@@ -527,13 +418,20 @@ void Coordinator::tick(Time now)
 
 Coordinator::Time Coordinator::next_tick(Time now) const
 {
+    const Time next = next_of_phase(now);
+
+    return opening_.valid() ? std::min(next, next_of_opening()) : next;
+}
+
+Coordinator::Time Coordinator::next_of_phase(Time now) const
+{
     if (machine_.phase() == Phase::align) {
         return now + align_tick;
     }
     if (machine_.is_moving()) {
         return now + moving_tick;
     }
-    if (machine_.phase() == Phase::idle && leftover_due_) {
+    if (machine_.phase() == Phase::idle && store_ && leftover_due_) {
         return now;
     }
     if (machine_.phase() == Phase::idle && is_holding()) {
@@ -603,7 +501,7 @@ void Coordinator::fill(control::Status &status) const
     for (control::RankStatus &rank : status.ranks) {
         rank.state = machine_.state_name(rank.rank);
     }
-    status.started = static_cast<double>(started_) * 1e-9;
+    status.started = static_cast<double>(opener_.started()) * 1e-9;
     status.committed = committed_count_;
     status.failed = failed_count_;
     status.last_error = store_error_.empty() ? last_error_ : store_error_;

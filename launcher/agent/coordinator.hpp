@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/control.hpp"
+#include "agent/job_opener.hpp"
 #include "agent/launch_facts.hpp"
 #include "agent/launcher_news.hpp"
 #include "agent/milestones.hpp"
@@ -27,6 +28,7 @@
 
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,7 +56,9 @@ class Coordinator : public NodeEvents, private RankPages
     };
 
     /* Takes over the job: its directory, its job file. A directory that cannot
-     * be used is no reason to harm the job: requests fail, with the reason. */
+     * be used is no reason to harm the job: requests fail, with the reason. Nor is
+     * one that does not answer: the job waits for it for a moment only, and is
+     * taken over when it does. */
     Coordinator(const Settings &settings, WorkerThread &worker,
                 const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
 
@@ -117,6 +121,19 @@ class Coordinator : public NodeEvents, private RankPages
     };
     using Turns = std::deque<Turn>; /* the first one writes */
 
+    /* What the thread that opens the job's directories hands over. */
+    struct Opened {
+        std::optional<OpenedJob> job;         /* if it was not open */
+        std::optional<OpenedJournal> journal; /* if somebody waits for a checkpoint */
+    };
+
+    /* Requests that wait for that. */
+    struct Unopened {
+        std::vector<Waiting> clients;
+        Protocol protocol;
+        Time until;
+    };
+
     /* Of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
@@ -148,26 +165,33 @@ class Coordinator : public NodeEvents, private RankPages
 
     std::vector<TraceNode> nodes_to_trace() const;
     void choose_name(const LaunchFacts &facts);
-    bool open_store();
+    bool lacks_journal() const;
+    void open_at_start();
+    void begin_opening();
+    void take_opened();
+    void use(OpenedJob job);
+    void wait_until_opened(std::vector<Waiting> clients, Protocol protocol);
+    void start_unopened();
+    void tick_opening(Time now);
+    Time next_of_opening() const;
+    std::string no_answer() const;
+    void tell_unopened();
+    std::string obstacle() const;
+    void refuse(const std::vector<Waiting> &clients, const std::string &why);
     Lanes lanes(Stagger stagger) const;
     void make_turns(const std::vector<std::uint64_t> &snapshots);
     void begin_turn(const Turns &lane);
     void end_turn(const Node &node);
     void drop_turns(const Node &node);
+    void wait_for_undo(Time since);
     void tick_undo(Time now);
     std::vector<Node *> nodes() const;
     SweepPlan sweep_plan() const;
     void open_sweeps();
     void finish_opening();
-    bool is_leftover(const Checkpoint &checkpoint) const;
-    std::string rank_socket() const;
-    void remember_launches();
-    JobHistory history() const;
     JobState job_state(const char *state) const;
     void write_job_state(const JobState &state);
-    void take_job();
     std::string name_of_two_nodes() const;
-    const std::filesystem::path &lasting_directory() const;
     bool can_name_logs() const;
     void request(const Waiting &waiting);
     void rank_asks(int rank, const ckpt_message &message);
@@ -181,14 +205,14 @@ class Coordinator : public NodeEvents, private RankPages
     void drop_held(const std::string &reason);
     void end_held();
     void end_salvage(std::uint64_t number, const std::string &why);
-    void note_last_salvage();
     bool watches_logs() const;
     void tick_cap(Time now);
     void count_capped(const std::vector<Waiting> &clients, std::uint64_t number);
     void start(std::vector<Waiting> clients, Time now, Protocol protocol);
+    void begin(std::vector<Waiting> clients, Time now, Protocol protocol);
     std::uint64_t next_files_mark();
     std::string mark_of_files() const;
-    void drop_old_records(const Store &store) const;
+    void drop_old_records(const Store &store, const std::filesystem::path &journal) const;
     void start_once_more(std::vector<Waiting> clients, Protocol protocol);
     void start_waiting();
     void perform();
@@ -214,13 +238,13 @@ class Coordinator : public NodeEvents, private RankPages
     Manifest manifest() const;
     void remove_attempt();
     void written_down();
-    void open_slow_store();
+    void use_slow_store(Store slow, std::uint64_t redundant);
     void flush_leftover();
     void protect_leftover(const NodeRecord &newest);
     TierFlush::Hooks flush_hooks();
     NodeLevel::Hooks node_level_hooks();
     Node *agent_of(const std::string &host) const;
-    std::filesystem::path records() const { return settings_.slow_directory / job_; }
+    std::filesystem::path records() const { return opener_.records(job_); }
     std::string copy_piece(const TierCopy &copy, const Piece &piece);
     void secure_before_kill();
     void tick_flush(Time now);
@@ -231,6 +255,7 @@ class Coordinator : public NodeEvents, private RankPages
     control::Progress progress(Time now) const;
     void tell_progress(bool always);
     Time next_periodic() const;
+    Time next_of_phase(Time now) const;
     void fill_interval(control::Status &status) const;
     void fill_nodes(control::Status &status) const;
     void count_committed(const control::Result &result);
@@ -242,9 +267,14 @@ class Coordinator : public NodeEvents, private RankPages
     Answer answer_;
     Hooks hooks_;
     LaunchFacts facts_;
-    std::string job_;
+    const JobOpener opener_;
+    std::string job_; /* may become another one when the job is open */
     std::filesystem::path file_journal_; /* of the job; empty: not made yet */
     std::uint64_t files_mark_ = 0; /* the greatest mark in it */
+    std::future<Opened> opening_; /* valid: under way */
+    Time opening_since_{};
+    bool is_opening_late_ = false; /* and it has been told */
+    std::deque<Unopened> unopened_;
     std::string store_error_;
     std::optional<Store> store_;
     std::shared_ptr<JobOwnership> ownership_; /* as long as store_; the workers ask it, too */
@@ -275,7 +305,6 @@ class Coordinator : public NodeEvents, private RankPages
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
 
-    std::int64_t started_ = 0; /* ns since 1970 */
     std::uint64_t committed_count_ = 0;
     std::uint64_t failed_count_ = 0;
     std::string last_error_;
@@ -292,7 +321,8 @@ class Coordinator : public NodeEvents, private RankPages
 
     std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
     std::unique_ptr<NodeLevel> node_level_; /* null: likewise */
-    WorkerThread remover_; /* last: its work ends before all else does */
+    WorkerThread opening_thread_; /* last, like the next: their work ends before all else does */
+    WorkerThread remover_;
 };
 
 } // namespace ckpt

@@ -384,13 +384,20 @@ void Coordinator::written_down()
 void Coordinator::perform(const action::Undo &)
 {
     attempt_.undoing = attempt_.writing;
-    attempt_.undo_until = steady_clock::now() + longest_undo;
+    wait_for_undo(steady_clock::now());
     if (attempt_.undoing.empty()) {
         remove_attempt();
     }
     for (Node *node : std::set<Node *>(attempt_.undoing)) {
         node->undo();
     }
+}
+
+/* Who comes when the others have had their answer waits as long, too: perhaps the file system has
+ * just begun to answer. */
+void Coordinator::wait_for_undo(Time since)
+{
+    attempt_.undo_until = since + longest_undo;
 }
 
 /* The ranks run again, but the nodes cannot remove what they have written while the file system
@@ -424,7 +431,7 @@ void Coordinator::remove_attempt()
                 NodeRecord::remove(records, number);
             }
             for (const Checkpoint &checkpoint : store.checkpoints(job)) {
-                if (is_leftover(checkpoint) || checkpoint.number == number) {
+                if (opener_.is_leftover(checkpoint) || checkpoint.number == number) {
                     store.remove(checkpoint);
                 }
             }

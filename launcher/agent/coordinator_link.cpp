@@ -203,19 +203,8 @@ void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t en
 
 void CoordinatorLink::begin_to_save(const std::string &directory)
 {
-    log_beside(directory);
     saving_in_ = directory;
     told_saved_ = 0;
-}
-
-/* Only the coordinator knows under which name the job is saved. */
-void CoordinatorLink::log_beside(const std::filesystem::path &checkpoint)
-{
-    try {
-        open_log(checkpoint.parent_path(), settings_.host);
-    } catch (const std::exception &error) {
-        spdlog::warn("{}", error.what());
-    }
 }
 
 /* For `ckpt status`, which asks the coordinator. */

@@ -39,7 +39,6 @@ class CoordinatorLink : private NodeEvents
     void order(const std::string &type, const nlohmann::json &frame);
     void discard(const std::filesystem::path &job, std::uint64_t end,
                  const std::set<std::uint64_t> &stay);
-    void log_beside(const std::filesystem::path &checkpoint);
     void send_clocks();
     void tell_refused();
     void tell_saved();

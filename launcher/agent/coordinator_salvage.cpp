@@ -61,17 +61,4 @@ void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
     }
 }
 
-/* Of an earlier launch: it is in the manifests. */
-void Coordinator::note_last_salvage()
-{
-    for (const Checkpoint &checkpoint : store_->checkpoints(job_)) {
-        if (checkpoint.manifest && !checkpoint.manifest->replayed.empty() &&
-            checkpoint.number >= salvaged_.number) {
-            salvaged_ = {checkpoint.number, checkpoint.manifest->replayed.front(),
-                         static_cast<double>(checkpoint.manifest->created) * 1e-9,
-                         {}};
-        }
-    }
-}
-
 } // namespace ckpt

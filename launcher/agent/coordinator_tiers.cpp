@@ -20,23 +20,15 @@ namespace ckpt
 
 using std::chrono::steady_clock;
 
-/* The slow directory must be there when the job begins, so that no number is used twice. */
-void Coordinator::open_slow_store()
+void Coordinator::use_slow_store(Store slow, std::uint64_t redundant)
 {
-    if (settings_.slow_directory.empty()) {
-        return;
-    }
-    Store slow = Store::create(settings_.slow_directory);
-    least_number_ = slow.next_number(job_);
-    if (const auto noted = NodeRecord::numbers(records()); !noted.empty()) {
-        least_number_ = std::max(least_number_, noted.back() + 1);
-    }
     flush_ = std::make_unique<TierFlush>(worker_, store_->directory() / job_,
                                          std::move(slow), job_, settings_.keep,
                                          flush_hooks(), settings_.copy_interval);
     node_level_ = std::make_unique<NodeLevel>(worker_, store_->directory() / job_, records(),
-                                              settings_.redundancy, settings_.domains,
+                                              redundant, settings_.redundancy, settings_.domains,
                                               node_level_hooks());
+    flush_->write_job_state(job_state("running"));
 }
 
 TierFlush::Hooks Coordinator::flush_hooks()
@@ -182,6 +174,9 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
         flush_->replace(number, piece);
         return;
     }
+    if (!store_) { /* whoever began it was another agent */
+        return;
+    }
     worker_.run([this, directory = store_->directory_of(job_, number), piece] {
         try {
             replace_piece(directory, piece);
@@ -193,7 +188,8 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 }
 
 /* Files can be rolled back to those checkpoints that are kept. On the remover's thread. */
-void Coordinator::drop_old_records(const Store &store) const
+void Coordinator::drop_old_records(const Store &store,
+                                   const std::filesystem::path &journal) const
 {
     const std::size_t newest = settings_.keep;
     std::vector<std::uint64_t> marks;
@@ -204,8 +200,8 @@ void Coordinator::drop_old_records(const Store &store) const
         }
     }
     std::ranges::sort(marks);
-    if (!file_journal_.empty() && marks.size() >= newest) {
-        journal::drop_before(file_journal_, marks[marks.size() - newest]);
+    if (!journal.empty() && marks.size() >= newest) {
+        journal::drop_before(journal, marks[marks.size() - newest]);
     }
 }
 
@@ -214,7 +210,7 @@ void Coordinator::drop_old_records(const Store &store) const
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep,
-                  ownership = ownership_] {
+                  ownership = ownership_, journal = file_journal_] {
         try {
             ownership->require_ours();
             if (flush_) {
@@ -222,7 +218,7 @@ void Coordinator::collect_garbage()
             } else {
                 store.collect_garbage(keep, job);
             }
-            drop_old_records(store);
+            drop_old_records(store, journal);
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }

@@ -4,6 +4,7 @@
  */
 #include "agent/local_node.hpp"
 
+#include "agent/log.hpp"
 #include "common/background.hpp"
 #include "common/error.hpp"
 #include "common/fault.hpp"
@@ -23,6 +24,14 @@
 
 namespace ckpt
 {
+
+namespace
+{
+
+/* For the file system, when the job begins. */
+constexpr auto file_system_patience = std::chrono::seconds(2);
+
+} // namespace
 
 LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
                      const Settings &settings, Refusals &refusals, Hooks hooks)
@@ -223,10 +232,11 @@ void LocalNode::drop(RankSession *session)
  * goes wrong here will be told when there is something to be saved. */
 void LocalNode::prepare_to_write()
 {
+    look_at_file_system();
     if (settings_.codec.kind != Codec::Kind::automatic) {
         return;
     }
-    worker_.run([this] {
+    prober_.run([this] {
         try {
             make_private_directory(settings_.directory);
             (void)write_rate_.probe_in(settings_.directory);
@@ -254,13 +264,26 @@ RankSession *LocalNode::find(int rank) const
 
 /* ---- The machine --------------------------------------------------------- */
 
-/* Once: it is asked for while ranks stand still, and the file system may hang. */
+void LocalNode::look_at_file_system() const
+{
+    auto promise = std::make_shared<std::promise<FileSystem>>();
+
+    file_system_ = promise->get_future().share();
+    file_system_until_ = std::chrono::steady_clock::now() + file_system_patience;
+    prober_.run([promise, directory = settings_.directory] {
+        promise->set_value(file_system_of(directory));
+    });
+}
+
+/* One that does not answer is taken for a local one, as what cannot be found out is. */
 FileSystem LocalNode::file_system() const
 {
-    if (!file_system_) {
-        file_system_ = file_system_of(settings_.directory);
+    if (!file_system_.valid()) {
+        look_at_file_system();
     }
-    return *file_system_;
+    return file_system_.wait_until(file_system_until_) == std::future_status::ready
+               ? file_system_.get()
+               : FileSystem();
 }
 
 int LocalNode::memory_of(int rank) const
@@ -472,12 +495,23 @@ void LocalNode::capture(const std::filesystem::path &directory,
     });
 }
 
+/* Only the coordinator knows under which name the job is saved. */
+void LocalNode::open_log_in(const std::filesystem::path &job) const
+{
+    try {
+        open_log(job, settings_.host);
+    } catch (const std::exception &error) {
+        spdlog::warn("{}", error.what());
+    }
+}
+
 /* If the coordinator's is not seen here. Ranks write their logs in it: they are told where when
  * it is there. */
 void LocalNode::make_directory(const std::filesystem::path &directory)
 {
     is_making_directory_ = true;
     work([this, directory](const Image &image) {
+        open_log_in(directory.parent_path());
         make_checkpoint_directory(directory);
         tell(image, [this](NodeEvents &) { send_held_cuts(); });
     });

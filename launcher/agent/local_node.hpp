@@ -22,7 +22,9 @@
 #include "agent/worker_thread.hpp"
 #include "common/event_loop.hpp"
 
+#include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -127,6 +129,7 @@ class LocalNode : public Node
     void hello(RankSession *session, const ckpt_message &message);
     void note_memory(const RankSession &session);
     void prepare_to_write();
+    void look_at_file_system() const;
     void try_direct_io();
     void ended(RankSession *session);
     void drop(RankSession *session);
@@ -150,6 +153,7 @@ class LocalNode : public Node
     Image begin_image(const std::filesystem::path &directory,
                       const std::vector<int> &logging);
     void make_directory(const std::filesystem::path &directory);
+    void open_log_in(const std::filesystem::path &job) const;
     void send_held_cuts();
     void end_image();
     void work(std::function<void(const Image &)> task);
@@ -169,7 +173,8 @@ class LocalNode : public Node
     std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
     FileIdentities identities_; /* of all images, as the next */
     WriteRate write_rate_;
-    mutable std::optional<FileSystem> file_system_;
+    mutable std::shared_future<FileSystem> file_system_; /* once somebody has asked */
+    mutable std::chrono::steady_clock::time_point file_system_until_;
     bool direct_io_tried_ = false;
     SharingChoice sharing_;
     Image image_; /* of the checkpoint under way or the last one; or null */
@@ -191,6 +196,8 @@ class LocalNode : public Node
     SharedSegments segments_;
     bool had_ranks_ = false;
     WorkerThread remover_; /* of checkpoints that only this node sees */
+    /* What is to be known of a file system that may hang, before anything is saved. */
+    mutable WorkerThread prober_;
 };
 
 } // namespace ckpt

@@ -11,16 +11,19 @@
 #include "image/job_directory.hpp"
 
 #include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace ckpt
@@ -32,36 +35,86 @@ namespace
 constexpr std::size_t lines_kept = 200;
 constexpr const char *pattern = "%Y-%m-%d %H:%M:%S.%e ckptd[%P] %l: %v";
 
-std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> early_lines;
-
-/* The event loop writes to the log, and must not wait for a file system that hangs. */
+/* The event loop writes to the log, and must not wait for a file system that hangs: neither for
+ * one that has the file, nor for one on which another thread is about to open it. */
 class PatientSink : public spdlog::sinks::base_sink<std::mutex>
 {
   public:
-    explicit PatientSink(Fd file) : writer_(std::move(file)) {}
+    /* Lines that no file has yet, and how many there have been with them. */
+    struct Early {
+        std::string text;
+        std::uint64_t count = 0;
+    };
+
+    bool has_file()
+    {
+        std::lock_guard lock(mutex_);
+        return writer_.has_value();
+    }
+
+    Early early()
+    {
+        std::lock_guard lock(mutex_);
+        Early lines{{}, count_};
+        for (const std::string &line : early_) {
+            lines.text += line;
+        }
+        return lines;
+    }
+
+    /* From now on lines go to the file, which has the first `written` of them. False: there is
+     * another one. */
+    bool use(Fd file, std::uint64_t written)
+    {
+        std::lock_guard lock(mutex_);
+        if (writer_) {
+            return false;
+        }
+        writer_.emplace(std::move(file));
+        for (std::uint64_t next = count_ - early_.size(); const std::string &line : early_) {
+            if (next++ >= written) {
+                writer_->write(line);
+            }
+        }
+        early_.clear();
+        return true;
+    }
 
   protected:
     void sink_it_(const spdlog::details::log_msg &message) override
     {
-        spdlog::memory_buf_t line;
-        formatter_->format(message, line);
-        writer_.write({line.data(), line.size()});
+        spdlog::memory_buf_t buffer;
+        formatter_->format(message, buffer);
+        std::string line(buffer.data(), buffer.size());
+        count_++;
+        if (writer_) {
+            writer_->write(std::move(line));
+            return;
+        }
+        early_.push_back(std::move(line));
+        if (early_.size() > lines_kept) {
+            early_.pop_front();
+        }
     }
     void flush_() override {}
 
   private:
-    LogWriter writer_;
+    std::uint64_t count_ = 0; /* of lines */
+    std::deque<std::string> early_; /* the last ones, until there is a file */
+    std::optional<LogWriter> writer_;
 };
 
-void use_sink(spdlog::sink_ptr sink)
-{
-    auto logger = std::make_shared<spdlog::logger>("ckptd", std::move(sink));
-    const char *level = std::getenv("CKPT_LOG_LEVEL");
+std::shared_ptr<PatientSink> sink; /* null: nothing is to be written */
 
-    logger->set_level(spdlog::level::from_str(level ? level : "info"));
-    logger->flush_on(spdlog::level::trace);
-    logger->set_pattern(pattern);
-    spdlog::set_default_logger(std::move(logger));
+void append(int file, std::string_view text, const std::filesystem::path &path)
+{
+    while (!text.empty()) {
+        const ssize_t put = ::write(file, text.data(), text.size());
+        if (put < 0) {
+            fail_errno(errno, "cannot write log {}", path.string());
+        }
+        text.remove_prefix(static_cast<std::size_t>(put));
+    }
 }
 
 } // namespace
@@ -74,33 +127,35 @@ std::filesystem::path log_path(const std::filesystem::path &directory,
 
 void start_log()
 {
-    early_lines =
-        std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(lines_kept);
-    use_sink(early_lines);
+    sink = std::make_shared<PatientSink>();
+    auto logger = std::make_shared<spdlog::logger>("ckptd", sink);
+    const char *level = std::getenv("CKPT_LOG_LEVEL");
+
+    logger->set_level(spdlog::level::from_str(level ? level : "info"));
+    logger->flush_on(spdlog::level::trace);
+    logger->set_pattern(pattern);
+    spdlog::set_default_logger(std::move(logger));
 }
 
 void open_log(const std::filesystem::path &directory, const std::string &host)
 {
-    std::filesystem::path path = log_path(directory, host);
+    const std::filesystem::path path = log_path(directory, host);
 
-    if (!early_lines) {
+    if (!sink || sink->has_file()) {
         return;
     }
     make_job_directory(directory);
     Fd file = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600,
                         "log");
-    for (const std::string &line : early_lines->last_formatted()) {
-        if (::write(file.get(), line.data(), line.size()) < 0) {
-            fail_errno(errno, "cannot write log {}", path.string());
-        }
-    }
+    const auto early = sink->early();
+    append(file.get(), early.text, path);
     Fd again(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
     if (!again) {
         fail_errno(errno, "cannot write log {}", path.string());
     }
-    use_sink(std::make_shared<PatientSink>(std::move(again)));
-    early_lines.reset();
-    write_last_words(std::move(file));
+    if (sink->use(std::move(again), early.count)) {
+        write_last_words(std::move(file));
+    }
 }
 
 } // namespace ckpt

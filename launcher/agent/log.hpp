@@ -18,7 +18,8 @@ std::filesystem::path log_path(const std::filesystem::path &directory,
                                const std::string &host);
 
 /* Writes them, and all that follow, there; also why the process crashes, if it does. Nothing
- * happens if there is one already. Throws Error if it cannot be written. */
+ * happens if there is one already. Throws Error if it cannot be written. From any thread: the
+ * file system may hang, and nobody who writes to the log waits for that. */
 void open_log(const std::filesystem::path &directory, const std::string &host);
 
 } // namespace ckpt

@@ -6,15 +6,11 @@
 
 #include "agent/metrics.hpp"
 #include "common/durations.hpp"
-#include "common/error.hpp"
-#include "common/files.hpp"
-#include "common/temporary_name.hpp"
+#include "common/new_file.hpp"
 
 #include <spdlog/spdlog.h>
 
-#include <sys/stat.h>
-
-#include <cerrno>
+#include <span>
 #include <utility>
 
 namespace ckpt
@@ -25,19 +21,12 @@ namespace
 
 constexpr auto longest_silence = std::chrono::seconds(15);
 /* For the collector, which is another user's. */
-constexpr mode_t readable_by_all = 0644;
-
 void replace_file(const std::filesystem::path &path, const std::string &text)
 {
-    const std::filesystem::path unfinished = temporary_name(path);
+    NewFile file(path, "file of metrics", NewFile::Purpose::to_inform);
 
-    write_text_file(unfinished, text, "file of metrics");
-    if (::chmod(unfinished.c_str(), readable_by_all) < 0 ||
-        ::rename(unfinished.c_str(), path.c_str()) < 0) {
-        const int error = errno;
-        ::unlink(unfinished.c_str());
-        fail_errno(error, "cannot write file of metrics {}", path.string());
-    }
+    file.write(std::as_bytes(std::span(text)), 0);
+    file.publish();
 }
 
 } // namespace

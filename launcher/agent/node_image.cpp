@@ -39,12 +39,21 @@ void NodeImage::cancel()
     }
 }
 
+/* The event loop asks for the lock: it is not held while a file is closed, which may hang. */
+void NodeImage::end_writer() noexcept
+{
+    std::unique_ptr<NodeFileWriter> writer;
+    {
+        std::lock_guard lock(mutex_);
+        writer = std::move(writer_);
+    }
+}
+
 void NodeImage::give_up() noexcept
 {
     cancel();
     finishers_.clear();
-    std::lock_guard lock(mutex_);
-    writer_.reset();
+    end_writer();
 }
 
 void NodeImage::abandon() noexcept
@@ -127,8 +136,7 @@ void NodeImage::finish_all()
 WrittenPiece NodeImage::commit()
 {
     WrittenPiece written{writer_->commit(), memory_, standing_, summarize(faults_)};
-    std::lock_guard lock(mutex_);
-    writer_.reset();
+    end_writer();
     return written;
 }
 

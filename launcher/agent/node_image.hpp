@@ -87,6 +87,7 @@ class NodeImage
     void finish_all();
     void rethrow_failure();
     WrittenPiece commit();
+    void end_writer() noexcept;
 
     const std::string host_;
     std::atomic<std::uint64_t> saved_{0};

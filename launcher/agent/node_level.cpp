@@ -36,18 +36,23 @@ bool is_protected(const std::filesystem::path &records, std::uint64_t number)
 
 } // namespace
 
-NodeLevel::NodeLevel(WorkerThread &worker, std::filesystem::path fast,
-                     std::filesystem::path records, redundancy::Scheme scheme,
-                     std::filesystem::path domains, Hooks hooks)
-    : worker_(worker), fast_(std::move(fast)), records_(std::move(records)),
-      scheme_(scheme), domains_(std::move(domains)), hooks_(std::move(hooks))
+std::uint64_t newest_protected(const std::filesystem::path &records)
 {
-    const auto noted = NodeRecord::numbers(records_);
-    for (auto number = noted.rbegin(); number != noted.rend() && redundant_ == 0; ++number) {
-        if (is_protected(records_, *number)) {
-            redundant_ = *number;
-        }
-    }
+    const auto noted = NodeRecord::numbers(records);
+    const auto newest = std::find_if(noted.rbegin(), noted.rend(), [&](std::uint64_t number) {
+        return is_protected(records, number);
+    });
+
+    return newest == noted.rend() ? 0 : *newest;
+}
+
+NodeLevel::NodeLevel(WorkerThread &worker, std::filesystem::path fast,
+                     std::filesystem::path records, std::uint64_t redundant,
+                     redundancy::Scheme scheme, std::filesystem::path domains, Hooks hooks)
+    : worker_(worker), fast_(std::move(fast)), records_(std::move(records)),
+      scheme_(scheme), domains_(std::move(domains)), hooks_(std::move(hooks)),
+      redundant_(redundant)
+{
 }
 
 void NodeLevel::committed(const Manifest &manifest, Then then)

@@ -41,10 +41,11 @@ class NodeLevel
     };
 
     /* worker: of the event loop. fast: the directory of the job on each node. records: that
-     * of the notes; what an agent before us has had protected is needed as ever. domains: file with the failure domains of nodes, or empty. */
+     * of the notes. redundant: what an agent before us has had protected, which is needed as
+     * ever: newest_protected(). domains: file with the failure domains of nodes, or empty. */
     NodeLevel(WorkerThread &worker, std::filesystem::path fast,
-              std::filesystem::path records, redundancy::Scheme scheme,
-              std::filesystem::path domains, Hooks hooks);
+              std::filesystem::path records, std::uint64_t redundant,
+              redundancy::Scheme scheme, std::filesystem::path domains, Hooks hooks);
 
     /* Why not; empty if it survives the loss of nodes. */
     using Then = std::function<void(const std::string &error)>;
@@ -99,5 +100,9 @@ class NodeLevel
 
     WorkerThread thread_; /* last: its work ends before all else does */
 };
+
+/* The newest checkpoint that survives the loss of nodes, by the notes; 0: none does. Asks the
+ * file system. Throws Error. */
+std::uint64_t newest_protected(const std::filesystem::path &records);
 
 } // namespace ckpt

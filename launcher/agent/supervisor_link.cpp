@@ -8,7 +8,6 @@
 #include "common/pidfd.hpp"
 #include "common/processes.hpp"
 #include "agent/member_table.hpp"
-#include "agent/supervisor_file.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -70,13 +69,24 @@ SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
 
 /* ---- The connection -------------------------------------------------------- */
 
-/* The file is read each time: `ckpt run` may be another one by now. */
+/* The file is read each time: `ckpt run` may be another one by now. Its file system may hang. */
 void SupervisorLink::connect()
 {
-    if (peer_ && (peer_->connecting() || peer_->open())) {
+    if (is_reading_ || (peer_ && (peer_->connecting() || peer_->open()))) {
         return;
     }
-    auto file = SupervisorFile::read(settings_.supervisor);
+    is_reading_ = true;
+    reader_.run([this, path = settings_.supervisor] {
+        auto file = SupervisorFile::read(path);
+        worker_.reply([this, file = std::move(file)] {
+            is_reading_ = false;
+            connect_to(file);
+        });
+    });
+}
+
+void SupervisorLink::connect_to(const std::optional<SupervisorFile> &file)
+{
     if (!file) {
         return; /* it has gone; the job goes on without */
     }

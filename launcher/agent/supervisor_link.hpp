@@ -10,6 +10,7 @@
 #include "agent/peer_connection.hpp"
 #include "agent/salvage_news.hpp"
 #include "agent/settings.hpp"
+#include "agent/supervisor_file.hpp"
 #include "agent/unprotected.hpp"
 
 #include <nlohmann/json.hpp>
@@ -63,13 +64,17 @@ class SupervisorLink
     void leave() { send({{"type", "leave"}}); }
 
     void send(const nlohmann::json &frame);
-    bool idle() const { return (!peer_ || peer_->idle()) && ended_.idle() && !awaits_cause_; }
+    bool idle() const
+    {
+        return !is_reading_ && (!peer_ || peer_->idle()) && ended_.idle() && !awaits_cause_;
+    }
 
     void tick(Time now);
     Time next_tick() const { return next_look_; }
 
   private:
     void connect();
+    void connect_to(const std::optional<SupervisorFile> &file);
     void introduce();
     void order(const nlohmann::json &order);
     void await(const std::map<int, pid_t> &ranks);
@@ -102,6 +107,8 @@ class SupervisorLink
     bool coordinates_ = false;
     std::string ends_behind_; /* name of a checkpoint; empty: nobody has asked for the end */
     Time next_look_;
+    bool is_reading_ = false; /* where `ckpt run` is to be found */
+    WorkerThread reader_;     /* last: its work ends before all else does */
 };
 
 } // namespace ckpt

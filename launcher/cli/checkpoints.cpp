@@ -7,6 +7,7 @@
 #include "cli/file_rollback.hpp"
 #include "cli/options.hpp"
 #include "cli/usage.hpp"
+#include "cli/wait_notice.hpp"
 #include "gather/gather_plan.hpp"
 #include "image/image_key.hpp"
 #include "image/node_record.hpp"
@@ -115,6 +116,17 @@ TierDirectories directories_of(const std::string &option)
     }
 }
 
+void require_name_of_job(const std::string &word)
+{
+    try {
+        if (!word.empty()) {
+            require_job_name(word);
+        }
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "{}", problem.what());
+    }
+}
+
 void add_files_option(CLI::App &app, std::string &how)
 {
     add_option(app, "--files", how,
@@ -138,6 +150,7 @@ void add_run_files_option(CLI::App &app, std::string &how)
 
 Tiers require_tiers(const TierDirectories &directories)
 {
+    const WaitNotice notice(directories.text());
     auto tiers = Tiers::open(directories);
     if (!tiers) {
         stop_with(exit_not_found, "there is no checkpoint directory {}",
@@ -187,6 +200,9 @@ std::string why_none(const TierDirectories &directories, const std::string &job)
 FoundCheckpoint find_checkpoint(const TierDirectories &directories,
                                 const std::string &word)
 {
+    const bool is_named = word.starts_with('/') || word.starts_with('.');
+    const WaitNotice notice(is_named ? word : directories.text());
+
     try {
         if (is_path(directories, word)) {
             fs::path path = fs::canonical(word);

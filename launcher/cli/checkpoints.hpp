@@ -21,6 +21,9 @@ namespace ckpt::cli
 /* What --dir means: TierDirectories::parse(); CommandError(exit_usage) if nothing. */
 TierDirectories directories_of(const std::string &option);
 
+/* CommandError(exit_usage) if no job can have that name; "" stands for all jobs. */
+void require_name_of_job(const std::string &word);
+
 /* --files, with the value in `how`. */
 void add_files_option(CLI::App &app, std::string &how);
 

@@ -66,6 +66,7 @@ class GcCommand : public Command
 
     int run(const Words &) override
     {
+        require_name_of_job(job_);
         const Tiers tiers = require_tiers(directories_of(directory_));
         std::set<std::filesystem::path> done;
         for (const std::string &job : job_.empty() ? tiers.jobs() : Words{job_}) {
@@ -89,10 +90,9 @@ class GcCommand : public Command
     void collect(const Store &store, bool says_where,
                  const std::set<std::filesystem::path> &done, const Store::InUse &in_use) const
     {
-        for (const std::string &job : job_.empty() ? store.jobs() : Words{job_}) {
-            say_unreadable(store.checkpoints(job));
-        }
-        for (const Checkpoint &checkpoint : store.garbage(keep_, job_, in_use)) {
+        const Store::Garbage garbage = store.garbage(keep_, job_, in_use);
+        say_unreadable(garbage.unreadable);
+        for (const Checkpoint &checkpoint : garbage.checkpoints) {
             if (is_in(done, checkpoint.directory)) {
                 continue;
             }
@@ -132,10 +132,8 @@ class GcCommand : public Command
     static void say_unreadable(const std::vector<Checkpoint> &checkpoints)
     {
         for (const Checkpoint &checkpoint : checkpoints) {
-            if (checkpoint.state == Checkpoint::State::unreadable) {
-                fmt::print(stderr, "ckpt: {} and what is older stays: {}\n", checkpoint.name(),
-                           checkpoint.reason);
-            }
+            fmt::print(stderr, "ckpt: {} and what is older stays: {}\n", checkpoint.name(),
+                       checkpoint.reason);
         }
     }
 

@@ -6,6 +6,7 @@
 #include "cli/json_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
+#include "cli/wait_notice.hpp"
 #include "common/durations.hpp"
 
 #include <fmt/core.h>
@@ -94,6 +95,7 @@ class ListCommand : public Command
 
     int run(const Words &) override
     {
+        require_name_of_job(job_);
         const TierDirectories directories = directories_of(directory_);
         const std::vector<TierCheckpoint> all = checkpoints(directories);
         if (json_) {
@@ -116,17 +118,34 @@ class ListCommand : public Command
   private:
     std::vector<TierCheckpoint> checkpoints(const TierDirectories &directories) const
     {
+        const WaitNotice notice(directories.text());
         std::vector<TierCheckpoint> all;
         auto tiers = Tiers::open(directories);
         auto jobs = !tiers         ? Words{}
                     : job_.empty() ? tiers->jobs()
                                    : Words{job_};
+        if (tiers) {
+            say_foreign(*tiers);
+        }
         for (const std::string &job : jobs) {
             for (TierCheckpoint &checkpoint : tiers->checkpoints(job)) {
                 all.push_back(std::move(checkpoint));
             }
         }
         return all;
+    }
+
+    /* Nobody knows whether what has no manifest there ever was a checkpoint. */
+    void say_foreign(const Tiers &tiers) const
+    {
+        for (const Store &store : tiers.stores()) {
+            for (const std::string &name : store.foreign_directories()) {
+                if (job_.empty() || name == job_) {
+                    fmt::print(stderr, "ckpt: {} was not made by ckpt: only whole checkpoints "
+                               "in it are listed\n", (store.directory() / name).string());
+                }
+            }
+        }
     }
 
     static void print_json(const std::vector<TierCheckpoint> &checkpoints, bool has_tiers)

@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/program_file.hpp"
 #include "cli/usage.hpp"
+#include "cli/wait_notice.hpp"
 #include "cli/warning.hpp"
 #include "common/durations.hpp"
 #include "image/image_key.hpp"
@@ -87,7 +88,7 @@ class RunCommand : public Command
         use_key();
         require_directory();
         JobRun job(options(command), batch_);
-        require_name_is_free();
+        await_last_agent();
         job.take(way_to_take());
         if (launcher_of(command[0]) == Launcher::other) {
             look_at_program(command[0]);
@@ -189,6 +190,7 @@ class RunCommand : public Command
     void require_directory() const
     {
         const auto directory = settings_.directories().lasting(); /* or the options are wrong */
+        const WaitNotice notice(directory);
         try {
             require_job_name(settings_.name());
             make_job_directory(directory / settings_.name());
@@ -197,17 +199,14 @@ class RunCommand : public Command
         }
     }
 
-    void require_name_is_free() const
+    /* It outlives the last launch for a moment, and then the job is free. */
+    void await_last_agent() const
     {
-        auto tiers = Tiers::open(settings_.directories());
-        auto launch = tiers ? tiers->job_state(settings_.name()) : std::nullopt;
-        if (!launch || batch_.has_lost(*launch)) {
-            return;
-        }
-        wait_for_last_agent(*tiers, settings_.name(), last_agent_ms);
-        if (tiers->is_live(settings_.name())) {
-            stop_with(exit_refused, "job {} is running already in {}",
-                      settings_.name(), settings_.directories().text());
+        const auto tiers = Tiers::open(settings_.directories());
+        const auto launch = tiers ? tiers->job_state(settings_.name()) : std::nullopt;
+
+        if (launch && !batch_.has_lost(*launch)) {
+            wait_for_last_agent(*tiers, settings_.name(), last_agent_ms);
         }
     }
 

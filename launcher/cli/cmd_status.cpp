@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/status_view.hpp"
 #include "cli/own_status.hpp"
+#include "cli/wait_notice.hpp"
 #include "cli/watch.hpp"
 #include "common/durations.hpp"
 
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <set>
 
 namespace ckpt::cli
@@ -235,24 +237,35 @@ class StatusCommand : public Command
             return exit_done;
         }
         collect();
-        nlohmann::json json = nlohmann::json::array();
-        std::string text;
-        for (const RunningJob &job : running_) {
-            json.push_back(to_json(job));
-            text += to_text(job);
+        if (json_) {
+            fmt::print("{}", json_text(shown_));
         }
-        for (const StoredJob &job : stored_) {
-            json.push_back(to_json(job));
-            text += to_text(job);
-        }
-        fmt::print("{}", json_ ? json_text(json) : text);
-        if (json.empty()) {
+        if (shown_.empty()) {
             stop_with(exit_not_found, "there is no job in {}", directory_);
         }
         return exit_done;
     }
 
   private:
+    /* A text at once: what comes next may be long in coming. */
+    template <typename Job> void show(const Job &job)
+    {
+        shown_.push_back(to_json(job));
+        if (!json_) {
+            fmt::print("{}", to_text(job));
+            std::fflush(stdout);
+        }
+    }
+
+    /* Unless it has been already. */
+    void show(const RunningJob &job)
+    {
+        if (launches_.insert(job.status.launch_namespace).second) {
+            names_.insert(job.status.job);
+            show<RunningJob>(job);
+        }
+    }
+
     std::chrono::nanoseconds period() const
     {
         try {
@@ -285,31 +298,37 @@ class StatusCommand : public Command
     {
         const TierDirectories directories = directories_of(directory_);
         if (job_.empty()) {
-            running_ = jobs_running_in(directories);
-            collect_stored(directories);
+            show_all(jobs_said_to_run_in(directories));
+            show_all(jobs_running_in(directories));
+            show_stored(directories);
             return;
         }
         try {
-            running_.push_back(find_job(directories, job_));
+            show(find_job(directories, job_));
         } catch (const CommandError &) {
-            collect_stored(directories);
-            if (stored_.empty()) { /* not even known by its files */
+            show_stored(directories);
+            if (shown_.empty()) { /* not even known by its files */
                 throw;
             }
         }
     }
 
-    /* Those that are not running; of the name that was given, if any. */
-    void collect_stored(const TierDirectories &directories)
+    void show_all(const std::vector<RunningJob> &jobs)
     {
-        const auto tiers = Tiers::open(directories);
-        std::set<std::string> shown;
-        for (const RunningJob &job : running_) {
-            shown.insert(job.status.job);
+        for (const RunningJob &job : jobs) {
+            show(job);
         }
+    }
+
+    /* Those that are not running; of the name that was given, if any. */
+    void show_stored(const TierDirectories &directories)
+    {
+        const WaitNotice notice(directories.text());
+        const auto tiers = Tiers::open(directories);
+
         for (const std::string &name : tiers ? tiers->jobs() : Words{}) {
-            if ((job_.empty() || job_ == name) && !shown.contains(name)) {
-                stored_.push_back(stored_job(*tiers, name));
+            if ((job_.empty() || job_ == name) && !names_.contains(name)) {
+                show(stored_job(*tiers, name));
             }
         }
     }
@@ -319,8 +338,10 @@ class StatusCommand : public Command
     std::string watch_; /* a time, or "" */
     bool json_ = false;
     bool metrics_ = false;
-    std::vector<RunningJob> running_;
-    std::vector<StoredJob> stored_;
+    nlohmann::json shown_ = nlohmann::json::array();
+    /* Of jobs that run, and have been shown. */
+    std::set<std::string> launches_;
+    std::set<std::string> names_;
 };
 
 } // namespace

@@ -97,12 +97,16 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
     NodeList nodes = line && !line->several_programs ? nodes_of(*line) : NodeList();
 
     if (options_.spares > 0 && nodes.empty()) {
-        fail("--spares: the command names no nodes (--host, --hostfile)");
+        stop_with(exit_usage, "--spares: the command names no nodes (--host, --hostfile)");
     }
     if (!options_.migrations.empty() && nodes.empty()) {
-        fail("--migrate-signal: the command names no nodes (--host, --hostfile)");
+        stop_with(exit_usage, "--migrate-signal: the command names no nodes (--host, --hostfile)");
     }
-    nodes_ = NodePlan(std::move(nodes), options_.spares);
+    try {
+        nodes_ = NodePlan(std::move(nodes), options_.spares);
+    } catch (const Error &problem) {
+        stop_with(exit_usage, "--spares: {}", problem.what());
+    }
     spdlog::set_level(spdlog::level::off); /* the agents' connections are for their logs */
     tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
     choose_recovery();

@@ -8,6 +8,7 @@
 #include "cli/diagnosis.hpp"
 #include "cli/run_requests.hpp"
 #include "cli/own_status.hpp"
+#include "cli/wait_notice.hpp"
 #include "common/fd.hpp"
 #include "common/host.hpp"
 #include "common/pidfd.hpp"
@@ -45,8 +46,16 @@ struct NotYet : CommandError {
 /* Of the job's directories one is enough. */
 bool is_in(const control::Status &status, const TierDirectories &directories)
 {
+    const WaitNotice notice(directories.text());
+
     return directories.contains(status.directory) ||
            directories.contains(status.slow_directory);
+}
+
+/* The same by their names. */
+bool is_said_to_be_in(const control::Status &status, const TierDirectories &directories)
+{
+    return directories.name(status.directory) || directories.name(status.slow_directory);
 }
 
 /* Those of agents before those of `ckpt run`. */
@@ -60,6 +69,7 @@ std::vector<fs::path> in_order(std::vector<fs::path> sockets)
 
 std::vector<fs::path> known_sockets(const TierDirectories &directories)
 {
+    const WaitNotice notice(directories.text());
     auto listed = control::control_sockets();
     std::set<fs::path> sockets(listed.begin(), listed.end());
     if (auto tiers = Tiers::open(directories)) {
@@ -176,6 +186,8 @@ std::string names_of(const std::vector<RunningJob> &jobs)
 [[noreturn]] void explain_name(const TierDirectories &directories,
                                const std::string &name)
 {
+    require_name_of_job(name);
+    const WaitNotice notice(directories.text());
     auto tiers = Tiers::open(directories);
     auto state = tiers ? tiers->job_state(name) : std::nullopt;
     if (!state) {
@@ -209,11 +221,6 @@ std::optional<pid_t> last_agent(const Tiers &tiers, const std::string &job)
     return is_over ? pid : std::nullopt;
 }
 
-} // namespace
-
-namespace
-{
-
 std::vector<RunningJob> jobs_at(const std::vector<fs::path> &sockets)
 {
     std::vector<RunningJob> jobs;
@@ -235,13 +242,29 @@ std::vector<RunningJob> jobs_at(const std::vector<fs::path> &sockets)
     return jobs;
 }
 
-/* What is known of a named job without a look into the directories, whose file system may
- * hang. */
+} // namespace
+
+std::vector<RunningJob> jobs_said_to_run_in(const TierDirectories &directories)
+{
+    auto jobs = jobs_at(in_order(control::control_sockets()));
+
+    std::erase_if(jobs, [&](const RunningJob &job) {
+        return !is_said_to_be_in(job.status, directories);
+    });
+    return jobs;
+}
+
+namespace
+{
+
+/* What is known of the job without a look into the directories, whose file system may hang: the
+ * only one that is said to be in them, if none is named. */
 std::optional<RunningJob> find_by_sockets(const TierDirectories &directories,
                                           const std::string &word)
 {
     if (word.empty()) {
-        return std::nullopt;
+        auto jobs = jobs_said_to_run_in(directories);
+        return jobs.size() == 1 ? std::optional(std::move(jobs[0])) : std::nullopt;
     }
     auto found = matching(jobs_at(in_order(control::control_sockets())), directories, word);
     if (found.size() == 1 && (is_number(word) || is_in(found[0].status, directories))) {

@@ -28,13 +28,18 @@ struct RunningJob {
  */
 std::vector<RunningJob> running_jobs(const TierDirectories &directories);
 
-/* Those of them whose checkpoints go to one of the directories. */
+/* Those that listen in the run directory and say that their checkpoints go to one of the
+ * directories, by its name: without a look at their file system, which may hang. */
+std::vector<RunningJob> jobs_said_to_run_in(const TierDirectories &directories);
+
+/* Those of running_jobs() whose checkpoints go to one of the directories. */
 std::vector<RunningJob>
 jobs_running_in(const TierDirectories &directories);
 
 /*
  * The job that `word` means: mpirun's process id (or that of a rank), a job's
- * name, or, if empty, the only job running in the directories. Throws CommandError
+ * name, or, if empty, the only job running in the directories: of those that listen in the run
+ * directory, if one is known by that. Throws CommandError
  * that says why there is none: exit_not_found, exit_refused, or exit_usage if
  * there are several.
  */

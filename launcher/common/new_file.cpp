@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_file.cpp - a file that has its name when it is whole and on the disk.
+ * new_file.cpp - a file that has its name when it is whole and, if it is to last, on the disk.
  */
 #include "config.h"
 #include "common/new_file.hpp"
@@ -44,6 +44,18 @@ NewFile::NewFile(const fs::path &path, std::string_view what, const fs::path &ro
     is_reused_ = !room.empty() && take(room);
     if (!is_reused_) {
         fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what);
+    }
+}
+
+/* Whatever the umask is. */
+NewFile::NewFile(const fs::path &path, std::string_view what, Purpose purpose)
+    : path_(path), temporary_(temporary_name(path)), what_(what), purpose_(purpose),
+      fd_(open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what))
+{
+    if (purpose_ == Purpose::to_inform && ::fchmod(fd_.get(), 0644) < 0) {
+        const int error = errno;
+        ::unlink(temporary_.c_str());
+        check(error);
     }
 }
 
@@ -97,7 +109,9 @@ void NewFile::publish()
 {
     check(::rename(temporary_.c_str(), path_.c_str()) < 0 ? errno : 0);
     fd_.reset();
-    sync_directory(directory_of(path_));
+    if (purpose_ == Purpose::to_last) {
+        sync_directory(directory_of(path_));
+    }
 }
 
 void NewFile::check(int error) const

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_file.hpp - a file that has its name when it is whole and on the disk.
+ * new_file.hpp - a file that has its name when it is whole and, if it is to last, on the disk.
  */
 #pragma once
 
@@ -19,6 +19,11 @@ namespace ckpt
 class NewFile
 {
   public:
+    enum class Purpose {
+        to_last,  /* over a power failure; of mode 0600 */
+        to_inform /* whoever reads it, until it is written again soon; of mode 0644 */
+    };
+
     /* Under a temporary name, of mode 0600. what: names the thing in an
      * error ("piece"). room: a file on the same file system that nobody needs, or no
      * path. If it is there, and ours, and has no other name, it gets the
@@ -26,6 +31,7 @@ class NewFile
      * Throws Error, as all functions do. */
     NewFile(const std::filesystem::path &path, std::string_view what,
             const std::filesystem::path &room = {});
+    NewFile(const std::filesystem::path &path, std::string_view what, Purpose purpose);
     /* Nothing stays of it if it was not published. */
     ~NewFile();
     NewFile(const NewFile &) = delete;
@@ -39,7 +45,7 @@ class NewFile
     void sync();
     /* After sync(): the memory that it takes in the page cache can go to others. */
     void leave_cache();
-    /* rename, fsync of the directory. */
+    /* rename; if it is to last, fsync of the directory. */
     void publish();
 
   private:
@@ -48,6 +54,7 @@ class NewFile
 
     const std::filesystem::path path_, temporary_;
     const std::string what_;
+    const Purpose purpose_ = Purpose::to_last;
     Fd fd_; /* open as long as there is a temporary file */
     bool is_reused_ = false;
     std::uint64_t length_ = 0, end_ = 0, handed_over_ = 0;

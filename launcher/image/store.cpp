@@ -549,21 +549,26 @@ std::vector<std::string> Store::foreign_directories() const
     return names;
 }
 
-std::vector<Checkpoint> Store::garbage(std::size_t keep, const std::string &job,
-                                       const InUse &in_use) const
+Store::Garbage Store::garbage(std::size_t keep, const std::string &job,
+                              const InUse &in_use) const
 {
     if (keep < 1) {
         fail("at least one checkpoint must be kept");
     }
-    std::vector<Checkpoint> found;
+    Garbage found;
     std::vector<std::string> names =
         job.empty() ? jobs() : std::vector<std::string>{job};
     for (const std::string &name : names) {
         if (is_job_directory(directory_ / name)) {
             const auto used = in_use.find(name);
-            std::ranges::move(garbage_of(checkpoints(name), keep, is_live(name),
+            std::vector<Checkpoint> all = checkpoints(name);
+            std::ranges::move(garbage_of(all, keep, is_live(name),
                                          used == in_use.end() ? 0 : used->second),
-                              std::back_inserter(found));
+                              std::back_inserter(found.checkpoints));
+            std::erase_if(all, [](const Checkpoint &checkpoint) {
+                return checkpoint.state != Checkpoint::State::unreadable;
+            });
+            std::ranges::move(all, std::back_inserter(found.unreadable));
         }
     }
     return found;
@@ -572,7 +577,7 @@ std::vector<Checkpoint> Store::garbage(std::size_t keep, const std::string &job,
 std::vector<Checkpoint> Store::collect_garbage(std::size_t keep,
                                                const std::string &job) const
 {
-    std::vector<Checkpoint> removed = garbage(keep, job);
+    std::vector<Checkpoint> removed = garbage(keep, job).checkpoints;
     for (const Checkpoint &checkpoint : removed) {
         remove(checkpoint);
     }

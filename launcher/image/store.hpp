@@ -113,8 +113,12 @@ class Store
      * than a committed one, and incomplete ones nobody works on. Nothing that is older than
      * one that cannot be read, which may be made on top of it; nothing of a directory
      * that ckpt has not made; nothing that is in use. */
-    std::vector<Checkpoint> garbage(std::size_t keep, const std::string &job = "",
-                                    const InUse &in_use = {}) const;
+    struct Garbage {
+        std::vector<Checkpoint> checkpoints;
+        std::vector<Checkpoint> unreadable; /* with what is older they stay */
+    };
+    Garbage garbage(std::size_t keep, const std::string &job = "",
+                    const InUse &in_use = {}) const;
     /* Removes it. Returns what was removed. */
     std::vector<Checkpoint> collect_garbage(std::size_t keep,
                                             const std::string &job = "") const;

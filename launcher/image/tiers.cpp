@@ -106,13 +106,16 @@ std::string TierDirectories::text() const
     return has_slow() ? escaped(fast) + "," + escaped(slow) : escaped(fast);
 }
 
+bool TierDirectories::name(const fs::path &directory) const
+{
+    return directory == fast || (has_slow() && directory == slow);
+}
+
 bool TierDirectories::contains(const fs::path &directory) const
 {
     std::error_code error;
-    if (directory == fast || (has_slow() && directory == slow)) {
-        return true; /* without the file system, which may hang */
-    }
-    return fs::equivalent(fast, directory, error) ||
+
+    return name(directory) || fs::equivalent(fast, directory, error) ||
            (has_slow() && fs::equivalent(slow, directory, error));
 }
 

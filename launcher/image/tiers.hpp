@@ -29,6 +29,8 @@ struct TierDirectories {
     bool has_slow() const { return !slow.empty(); }
     /* The one that all nodes see. */
     const std::filesystem::path &lasting() const { return has_slow() ? slow : fast; }
+    /* Is it one of them, by its name? Without a look at the file system, which may hang. */
+    bool name(const std::filesystem::path &directory) const;
     /* Is it one of them? Also by another name. */
     bool contains(const std::filesystem::path &directory) const;
 };

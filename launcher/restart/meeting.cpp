@@ -64,7 +64,7 @@ std::string meeting_name()
     const std::string text =
         fmt::format("{} {}", process_identity(::getppid()), launch != nullptr ? launch : "");
 
-    return fmt::format("{:016x}.meeting", checksum_of(std::as_bytes(std::span(text))));
+    return fmt::format("{:016x}{}", checksum_of(std::as_bytes(std::span(text))), meeting_ending);
 }
 
 void copy_text(const std::string &from, char *to, std::size_t capacity)

@@ -61,6 +61,33 @@ Fd make_socket()
     return socket;
 }
 
+/* Whether nobody has the socket any more. Who has it does not notice: it is of another type. */
+bool is_dead(const Fd &directory, const std::string &name)
+{
+    const sockaddr_un address = address_in(directory, name);
+    const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+
+    return socket &&
+           ::connect(socket.get(), reinterpret_cast<const sockaddr *>(&address),
+                     sizeof address) < 0 &&
+           errno == ECONNREFUSED;
+}
+
+/* A launch has its name for itself, so a socket that is dead stays so. */
+void remove_dead(const Fd &directory, const std::filesystem::path &path)
+{
+    std::error_code error;
+
+    for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename();
+        if (name.ends_with(meeting_ending) && entry->is_socket(error) &&
+            is_dead(directory, name)) {
+            ::unlinkat(directory.get(), name.c_str(), 0);
+        }
+    }
+}
+
 std::vector<Fd> descriptors_of(msghdr &message)
 {
     std::vector<Fd> fds;
@@ -167,6 +194,7 @@ std::optional<MeetingListener> MeetingListener::open(const std::filesystem::path
     if (error != 0) {
         fail_errno(error, "{}", what);
     }
+    remove_dead(below, directory);
     return MeetingListener(directory / name, std::move(socket));
 }
 

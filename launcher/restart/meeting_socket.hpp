@@ -15,6 +15,9 @@
 namespace ckpt::restart
 {
 
+/* How the names of listeners in the run directory end. */
+inline constexpr const char *meeting_ending = ".meeting";
+
 /* One end of a connection. No packet is lost. Functions throw Error, also when the other end
  * has gone. */
 class MeetingSocket
@@ -42,7 +45,8 @@ class MeetingSocket
 class MeetingListener
 {
   public:
-    /* Nothing if another process listens there, or has listened and died. */
+    /* Nothing if another process listens there, or has listened and died. Removes what hosts
+     * under other names *.meeting that died have left in the directory. */
     static std::optional<MeetingListener> open(const std::filesystem::path &directory,
                                                const std::string &name);
     ~MeetingListener();

@@ -303,7 +303,7 @@ TEST_P(Chain, GarbageIsWhatNobodyNeeds)
     EXPECT_TRUE(store.collect_garbage(1, "job").empty());
     save(0, 5);
     save(5, 6);
-    EXPECT_TRUE(store.garbage(3, "job").empty());
+    EXPECT_TRUE(store.garbage(3, "job").checkpoints.empty());
     EXPECT_EQ(store.collect_garbage(2, "job").size(), 4u);
     expect_saved(6);
 }

@@ -78,9 +78,17 @@ TEST_F(Options, AreChecked)
         {"run", "--"},
         {"run", "mpirun"},
         {"run", "--max-restarts", "-1", "--", "true"},
+        {"run", "--name", "a b", "--", "true"},
+        {"run", "--spares", "1", "--", "true"},
+        {"run", "--spares", "2", "--", "mpirun", "--host", "a,b", "true"},
+        {"run", "--migrate-signal", "USR1", "--nodes-file", "x", "--", "true"},
         {"restart", "--verify", "some"},
         {"list", "--", "x"},
         {"gc", "--keep", "0"},
+        {"list", "a b"},
+        {"gc", "a b"},
+        {"status", "a b"},
+        {"checkpoint", "a b"},
         {"inspect", "--rank", "-1"},
     };
     for (const Words &words : wrong) {
@@ -123,6 +131,21 @@ TEST_F(Checkpoints, AreListed)
     ASSERT_EQ(json.size(), 2u);
     EXPECT_EQ(json[0]["state"], "committed");
     EXPECT_EQ(json[1]["state"], "incomplete");
+}
+
+TEST_F(Checkpoints, DirectoriesOfOthersAreNamed)
+{
+    fs::create_directories(store_.directory() / "mine" / "000001");
+    fs::create_directories(store_.directory() / "no-job" / "x");
+    const std::string named = fmt::format("ckpt: {} was not made by ckpt: only whole checkpoints "
+                                          "in it are listed\n",
+                                          (store_.directory() / "mine").string());
+    EXPECT_EQ(ckpt_says({"list"}).exit_code, exit_not_found);
+    EXPECT_TRUE(ckpt_says({"list"}).err.starts_with(named)) << ckpt_says({"list"}).err;
+    commit("a", 1);
+    EXPECT_EQ(ckpt_says({"list"}).exit_code, exit_done);
+    EXPECT_EQ(ckpt_says({"list", "--json"}).err, named);
+    EXPECT_EQ(ckpt_says({"list", "a"}).err, "");
 }
 
 TEST_F(Checkpoints, ThatAreNotThereAreNotFound)

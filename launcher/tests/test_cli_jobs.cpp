@@ -10,6 +10,7 @@
 #include "cli/jobs.hpp"
 #include "cli/run_requests.hpp"
 #include "cli/own_status.hpp"
+#include "cli/wait_notice.hpp"
 #include "common/host.hpp"
 #include "tests/cli_fixture.hpp"
 #include "tests/fake_agent.hpp"
@@ -19,6 +20,7 @@
 #include <future>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace ckpt;
 using namespace ckpt::cli;
@@ -83,6 +85,66 @@ TEST_F(Jobs, CheckpointPrintsTheNameOfTheOnlyJob)
     Outcome outcome = ckpt_says({"checkpoint"});
     EXPECT_EQ(outcome.exit_code, exit_done) << outcome.err;
     EXPECT_EQ(outcome.out, "one/1\n");
+}
+
+/* The directory is none of its business, and may be on a file server that hangs. */
+TEST_F(Jobs, TheOnlyOneIsFoundWithoutItsDirectory)
+{
+    auto one = agent(status("one", 100), result_line("one"));
+    std::filesystem::create_directory(store_.directory() / "other");
+    std::ofstream(store_.directory() / "other" / "job.json") << "{"; /* who reads it fails */
+    const Outcome saved = ckpt_says({"checkpoint"});
+    EXPECT_EQ(saved.exit_code, exit_done) << saved.err;
+    EXPECT_EQ(saved.out, "one/1\n");
+    const Outcome shown = ckpt_says({"status"}); /* of what runs, before it looks for the rest */
+    EXPECT_EQ(shown.exit_code, exit_failed);
+    EXPECT_TRUE(shown.out.starts_with("one: ")) << shown.out;
+    EXPECT_NE(shown.err.find("job.json"), std::string::npos) << shown.err;
+}
+
+/* What has been written to standard error, as soon as there is something. */
+class ErrorPipe
+{
+  public:
+    ErrorPipe() : before_(::dup(STDERR_FILENO))
+    {
+        int ends[2];
+        EXPECT_EQ(::pipe(ends), 0);
+        reading_.reset(ends[0]);
+        ::dup2(ends[1], STDERR_FILENO);
+        ::close(ends[1]);
+    }
+    ~ErrorPipe() { restore(); }
+
+    void restore() { ::dup2(before_.get(), STDERR_FILENO); }
+
+    std::string read() const
+    {
+        char text[1000];
+        const ssize_t size = ::read(reading_.get(), text, sizeof text);
+        return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
+    }
+
+  private:
+    Fd before_, reading_;
+};
+
+TEST(WaitNotice, SaysOnceWhatIsWaitedFor)
+{
+    using namespace std::chrono_literals;
+    ErrorPipe errors;
+    {
+        const cli::WaitNotice in_time("/in-time", 1h);
+    }
+    {
+        const cli::WaitNotice late("/late", 0ms);
+        EXPECT_EQ(errors.read(), "ckpt: waiting for the file system of /late\n");
+    }
+    {
+        const cli::WaitNotice again("/late", 0ms);
+    }
+    errors.restore();
+    EXPECT_EQ(errors.read(), "");
 }
 
 TEST_F(Jobs, CheckpointPrintsTimingsAsJson)

@@ -30,6 +30,27 @@ void write(NewFile &file, std::string_view text)
     file.sync();
 }
 
+/* Another user's program may read it. */
+TEST(NewFile, ThatInformsIsForAllWhateverTheMaskIs)
+{
+    ScratchDirectory scratch;
+    const std::string path = scratch / "metrics";
+    const mode_t before = ::umask(077);
+    {
+        NewFile given_up(path, "metrics", NewFile::Purpose::to_inform);
+        write(given_up, "half");
+    }
+    EXPECT_TRUE(scratch.names().empty());
+    NewFile file(path, "metrics", NewFile::Purpose::to_inform);
+    write(file, "all");
+    file.publish();
+    ::umask(before);
+    struct stat status;
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0644u);
+    EXPECT_EQ(scratch.names(), std::vector<std::string>{"metrics"});
+}
+
 TEST(NewFile, HasANameThatNoOtherWriterHas)
 {
     ScratchDirectory scratch;

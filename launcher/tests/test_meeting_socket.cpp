@@ -3,12 +3,17 @@
  * test_meeting_socket.cpp - restart programs of a node find each other and hand descriptors over.
  */
 #include "common/error.hpp"
+#include "common/files.hpp"
 #include "restart/meeting_socket.hpp"
 #include "tests/child_process.hpp"
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 using ckpt::Fd;
 using ckpt::restart::MeetingListener;
@@ -52,6 +57,40 @@ TEST(Meeting, HandsDescriptorsOver)
     ASSERT_EQ(::write(fds[1].get(), "x", 1), 1);
     ASSERT_EQ(::read(reading.get(), &byte, 1), 1);
     EXPECT_EQ(byte, 'x');
+}
+
+/* A listener whose process has died, as far as others can see. */
+void leave_dead_socket(const std::string &path)
+{
+    sockaddr_un address{};
+    const Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(socket.get(), 1), 0);
+}
+
+/* The next host removes it; those that live do not notice. */
+TEST(Meeting, WhatADeadHostHasLeftGoes)
+{
+    ScratchDirectory scratch;
+    leave_dead_socket(scratch / "dead.meeting");
+    leave_dead_socket(scratch / "dead.ctl");
+    ckpt::write_text_file(scratch / "text.meeting", "no socket", "file");
+    auto other = MeetingListener::open(scratch.path(), "other.meeting");
+    auto host = MeetingListener::open(scratch.path(), "host.meeting");
+    ASSERT_TRUE(other && host);
+    auto names = scratch.names();
+    std::ranges::sort(names);
+    EXPECT_EQ(names, (std::vector<std::string>{"dead.ctl", "host.meeting", "other.meeting",
+                                               "text.meeting"}));
+    MeetingSocket guest = MeetingSocket::connect(scratch.path(), "other.meeting");
+    MeetingSocket here = other->accept(); /* nobody has come before it */
+    int value = 7, got = 0;
+    guest.send(&value, sizeof value, {});
+    (void)here.receive(&got, sizeof got);
+    EXPECT_EQ(got, 7);
 }
 
 /* The host has died, or another program sends: the guest must not wait for ever. */

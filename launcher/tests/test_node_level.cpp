@@ -32,8 +32,8 @@ class NodeLevelTest : public testing::Test
 
     void begin(const std::string &scheme)
     {
-        level.emplace(worker, "/memory/job", scratch.path(), redundancy::Scheme::parse(scheme),
-                      std::filesystem::path(),
+        level.emplace(worker, "/memory/job", scratch.path(), newest_protected(scratch.path()),
+                      redundancy::Scheme::parse(scheme), std::filesystem::path(),
                       NodeLevel::Hooks{[this](const std::string &host) {
                                            return lost.contains(host) ? "" : "at " + host;
                                        },

@@ -285,7 +285,7 @@ TEST_F(StoreTest, WhatARestartReadsStays)
         commit("b", number);
     }
     std::vector<std::string> removed;
-    for (const Checkpoint &checkpoint : store_.garbage(1, "", {{"a", 2}})) {
+    for (const Checkpoint &checkpoint : store_.garbage(1, "", {{"a", 2}}).checkpoints) {
         removed.push_back(checkpoint.name());
     }
     EXPECT_EQ(removed, (std::vector<std::string>{"a/3", "a/1", "b/3", "b/2", "b/1"}));
