@@ -11,6 +11,7 @@ import pytest
 from ckpttest import processes, programs
 
 NAME = "job"
+STEPS = 500
 
 
 def start(lab, program, *options, **variables):
@@ -50,39 +51,54 @@ def flip(checkpoint):
         file.write(bytes([byte ^ 4]))
 
 
+def endless(lab):
+    """A program that goes on until finish() ends it."""
+    return programs.churn(STEPS, stop_file=stop_file(lab))
+
+
+def stop_file(lab):
+    return lab.directory / "stop"
+
+
+def finish(lab, native, *jobs):
+    """To the right answer."""
+    stop_file(lab).touch()
+    jobs[-1].succeed()
+    program = programs.churn(STEPS)
+    assert lab.answer(program, *jobs) == native(program).answer
+
+
 def test_home_that_cannot_be_written_to(lab):
     """Nothing of a job has to be there."""
     start(lab, programs.ring(1000), HOME="/proc", XDG_CACHE_HOME="/proc/nothing").succeed()
 
 
 def test_ranks_die(lab, native):
-    program = programs.churn(8000)
+    program = endless(lab)
     job = start(lab, program)
     for restart, rank in ((1, 1), (2, 0), (3, 1)):
         save(lab, job, program)
         kill_a_rank(job, program, rank)
         job.wait_for(f"^ckpt: .*; restart {restart} of at most 10, from {NAME}/")
-    job.succeed()
-    assert lab.answer(program, job) == native(program).answer
+    finish(lab, native, job)
 
 
 @pytest.mark.parametrize("spoil", [damage, flip])
 def test_the_newest_is_damaged(lab, native, spoil):
     """Then the one before it is taken; of a flipped bit the first restart tells."""
-    program = programs.churn(8000)
+    program = endless(lab)
     job = start(lab, program)
     older, newer = save(lab, job, program), save(lab, job, program)
     spoil(newer)
     kill_a_rank(job, program, 0)
     job.wait_for(f"^ckpt: {NAME}/{int(newer.name)} cannot be used: .*node-")
     job.wait_for(f"^ckpt: .*restart [12] of .*, from {NAME}/{int(older.name)}$")
-    job.succeed()
-    assert lab.answer(program, job) == native(program).answer
+    finish(lab, native, job)
 
 
 def test_all_are_damaged(lab):
     """There is nothing that might be right; the failure is that of the job."""
-    program = programs.churn(10**8)
+    program = endless(lab)
     job = start(lab, program)
     for _ in range(2):
         damage(save(lab, job, program))
@@ -93,14 +109,13 @@ def test_all_are_damaged(lab):
 
 def test_before_the_first_checkpoint(lab, native):
     """A rank that is killed is not to blame: the job begins anew."""
-    program = programs.churn(8000)
+    program = endless(lab)
     job = start(lab, program)
     job.wait_for(program.progress)
     lab.wait_for_agent(job, NAME)
     kill_a_rank(job, program, 1)
     job.wait_for("^ckpt: .*signal 9.*; restart 1 of at most 10, from the beginning$")
-    job.succeed()
-    assert lab.answer(program, job) == native(program).answer
+    finish(lab, native, job)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +127,7 @@ def test_before_the_first_checkpoint(lab, native):
 )
 def test_no_fresh_start(lab, options, number, reason):
     """Of a program that fails by itself, or is not to run twice."""
-    program = programs.churn(8000)
+    program = endless(lab)
     job = start(lab, program, *options)
     job.wait_for(program.progress)
     lab.wait_for_agent(job, NAME)
@@ -124,7 +139,7 @@ def test_no_fresh_start(lab, options, number, reason):
 
 def test_restart_takes_an_older_one(lab, native):
     """`ckpt restart` of the newest, too; not if just that one was asked for."""
-    program = programs.churn(8000)
+    program = endless(lab)
     job = start(lab, program, "--max-restarts", "0")
     save(lab, job, program)
     newest = save(lab, job, program)
@@ -134,5 +149,4 @@ def test_restart_takes_an_older_one(lab, native):
     assert lab.ckpt("restart", f"{NAME}/{int(newest.name)}").returncode == 1
     again = lab.restart(NAME)
     again.wait_for(f"^ckpt: {NAME}/{int(newest.name)} cannot be used")
-    again.succeed()
-    assert lab.answer(program, job, again) == native(program).answer
+    finish(lab, native, job, again)
