@@ -98,7 +98,7 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
         }
         return;
     }
-    if (is_resumed && fs::exists(kept_.whole)) {
+    if (is_resumed && path_exists(kept_.whole)) {
         use_file(open_file(kept_.whole, O_RDONLY, 0, "the kept standard input"));
         return;
     }

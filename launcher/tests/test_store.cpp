@@ -12,16 +12,30 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 using namespace ckpt;
 using namespace ckpt::test;
 namespace fs = std::filesystem;
+
+/* The path of which a file server does not tell what it is; empty: none. */
+static std::string untold;
+
+extern "C" int stat(const char *path, struct stat *status) noexcept
+{
+    if (!untold.empty() && untold == path) {
+        errno = ESTALE;
+        return -1;
+    }
+    return ::fstatat(AT_FDCWD, path, status, 0);
+}
 
 namespace
 {
@@ -278,6 +292,23 @@ TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
 }
 
+/* A job with 7 checkpoints had none then: the next one had the number 1. */
+TEST_F(StoreTest, AJobThatCannotBeSeenIsNotMissing)
+{
+    commit("a", 7);
+    untold = store_.directory() / "a";
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.next_number("a"); }), "Stale"));
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.newest_committed("a"); }), "Stale"));
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.resolve("a/7"); }), "Stale"));
+    EXPECT_EQ(store_.jobs(), std::vector<std::string>{"a"});
+    untold = store_.directory_of("a", 7);
+    EXPECT_EQ(store_.next_number("a"), 8u);
+    untold = store_.directory();
+    EXPECT_TRUE(contains(error_of([&] { Store again(store_.directory()); }), "Stale"));
+    untold.clear();
+    EXPECT_EQ(store_.next_number("a"), 8u);
+}
+
 TEST_F(StoreTest, WhatARestartReadsStays)
 {
     for (std::uint64_t number = 1; number <= 4; number++) {
@@ -322,8 +353,24 @@ TEST_F(StoreTest, LinksAreNotFollowed)
 
     commit("a", 2);
     fs::create_symlink(elsewhere / "000007", store_.directory_of("a", 1));
-    EXPECT_TRUE(contains(error_of([&] { store_.collect_garbage(1); }), "Not a directory"));
+    EXPECT_TRUE(contains(error_of([&] { store_.remove("a", 1); }), "Not a directory"));
     EXPECT_TRUE(fs::exists(elsewhere / "000007/node-a.h5"));
+}
+
+/* A user's link with the number of a checkpoint that the job may reach one day. */
+TEST_F(StoreTest, ALinkDoesNotHoldWhatIsOlder)
+{
+    fs::create_directories(scratch_ / "elsewhere");
+    for (std::uint64_t number = 1; number <= 4; number++) {
+        commit("a", number);
+    }
+    fs::create_symlink(scratch_ / "elsewhere", store_.directory_of("a", 3000));
+    std::ofstream(scratch_ / "elsewhere/manifest.json") << "a user's";
+    EXPECT_EQ(store_.foreign_directories(), std::vector<std::string>{"a/003000"});
+    EXPECT_EQ(store_.collect_garbage(2).size(), 2u);
+    store_.discard("a", 4000, {4});
+    EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/4", "a/3000"}));
+    EXPECT_TRUE(fs::exists(scratch_ / "elsewhere/manifest.json"));
 }
 
 TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)
