@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
@@ -69,12 +70,19 @@ bool proves_damage(int code)
 /* Nothing, if the piece has the length that it must have. */
 std::optional<Error> problem_of(const Piece &piece, const fs::path &directory)
 {
-    std::error_code error;
-    const std::uint64_t bytes = fs::file_size(directory / piece.file, error);
+    struct stat status;
 
-    if (error) {
-        return Error(fmt::format("piece {}: {}", piece.file, error.message()), error.value());
+    if (::lstat((directory / piece.file).c_str(), &status) < 0) {
+        const int error = errno;
+        return Error(fmt::format("piece {}: {}", piece.file, std::strerror(error)), error);
     }
+    if (S_ISLNK(status.st_mode)) { /* its content may be as good as any */
+        return Error(fmt::format("piece {} is a link", piece.file), ELOOP);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return Error(fmt::format("piece {} is not a regular file", piece.file));
+    }
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
     if (bytes != piece.bytes) {
         return Error(fmt::format("piece {} has {} bytes, not {}", piece.file, bytes,
                                  piece.bytes));

@@ -277,7 +277,7 @@ TEST_F(StoreTest, WhatCannotBeReadIsNotDamaged)
     EXPECT_EQ(found[1].state, Checkpoint::State::unreadable);
     EXPECT_EQ(found[2].state, Checkpoint::State::committed);
     EXPECT_EQ(found[3].state, Checkpoint::State::unreadable);
-    EXPECT_TRUE(contains(found[3].reason, "piece node-a.h5: Too many levels"));
+    EXPECT_TRUE(contains(found[3].reason, "piece node-a.h5 is a link"));
     EXPECT_TRUE(contains(error_resolving("a/4"), "a/4 cannot be read"));
     EXPECT_EQ(store_.newest_committed("a")->number, 3u);
 }
@@ -290,6 +290,20 @@ TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
     make_unreadable(store_.directory_of("a", 2) / "manifest.json");
     EXPECT_EQ(store_.collect_garbage(1).size(), 2u); /* 3 and 4 */
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
+}
+
+/* What opens it refuses it, so it is not committed; but what is behind it may be good. */
+TEST_F(StoreTest, APieceThatIsALinkIsNotDamaged)
+{
+    const fs::path piece = commit("a", 1) / "node-a.h5";
+    fs::rename(piece, scratch_ / "moved");
+    fs::create_symlink(scratch_ / "moved", piece);
+    EXPECT_EQ(store_.checkpoints("a").at(0).state, Checkpoint::State::unreadable);
+    EXPECT_EQ(store_.checkpoints("a").at(0).reason, "piece node-a.h5 is a link");
+    fs::remove(piece);
+    fs::create_directory(piece);
+    EXPECT_EQ(store_.checkpoints("a").at(0).state, Checkpoint::State::damaged);
+    EXPECT_EQ(store_.checkpoints("a").at(0).reason, "piece node-a.h5 is not a regular file");
 }
 
 /* A job with 7 checkpoints had none then: the next one had the number 1. */
