@@ -33,9 +33,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include <unistd.h>
@@ -312,10 +314,24 @@ int JobRun::run()
         code = after_warning(ending, false);
     }
     reveal_outputs(code);
-    forget_input(code);
-    ownership_->release();
-    forget_directory();
+    leave_directory(code);
     return code;
+}
+
+/* How the job has ended does not depend on a directory that cannot be used any more. */
+void JobRun::leave_directory(int code)
+{
+    const std::array<std::function<void()>, 3> steps = {[&] { forget_input(code); },
+                                                        [&] { ownership_->release(); },
+                                                        [&] { forget_directory(); }};
+
+    for (const auto &step : steps) {
+        try {
+            step();
+        } catch (const std::exception &problem) {
+            fmt::print(stderr, "ckpt: {}\n", problem.what());
+        }
+    }
 }
 
 Ending JobRun::launch(const Invocation &invocation)
@@ -411,11 +427,7 @@ void JobRun::forget_directory() const
     if (newest_number(options_.directories, options_.job) == 0) {
         journal::forget(journal::directory_in(directory));
     }
-    try {
-        remove_job_directory_if_empty(directory);
-    } catch (const Error &error) {
-        fmt::print(stderr, "ckpt: {}\n", error.what());
-    }
+    remove_job_directory_if_empty(directory);
 }
 
 /* ---- After a launch --------------------------------------------------------------- */

@@ -90,6 +90,7 @@ class JobRun
     void open_input(bool is_resumed);
     void forget_input(int code);
     void forget_directory() const;
+    void leave_directory(int code);
     void begin_journal() const;
     void conceal() const;
     void reveal_outputs(int code) const;
