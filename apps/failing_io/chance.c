@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { RATES = 10000, MOST_ERRORS = 4 };
+enum { RATES = 10000, MOST_ERRORS = 4, SLOW_MOMENTS = 100 };
 
 static const char *const programs[] = {"ckpt", "ckptd", "ckpt-gather", "ckpt-restart",
                                        "ckpt-stdin"};
@@ -37,7 +38,7 @@ static const struct {
 /* All is 0 in a program in which nothing is to fail. */
 static unsigned long rate;
 static uint64_t seed;
-static const char *directories, *log_path;
+static const char *directories, *log_path, *slow_path;
 
 static int is_ours(void)
 {
@@ -56,7 +57,11 @@ __attribute__((constructor)) static void read_settings(void)
 
     directories = getenv("FAILING_IO_DIRS");
     log_path = getenv("FAILING_IO_LOG");
-    if (is_ours() && directories != NULL && rate_text != NULL && seed_text != NULL) {
+    if (!is_ours() || directories == NULL) {
+        return;
+    }
+    slow_path = getenv("FAILING_IO_SLOW");
+    if (rate_text != NULL && seed_text != NULL) {
         seed = strtoull(seed_text, NULL, 10) ^ ((uint64_t)getpid() << 32);
         rate = strtoul(rate_text, NULL, 10);
     }
@@ -192,6 +197,25 @@ int failing_transfer(enum kind kind, const char *what, int fd, size_t *size)
     }
     errno = error_before;
     return 0;
+}
+
+void wait_if_slow(int fd)
+{
+    const struct timespec moment = {0, 20 * 1000 * 1000};
+    const int error_before = errno;
+    char path[PATH_MAX];
+
+    if (slow_path == NULL) {
+        return;
+    }
+    path_of(fd, path);
+    for (int i = 0; is_below(path) && i < SLOW_MOMENTS; i++) {
+        if (syscall(SYS_access, slow_path, F_OK) < 0) {
+            break; /* no longer */
+        }
+        (void)syscall(SYS_nanosleep, &moment, NULL);
+    }
+    errno = error_before;
 }
 
 int failing_by_half(void)

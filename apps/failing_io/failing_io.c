@@ -7,6 +7,7 @@
  * FAILING_IO_SEED  of the chance; each process has a sequence of its own
  * FAILING_IO_RATE  how many of 10000 calls fail
  * FAILING_IO_LOG   if set: a file that gets a line for each of these
+ * FAILING_IO_SLOW  if set: while there is a file of this name a write to the disk takes seconds
  *
  * An error is one that the call may give: EIO, ENOSPC, ESTALE or EINTR. A call that changes
  * something may have done so all the same, as over a network. A name may be changed twice by
@@ -306,11 +307,13 @@ EXPORTED ssize_t sendfile(int to, int from, off_t *offset, size_t size)
 
 EXPORTED int fsync(int fd)
 {
+    wait_if_slow(fd);
     return failing_file(SYNCS, "fsync", fd) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 EXPORTED int fdatasync(int fd)
 {
+    wait_if_slow(fd);
     return failing_file(SYNCS, "fdatasync", fd) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 

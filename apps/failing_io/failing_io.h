@@ -31,6 +31,9 @@ int failing_file(enum kind kind, const char *what, int fd);
 /* The same for a transfer of *size bytes, which may become fewer instead. */
 int failing_transfer(enum kind kind, const char *what, int fd, size_t *size);
 
+/* Before what is written to an open file goes to the disk: while that is to be slow. */
+void wait_if_slow(int fd);
+
 /* By chance: one time in two. */
 int failing_by_half(void);
 

@@ -20,6 +20,7 @@ class FailingFiles:
     def __init__(self, directory, failing):
         self.directory = directory
         self.log = directory / "failures"
+        self.slow = directory / "slow"
         self.failing = failing
         shutil.copytree("/etc", directory / "etc", symlinks=True)
         (directory / "etc/ld.so.preload").write_text(f"{LIBRARY}\n", encoding="utf-8")
@@ -37,6 +38,12 @@ class FailingFiles:
             "FAILING_IO_RATE": str(rate),
             "FAILING_IO_LOG": str(self.log),
         }
+
+    def slow_settings(self):
+        """Environment of a command for which writes to the disk take 2 s while there is a file
+        self.slow."""
+        return {"FAILING_IO_DIRS": self.settings(0, 0)["FAILING_IO_DIRS"],
+                "FAILING_IO_SLOW": str(self.slow)}
 
     def count(self):
         """How many calls have failed."""
