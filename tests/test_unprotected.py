@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ckpttest import alone, failing, programs
+from ckpttest import alone, failing, processes, programs
 
 INTERVAL = 0.5
 TICKER = """
@@ -179,6 +179,24 @@ def test_what_the_user_wants_then(lab, stops, way):
             alone.wait_until(job, lambda: len(ticks(job)) > count + 100)
             assert not [line for line in job.lines if "is ended" in line]
         undo()
+
+
+@as_root
+def test_a_job_that_is_lost_meanwhile_goes_on_afterwards(lab):
+    """From its newest checkpoint, and not from the beginning."""
+    with becoming_read_only(lab) as spoil:
+        job, metrics = start(lab)
+        pid = alone.process_of(lab, job)
+        undo = spoil()
+        alone.wait_until(job, lambda: since(metrics) > 0)
+        saved = alone.newest(lab.store)
+        processes.kill(pid)
+        job.wait_for("; it is tried again")
+        undo()
+        job.wait_for("^tick [1-9]")
+        alone.process_of(lab, job)
+        assert any(f"/{saved}" in line for line in job.lines if "; restart 1 " in line), job.lines
+        assert len([line for line in job.lines if line == "tick 0"]) == 1
 
 
 @as_root
