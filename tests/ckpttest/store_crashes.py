@@ -135,7 +135,7 @@ class Crashes:
         self.program = self.lab.work / PROGRAM
         shutil.copy("/usr/bin/sleep", self.program)
         self.lab.settings |= {
-            "CKPT_SNAPSHOT": "stop", "CKPT_FILES": "ignore", "CKPT_KEEP": str(KEEP),
+            "CKPT_SNAPSHOT": "stop", "CKPT_KEEP": str(KEEP),
             "CKPT_TIMEOUT": "10s", "TMPDIR": str(self.lab.directory),
         }  # fmt: skip
         self.foreign = {}
@@ -161,7 +161,8 @@ class Crashes:
         return self.failing.wrap(command), settings
 
     def _start(self, *words, fault=None):
-        more = {"CKPT_FAULT": fault} if fault else {}
+        more = {"CKPT_FILES": self.chance.choice(["ignore", "rollback"])}
+        more |= {"CKPT_FAULT": fault} if fault else {}
         command, failures = self._with_failures([self.lab.ckpt_program, *words])
         self.started += 1
         said = self.lab.directory / "said" / str(self.started)  # a restarted program has it, too
