@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ckpttest import cuts, cycles, endurance, programs, realprograms
+from ckpttest import cuts, cycles, endurance, failing, programs, realprograms, store_crashes
 
 SEED = random.randrange(1000000)  # a failing test shows it
 
@@ -50,3 +50,15 @@ def test_endurance_of_one_that_waits_outside_of_mpi(tmp_path):
 @pytest.mark.parametrize("kind", realprograms.KINDS)
 def test_program(tmp_path, kind):
     assert realprograms.run_kind(tmp_path, kind, 1, SEED)
+
+
+def test_store_crashes(tmp_path):
+    counts = store_crashes.run_crashes(tmp_path, 6, random.Random(SEED))
+    assert counts["newest"] > 0 and counts["verified"] > 0
+
+
+@pytest.mark.skipif(not failing.is_possible(), reason="no mount namespaces for this user")
+def test_store_errors(tmp_path):
+    """Calls on files fail, too. That some do is certain by their number."""
+    counts = store_crashes.run_crashes(tmp_path, 8, random.Random(SEED), rate=100)
+    assert counts["failed calls"] > 0

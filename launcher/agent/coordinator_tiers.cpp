@@ -233,11 +233,13 @@ void Coordinator::free_nodes()
     constexpr auto all = std::numeric_limits<std::uint64_t>::max();
 
     if (!node_level_ || ended_as_ != "ended" ||
-        (killed_ && attempt_.then == Then::move) ||
-        NodeRecord::numbers(records()).empty()) {
+        (killed_ && attempt_.then == Then::move)) {
         return;
     }
     try {
+        if (NodeRecord::numbers(records()).empty()) {
+            return;
+        }
         NodeRecord::discard(records(), all, {});
         for (Node *node : agents_) {
             node->discard(store_->directory() / job_, all, {});

@@ -19,6 +19,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <span>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -43,6 +45,7 @@ constexpr std::uint64_t bytes_at_once = 16 << 10;
 constexpr auto pace = std::chrono::milliseconds(20);
 constexpr auto longest_start = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(300);
+constexpr auto look_for_room = std::chrono::seconds(1);
 
 bool has_option(const LaunchLine &line, const char *name)
 {
@@ -83,7 +86,8 @@ void KeptInput::remove() const
 JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine &line,
                    bool is_resumed)
     : loop_(loop), kept_(directory), is_slow_(line.launcher == Launcher::hydra),
-      pace_(loop, [this] { allow_more(); }), foreground_(loop, [this] { watch(); })
+      pace_(loop, [this] { allow_more(); }), foreground_(loop, [this] { watch(); }),
+      room_(loop, [this] { find_room(); })
 {
     struct stat status {};
     const bool has_input = fstat(STDIN_FILENO, &status) == 0;
@@ -98,7 +102,7 @@ JobInput::JobInput(EventLoop &loop, const fs::path &directory, const LaunchLine 
         }
         return;
     }
-    if (is_resumed && fs::exists(kept_.whole)) {
+    if (is_resumed && path_exists(kept_.whole)) {
         use_file(open_file(kept_.whole, O_RDONLY, 0, "the kept standard input"));
         return;
     }
@@ -167,7 +171,7 @@ void JobInput::open_stream(bool is_terminal)
 {
     kind_ = Kind::stream;
     is_terminal_ = is_terminal;
-    file_ = open_file(kept_.part, O_RDWR | O_CREAT | O_TRUNC, 0600, "the kept standard input");
+    stream_.open(kept_.part);
 }
 
 /* ---- A launch ------------------------------------------------------------------------ */
@@ -232,7 +236,8 @@ void JobInput::forget()
 
 bool JobInput::wants_more() const
 {
-    return sink_ && !has_ended_ && size_ - fed_ < most_ahead;
+    return sink_ && !has_ended_ && size_ - fed_ < most_ahead &&
+           stream_.in_memory() < InputFile::much_in_memory;
 }
 
 /* A terminal belongs to another job of the shell while this one is in the background. One
@@ -292,19 +297,46 @@ void JobInput::receive()
     }
     if (size <= 0) {
         finish();
-    } else if (write_exactly(file_.get(), bytes.data(), static_cast<std::size_t>(size),
-                             size_) != 0) {
-        fail_errno(errno, "{} cannot be written", kept_.part.string());
     } else {
-        size_ += static_cast<std::uint64_t>(size);
+        stream_.append(std::span(bytes).first(static_cast<std::size_t>(size)));
+        size_ = stream_.size();
+    }
+    if (stream_.in_memory() > 0 && !std::exchange(lacks_room_, true)) {
+        fmt::print(stderr, "ckpt: {} cannot be written: {}; the standard input is kept in memory "
+                           "meanwhile, where ckpt restart does not find it\n",
+                   kept_.part.string(), stream_.why());
+        room_.start(look_for_room);
     }
     watch();
 }
 
-/* From now on it can be told from one that was cut off. */
+/* Is there room for what is in memory? */
+void JobInput::find_room()
+{
+    stream_.settle();
+    lacks_room_ = stream_.in_memory() > 0;
+    if (lacks_room_) {
+        room_.start(look_for_room);
+    } else {
+        fmt::print(stderr, "ckpt: the standard input is in {} again\n", kept_.part.string());
+        if (has_ended_) {
+            publish();
+        }
+    }
+    watch();
+}
+
 void JobInput::finish()
 {
     has_ended_ = true;
+    if (stream_.in_memory() == 0) {
+        publish();
+    }
+}
+
+/* From now on it can be told from one that was cut off. */
+void JobInput::publish() const
+{
     std::error_code error;
     fs::rename(kept_.part, kept_.whole, error);
     if (error) {
@@ -333,9 +365,11 @@ void JobInput::feed()
     const auto size =
         std::min<std::uint64_t>(bytes.size(), std::min(size_, allowed_) - fed_);
 
-    if (read_exactly(file_.get(), bytes.data(), size,
-                     fed_ + static_cast<std::uint64_t>(start_)) != 0) {
-        fail_errno(errno, "{} cannot be read", kept_.part.string());
+    if (stream_.is_open()) {
+        stream_.read(std::span(bytes).first(size), fed_);
+    } else if (const int error = read_exactly(file_.get(), bytes.data(), size,
+                                              fed_ + static_cast<std::uint64_t>(start_))) {
+        fail_errno(error, "the standard input cannot be read again");
     }
     const ssize_t written = write(sink_.get(), bytes.data(), size);
     if (written < 0 && errno != EAGAIN && errno != EINTR) {

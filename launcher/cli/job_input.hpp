@@ -7,6 +7,7 @@
 #pragma once
 
 #include "agent/loop_timer.hpp"
+#include "cli/input_file.hpp"
 #include "cli/launch_line.hpp"
 #include "common/event_loop.hpp"
 #include "common/fd.hpp"
@@ -75,13 +76,16 @@ class JobInput
     void stop_feeding();
     void allow_more();
     void finish();
+    void publish() const;
+    void find_room();
     bool wants_more() const;
     bool may_read_terminal() const;
 
     EventLoop &loop_;
     const KeptInput kept_;
     Kind kind_ = Kind::none;
-    Fd file_;                /* of another command, or what came of a stream */
+    Fd file_;                /* of another command, or our own standard input */
+    InputFile stream_;       /* what came of a stream */
     off_t start_ = 0;        /* where a file began for us */
     bool is_first_ = true;   /* launch */
     bool is_terminal_ = false;
@@ -97,6 +101,8 @@ class JobInput
     std::uint64_t allowed_ = 0; /* bytes that such a launcher may be given by now */
     LoopTimer pace_;
     LoopTimer foreground_;   /* a terminal is looked at again */
+    LoopTimer room_;         /* the file is tried again */
+    bool lacks_room_ = false;
 };
 
 } // namespace ckpt::cli

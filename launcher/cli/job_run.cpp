@@ -33,9 +33,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include <unistd.h>
@@ -51,6 +54,18 @@ using std::chrono::steady_clock;
 
 namespace
 {
+
+/* While a file server is in trouble, or a directory full, a job that was lost waits for it. */
+constexpr auto next_try = std::chrono::seconds(1);
+constexpr int most_tries = 300;
+
+bool may_pass(int code)
+{
+    constexpr std::array passing = {EIO,   ESTALE, EINTR,  EAGAIN,    ETIMEDOUT, EHOSTDOWN,
+                                    EROFS, ENOSPC, EDQUOT, EREMOTEIO, ENOTCONN,  ENOLCK};
+
+    return std::ranges::find(passing, code) != passing.end();
+}
 
 std::uint64_t newest_number(const TierDirectories &directories, const std::string &job)
 {
@@ -146,8 +161,8 @@ std::filesystem::path JobRun::supervisor_file() const
 void JobRun::take_for(std::uint64_t checkpoint, JobOwnership::Take take)
 {
     try {
-        ownership_.emplace(options_.directories.lasting() / options_.job,
-                           JobOwnership::As{token_, true, true, checkpoint}, take);
+        ownership_ = JobOwnership(options_.directories.lasting() / options_.job,
+                                  JobOwnership::As{token_, true, true, checkpoint}, take);
     } catch (const Error &error) {
         if (error.code() != EBUSY) {
             throw;
@@ -209,7 +224,33 @@ Invocation JobRun::start_over()
     return first_start();
 }
 
+/* What a directory that cannot be used now does not let be done is tried again, if there was a
+ * launch: nobody else starts the job again. */
+template <typename Function> auto JobRun::patiently(const Function &function)
+{
+    for (int tries = 0;; tries++) {
+        try {
+            return function();
+        } catch (const Error &problem) {
+            if (!has_launched_ || !may_pass(problem.code()) || tries == most_tries) {
+                throw;
+            }
+            if (tries == 0) {
+                fmt::print(stderr, "ckpt: {}; it is tried again\n", problem.what());
+            }
+            if (!rest(next_try)) {
+                throw;
+            }
+        }
+    }
+}
+
 Invocation JobRun::restart(const Checkpoint &checkpoint)
+{
+    return patiently([&] { return restart_now(checkpoint); });
+}
+
+Invocation JobRun::restart_now(const Checkpoint &checkpoint)
 {
     RestartOptions options;
 
@@ -318,10 +359,24 @@ int JobRun::run()
         code = after_warning(ending, false);
     }
     reveal_outputs(code);
-    forget_input(code);
-    ownership_->release();
-    forget_directory();
+    leave_directory(code);
     return code;
+}
+
+/* How the job has ended does not depend on a directory that cannot be used any more. */
+void JobRun::leave_directory(int code)
+{
+    const std::array<std::function<void()>, 3> steps = {[&] { forget_input(code); },
+                                                        [&] { ownership_->release(); },
+                                                        [&] { forget_directory(); }};
+
+    for (const auto &step : steps) {
+        try {
+            step();
+        } catch (const std::exception &problem) {
+            fmt::print(stderr, "ckpt: {}\n", problem.what());
+        }
+    }
 }
 
 Ending JobRun::launch(const Invocation &invocation)
@@ -417,11 +472,7 @@ void JobRun::forget_directory() const
     if (newest_number(options_.directories, options_.job) == 0) {
         journal::forget(journal::directory_in(directory));
     }
-    try {
-        remove_job_directory_if_empty(directory);
-    } catch (const Error &error) {
-        fmt::print(stderr, "ckpt: {}\n", error.what());
-    }
+    remove_job_directory_if_empty(directory);
 }
 
 /* ---- After a launch --------------------------------------------------------------- */
@@ -506,6 +557,11 @@ Prospects JobRun::prospects() const
 
 std::optional<Checkpoint> JobRun::checkpoint_to_restart()
 {
+    return patiently([this] { return look_for_checkpoint(); });
+}
+
+std::optional<Checkpoint> JobRun::look_for_checkpoint()
+{
     /* What has failed once may be damaged where a quick look does not see it. */
     const bool is_once_more =
         last_ > 0 && newest_number(options_.directories, options_.job) == last_;
@@ -515,7 +571,10 @@ std::optional<Checkpoint> JobRun::checkpoint_to_restart()
         return newest_usable(options_.directories, options_.job,
                              prospects(),
                              is_once_more ? Verification::full : Verification::quick);
-    } catch (const Error &) {
+    } catch (const Error &problem) {
+        if (may_pass(problem.code())) {
+            throw; /* there may be one: the job does not begin anew */
+        }
         return std::nullopt; /* all have been named */
     }
 }
@@ -577,7 +636,7 @@ Failure JobRun::cause_of(const Ending &ending)
 
 std::optional<Invocation> JobRun::after_failure(const Ending &ending)
 {
-    Failure failure = cause_of(ending);
+    Failure failure = patiently([&] { return cause_of(ending); });
     for (const std::string &host : ending.lost) {
         nodes_.lose(host);
         lost_nodes_.insert(host);
@@ -589,7 +648,9 @@ std::optional<Invocation> JobRun::after_failure(const Ending &ending)
         return std::nullopt;
     }
     /* What it has done since the beginning is not done once more for damaged files. */
-    if (!checkpoint && has_damaged(options_.directories, options_.job, prospects())) {
+    if (!checkpoint && patiently([this] {
+            return has_damaged(options_.directories, options_.job, prospects());
+        })) {
         say_end(ending.exit_code, "there is no checkpoint to restart from");
         return std::nullopt;
     }

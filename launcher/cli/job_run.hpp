@@ -59,6 +59,8 @@ class JobRun
     Invocation first_start();
     Invocation start_over();
     Invocation restart(const Checkpoint &checkpoint);
+    Invocation restart_now(const Checkpoint &checkpoint);
+    template <typename Function> auto patiently(const Function &function);
     void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
     Environment supervision();
     std::filesystem::path supervisor_file() const;
@@ -74,6 +76,7 @@ class JobRun
     std::optional<Invocation> after_lost_pieces(int code);
     Prospects prospects() const;
     std::optional<Checkpoint> checkpoint_to_restart();
+    std::optional<Checkpoint> look_for_checkpoint();
     std::optional<Invocation> start_again(const std::optional<Checkpoint> &checkpoint);
     Failure cause_of(const Ending &ending);
     bool has_enough_nodes() const;
@@ -90,6 +93,7 @@ class JobRun
     void open_input(bool is_resumed);
     void forget_input(int code);
     void forget_directory() const;
+    void leave_directory(int code);
     void begin_journal() const;
     void conceal() const;
     void reveal_outputs(int code) const;

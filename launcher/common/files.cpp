@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <span>
 
@@ -215,12 +217,22 @@ void make_private_directory(const fs::path &directory)
     require_own(directory, "directory");
 }
 
+/* What cannot be told may be one. */
+static bool may_be_directory(const fs::path &path)
+{
+    try {
+        return directory_exists(path);
+    } catch (const Error &) {
+        return true;
+    }
+}
+
 std::vector<std::string> list_directories(const fs::path &path)
 {
     std::vector<std::string> names;
     try {
         for (const auto &entry : fs::directory_iterator(path)) {
-            if (directory_exists(entry.path())) {
+            if (may_be_directory(entry.path())) {
                 names.push_back(entry.path().filename());
             }
         }
@@ -240,8 +252,16 @@ bool path_exists(const fs::path &path)
 
 bool directory_exists(const fs::path &path)
 {
+    constexpr std::array for_sure = {ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EACCES};
     struct stat status;
-    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+
+    if (::stat(path.c_str(), &status) == 0) {
+        return S_ISDIR(status.st_mode);
+    }
+    if (std::ranges::find(for_sure, errno) == for_sure.end()) {
+        fail_errno(errno, "cannot use directory {}", path.string());
+    }
+    return false;
 }
 
 void require_own(const fs::path &path, std::string_view what)

@@ -67,13 +67,15 @@ void make_lasting_directory(const std::filesystem::path &directory);
  * directory that belongs to us. */
 void make_private_directory(const std::filesystem::path &directory);
 
-/* Names of the directories in a directory, in no order. */
+/* Names of the directories in a directory, in no order; also of what may be one, as far as can
+ * be told. */
 std::vector<std::string> list_directories(const std::filesystem::path &path);
 
 /* False only if there surely is nothing of this name. */
 bool path_exists(const std::filesystem::path &path);
 
-/* False also if it cannot be told. */
+/* False if there is none of this name that we may look at. Throws Error if that cannot be told:
+ * who takes a directory for missing begins anew where there is something. */
 bool directory_exists(const std::filesystem::path &path);
 
 /* Refuses a path whose owner is not the effective user: Error of code EPERM. */

@@ -5,6 +5,7 @@
 #include "image/node_garbage.hpp"
 
 #include "common/error.hpp"
+#include "common/files.hpp"
 #include "common/host.hpp"
 #include "image/node_record.hpp"
 
@@ -119,7 +120,7 @@ Checkpoint noted(const NodeRecord &record, const std::string &job, std::uint64_t
 std::vector<std::string> remove_directory(const Checkpoint &checkpoint)
 {
     if (!is_place_of(checkpoint.directory, checkpoint.job, checkpoint.number) ||
-        !fs::exists(checkpoint.directory)) {
+        !path_exists(checkpoint.directory)) {
         return {};
     }
     return Store(checkpoint.directory.parent_path().parent_path())

@@ -15,6 +15,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -98,13 +99,18 @@ NodeRecord NodeRecord::load(const fs::path &job, std::uint64_t number)
 
 std::vector<std::uint64_t> NodeRecord::numbers(const fs::path &job)
 {
+    const fs::path directory = job / directory_name;
     std::vector<std::uint64_t> found;
     std::error_code error;
 
-    for (const auto &entry : fs::directory_iterator(job / directory_name, error)) {
-        if (auto number = number_of(entry.path())) {
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (auto number = number_of(entry->path())) {
             found.push_back(*number);
         }
+    }
+    if (error && error.value() != ENOENT && error.value() != ENOTDIR) {
+        fail_errno(error.value(), "cannot list directory {}", directory.string());
     }
     std::ranges::sort(found);
     return found;

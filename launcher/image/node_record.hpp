@@ -28,7 +28,7 @@ struct NodeRecord {
     /* Throws Error. */
     static NodeRecord load(const std::filesystem::path &job, std::uint64_t number);
 
-    /* Of all records of a job, rising. */
+    /* Of all records of a job, rising. Throws Error if they cannot be told. */
     static std::vector<std::uint64_t> numbers(const std::filesystem::path &job);
     /* Removes those with numbers below `end` but those that stay. Throws Error. */
     static void discard(const std::filesystem::path &job, std::uint64_t end,

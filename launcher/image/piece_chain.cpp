@@ -6,6 +6,7 @@
 #include "image/piece_chain.hpp"
 
 #include "common/error.hpp"
+#include "common/files.hpp"
 #include "image/image_key.hpp"
 #include "image/store.hpp"
 
@@ -48,7 +49,7 @@ NodeFileReader open_piece(const fs::path &directory, const Manifest &manifest,
     if (piece.base != 0) {
         fs::path beside =
             fs::canonical(directory).parent_path() / checkpoint_directory_name(piece.base);
-        if (piece.base >= manifest.number || !fs::exists(beside / manifest_name)) {
+        if (piece.base >= manifest.number || !path_exists(beside / manifest_name)) {
             fail_without_base(manifest, piece);
         }
         Manifest base = Manifest::load(beside);

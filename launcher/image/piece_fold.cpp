@@ -6,6 +6,7 @@
 #include "image/piece_fold.hpp"
 
 #include "common/error.hpp"
+#include "common/files.hpp"
 #include "image/piece_chain.hpp"
 #include "image/store.hpp"
 
@@ -65,7 +66,7 @@ void PieceFold::cancel()
 void replace_piece(const fs::path &directory, const Piece &folded)
 {
     std::string useless = folded.file;
-    if (fs::exists(directory / manifest_name)) {
+    if (path_exists(directory / manifest_name)) {
         Manifest manifest = Manifest::load(directory);
         Piece *place = find_piece(manifest, folded.identity);
         if (place != nullptr && place->file != folded.file) {

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
@@ -69,12 +70,19 @@ bool proves_damage(int code)
 /* Nothing, if the piece has the length that it must have. */
 std::optional<Error> problem_of(const Piece &piece, const fs::path &directory)
 {
-    std::error_code error;
-    const std::uint64_t bytes = fs::file_size(directory / piece.file, error);
+    struct stat status;
 
-    if (error) {
-        return Error(fmt::format("piece {}: {}", piece.file, error.message()), error.value());
+    if (::lstat((directory / piece.file).c_str(), &status) < 0) {
+        const int error = errno;
+        return Error(fmt::format("piece {}: {}", piece.file, std::strerror(error)), error);
     }
+    if (S_ISLNK(status.st_mode)) { /* its content may be as good as any */
+        return Error(fmt::format("piece {} is a link", piece.file), ELOOP);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return Error(fmt::format("piece {} is not a regular file", piece.file));
+    }
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
     if (bytes != piece.bytes) {
         return Error(fmt::format("piece {} has {} bytes, not {}", piece.file, bytes,
                                  piece.bytes));
@@ -251,6 +259,21 @@ Checkpoint resolve_path(const std::string &word)
     return checkpoint;
 }
 
+/* A link with the name of a checkpoint, or a directory of another user, is not ckpt's, and
+ * stays; what is behind it does, too. */
+bool is_own_directory(const fs::path &path)
+{
+    struct stat status;
+
+    if (::lstat(path.c_str(), &status) < 0) {
+        if (errno != ENOENT) {
+            fail_errno(errno, "cannot use directory {}", path.string());
+        }
+        return true; /* somebody has just removed it */
+    }
+    return S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
 /* Adds what a checkpoint was made on top of. */
 void need_bases(const Checkpoint &checkpoint, std::set<std::uint64_t> &needed)
 {
@@ -283,7 +306,7 @@ std::vector<Checkpoint> garbage_of(const std::vector<Checkpoint> &checkpoints,
         } else { /* who restarts from an older one is to be told why */
             is_garbage = committed > 0;
         }
-        if (is_garbage && !may_be_needed) {
+        if (is_garbage && !may_be_needed && is_own_directory(it->directory)) {
             garbage.push_back(*it);
         }
     }
@@ -542,11 +565,20 @@ std::vector<std::string> Store::remove(const std::string &job, std::uint64_t num
 
 std::vector<std::string> Store::foreign_directories() const
 {
-    std::vector<std::string> names = jobs();
-    std::erase_if(names, [this](const std::string &name) {
-        return numbers(name).empty() || is_job_directory(directory_ / name);
-    });
-    return names;
+    std::vector<std::string> foreign;
+    for (const std::string &job : jobs()) {
+        const bool is_ours = is_job_directory(directory_ / job);
+        const std::vector<std::uint64_t> all = numbers(job);
+        if (!is_ours && !all.empty()) {
+            foreign.push_back(job);
+        }
+        for (const std::uint64_t number : all) {
+            if (is_ours && !is_own_directory(directory_of(job, number))) {
+                foreign.push_back(job + "/" + checkpoint_directory_name(number));
+            }
+        }
+    }
+    return foreign;
 }
 
 Store::Garbage Store::garbage(std::size_t keep, const std::string &job,
@@ -589,7 +621,8 @@ void Store::discard(const std::string &job, std::uint64_t end,
 {
     std::vector<std::uint64_t> all = numbers(job);
     for (auto number = all.rbegin(); number != all.rend(); ++number) {
-        if (*number < end && !stay.contains(*number)) {
+        if (*number < end && !stay.contains(*number) &&
+            is_own_directory(directory_of(job, *number))) {
             remove(job, *number);
         }
     }

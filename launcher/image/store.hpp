@@ -105,14 +105,14 @@ class Store
     std::vector<std::string> remove(const Checkpoint &checkpoint) const;
     std::vector<std::string> remove(const std::string &job, std::uint64_t number) const;
 
-    /* Those that look like a job's, and that ckpt has not made. */
+    /* Those that look like a job's or a checkpoint's, and that ckpt has not made. */
     std::vector<std::string> foreign_directories() const;
 
     /* What can go if the `keep` (at least 1) newest committed checkpoints of
      * each job (of one job, if named) stay: older ones, damaged ones that are older
      * than a committed one, and incomplete ones nobody works on. Nothing that is older than
      * one that cannot be read, which may be made on top of it; nothing of a directory
-     * that ckpt has not made; nothing that is in use. */
+     * that ckpt has not made, nor a link; nothing that is in use. */
     struct Garbage {
         std::vector<Checkpoint> checkpoints;
         std::vector<Checkpoint> unreadable; /* with what is older they stay */

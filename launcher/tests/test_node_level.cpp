@@ -218,4 +218,13 @@ TEST_F(NodeLevelTest, RecordsOfThePastGo)
     EXPECT_TRUE(NodeRecord::numbers(scratch / "nowhere").empty());
 }
 
+TEST(NodeRecord, WhatCannotBeListedIsNotEmpty)
+{
+    ScratchDirectory scratch;
+
+    EXPECT_TRUE(NodeRecord::numbers(scratch.path()).empty());
+    std::filesystem::create_symlink("nodes", scratch / "nodes"); /* to itself */
+    EXPECT_THROW((void)NodeRecord::numbers(scratch.path()), Error);
+}
+
 } // namespace

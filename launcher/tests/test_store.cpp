@@ -12,16 +12,30 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 using namespace ckpt;
 using namespace ckpt::test;
 namespace fs = std::filesystem;
+
+/* The path of which a file server does not tell what it is; empty: none. */
+static std::string untold;
+
+extern "C" int stat(const char *path, struct stat *status) noexcept
+{
+    if (!untold.empty() && untold == path) {
+        errno = ESTALE;
+        return -1;
+    }
+    return ::fstatat(AT_FDCWD, path, status, 0);
+}
 
 namespace
 {
@@ -263,7 +277,7 @@ TEST_F(StoreTest, WhatCannotBeReadIsNotDamaged)
     EXPECT_EQ(found[1].state, Checkpoint::State::unreadable);
     EXPECT_EQ(found[2].state, Checkpoint::State::committed);
     EXPECT_EQ(found[3].state, Checkpoint::State::unreadable);
-    EXPECT_TRUE(contains(found[3].reason, "piece node-a.h5: Too many levels"));
+    EXPECT_TRUE(contains(found[3].reason, "piece node-a.h5 is a link"));
     EXPECT_TRUE(contains(error_resolving("a/4"), "a/4 cannot be read"));
     EXPECT_EQ(store_.newest_committed("a")->number, 3u);
 }
@@ -276,6 +290,37 @@ TEST_F(StoreTest, WhatIsOlderThanWhatCannotBeReadStays)
     make_unreadable(store_.directory_of("a", 2) / "manifest.json");
     EXPECT_EQ(store_.collect_garbage(1).size(), 2u); /* 3 and 4 */
     EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/1", "a/2", "a/5"}));
+}
+
+/* What opens it refuses it, so it is not committed; but what is behind it may be good. */
+TEST_F(StoreTest, APieceThatIsALinkIsNotDamaged)
+{
+    const fs::path piece = commit("a", 1) / "node-a.h5";
+    fs::rename(piece, scratch_ / "moved");
+    fs::create_symlink(scratch_ / "moved", piece);
+    EXPECT_EQ(store_.checkpoints("a").at(0).state, Checkpoint::State::unreadable);
+    EXPECT_EQ(store_.checkpoints("a").at(0).reason, "piece node-a.h5 is a link");
+    fs::remove(piece);
+    fs::create_directory(piece);
+    EXPECT_EQ(store_.checkpoints("a").at(0).state, Checkpoint::State::damaged);
+    EXPECT_EQ(store_.checkpoints("a").at(0).reason, "piece node-a.h5 is not a regular file");
+}
+
+/* A job with 7 checkpoints had none then: the next one had the number 1. */
+TEST_F(StoreTest, AJobThatCannotBeSeenIsNotMissing)
+{
+    commit("a", 7);
+    untold = store_.directory() / "a";
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.next_number("a"); }), "Stale"));
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.newest_committed("a"); }), "Stale"));
+    EXPECT_TRUE(contains(error_of([&] { (void)store_.resolve("a/7"); }), "Stale"));
+    EXPECT_EQ(store_.jobs(), std::vector<std::string>{"a"});
+    untold = store_.directory_of("a", 7);
+    EXPECT_EQ(store_.next_number("a"), 8u);
+    untold = store_.directory();
+    EXPECT_TRUE(contains(error_of([&] { Store again(store_.directory()); }), "Stale"));
+    untold.clear();
+    EXPECT_EQ(store_.next_number("a"), 8u);
 }
 
 TEST_F(StoreTest, WhatARestartReadsStays)
@@ -322,8 +367,24 @@ TEST_F(StoreTest, LinksAreNotFollowed)
 
     commit("a", 2);
     fs::create_symlink(elsewhere / "000007", store_.directory_of("a", 1));
-    EXPECT_TRUE(contains(error_of([&] { store_.collect_garbage(1); }), "Not a directory"));
+    EXPECT_TRUE(contains(error_of([&] { store_.remove("a", 1); }), "Not a directory"));
     EXPECT_TRUE(fs::exists(elsewhere / "000007/node-a.h5"));
+}
+
+/* A user's link with the number of a checkpoint that the job may reach one day. */
+TEST_F(StoreTest, ALinkDoesNotHoldWhatIsOlder)
+{
+    fs::create_directories(scratch_ / "elsewhere");
+    for (std::uint64_t number = 1; number <= 4; number++) {
+        commit("a", number);
+    }
+    fs::create_symlink(scratch_ / "elsewhere", store_.directory_of("a", 3000));
+    std::ofstream(scratch_ / "elsewhere/manifest.json") << "a user's";
+    EXPECT_EQ(store_.foreign_directories(), std::vector<std::string>{"a/003000"});
+    EXPECT_EQ(store_.collect_garbage(2).size(), 2u);
+    store_.discard("a", 4000, {4});
+    EXPECT_EQ(names_of("a"), (std::vector<std::string>{"a/4", "a/3000"}));
+    EXPECT_TRUE(fs::exists(scratch_ / "elsewhere/manifest.json"));
 }
 
 TEST_F(StoreTest, OnlyFilesWithNamesOfOursGo)

@@ -108,6 +108,22 @@ static int advance_to(const struct ckpt_directory_entry *entry, void *argument)
     return 0;
 }
 
+/* Room for the clock on the disk, whoever else has it mapped: a store into a file that has
+ * none, in a full file system, would end the program (SIGBUS). A byte behind the clock is in the
+ * same block. */
+static int take_room(int fd)
+{
+    long done;
+
+    do {
+        done = ckpt_sys_pwrite(fd, "", 1, sizeof(struct ckpt_journal_clock));
+    } while (done == -EINTR);
+    if (done == -EFBIG) {
+        ckpt_undo_take_size_signal();
+    }
+    return done == 1 ? 0 : done < 0 ? (int)done : -ENOSPC;
+}
+
 static int map_clock(void)
 {
     char path[CKPT_UNDO_PATH];
@@ -120,7 +136,7 @@ static int map_clock(void)
     if (fd < 0) {
         return fd;
     }
-    memory = ckpt_sys_ftruncate(fd, sizeof(struct ckpt_journal_clock));
+    memory = take_room(fd);
     if (memory == 0) {
         memory = ckpt_sys_mmap(NULL, sizeof(struct ckpt_journal_clock),
                                PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """store_crashes.py - commands that work on one directory at once and are killed at fault
-points and at random moments.
+points and at random moments, or whose calls on files fail by chance.
 
 After each round nothing runs any more. Then what was committed is there and whole, or a later
 checkpoint in its place; files of others are as they were; and at no time were there two
-copies of the job.
+copies of the job. Who ended by itself has said why. In a calm round nobody is killed, and the
+program, once it has begun, runs to the end of the round.
 """
 
+import contextlib
 import json
+import os
+import re
 import shutil
 import subprocess
 import threading
@@ -15,12 +19,15 @@ import time
 from collections import Counter
 
 from . import processes
+from .failing import FailingFiles
 from .lab import Lab
 from .settings import PATIENCE
 
 JOB = "job"
 PROGRAM = "ckpt-sleeper"  # a process of this name is a copy of the job
 KEEP = 3
+CHILD_KILLED = 128 + 9
+FOREIGN = 999999  # what has the name of that checkpoint is a link of the user's
 
 AGENT_FAULTS = [
     "image-during-capture", "image-before-rename", "image-after-rename",
@@ -31,27 +38,42 @@ AGENT_FAULTS = [
     "image-close-enospc", "flush-enospc", "trace-write-enospc",
 ]  # fmt: skip
 COMMAND_FAULTS = ["owner-before-rename", "text-file-before-rename", "remove-after-manifest"]
+CRASH = re.compile(r"nobody catches|ckptd: SIG|terminate called|Segmentation|Assertion")
+MESSAGE = re.compile(r"^ckpt(-restart|d)?: \S", re.MULTILINE)
 
 
 class Violation(AssertionError):
     """What must not be."""
 
 
+def copies_in(work):
+    """Process ids of the copies of the job that runs in a directory."""
+    found = []
+    for pid in processes.named(PROGRAM):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if os.path.samefile(f"/proc/{pid}/cwd", work):
+                found.append(pid)
+    return found
+
+
 class Copies(threading.Thread):
     """Looks all the time how many copies of the job are alive."""
 
-    def __init__(self):
+    def __init__(self, work):
         super().__init__(daemon=True)
+        self._work = work
         self._over = threading.Event()
         self.most = 0
         self.seen = []
+        self.first = None
 
     def _alive(self):
-        return [pid for pid in processes.named(PROGRAM) if processes.is_alive(pid)]
+        return [pid for pid in copies_in(self._work) if processes.is_alive(pid)]
 
     def run(self):
         while not self._over.wait(0.02):
             found = self._alive()
+            self.first = self.first or (found[0] if found else None)
             if len(found) > 1:  # one that is just dying is no copy
                 self._over.wait(0.2)
                 found = [pid for pid in self._alive() if pid in found]
@@ -74,38 +96,90 @@ class Copies(threading.Thread):
         return self.most
 
 
-class Crashes:
-    """One directory and its rounds."""
+class Started:
+    """A command, and what it says."""
 
-    def __init__(self, directory, chance, is_tiered):
+    def __init__(self, process, words, fault, said):
+        self.process = process
+        self.words = words
+        self.fault = fault
+        self.said = said
+
+    def text(self, ending):
+        """What it has said so far to "out" or "err"."""
+        return self.said.with_suffix(f".{ending}").read_text("utf-8", errors="replace")
+
+    def is_done(self):
+        """Whether it has ended by itself, and well."""
+        return self.process.returncode == 0
+
+    def problem(self, killed):
+        """What is wrong with how it ended by itself; killed: who were killed."""
+        code = self.process.returncode
+        said = self.text("out") + self.text("err")
+        was_killed = self.process.pid in killed or self.fault
+        if CRASH.search(said) or (code < 0 and not was_killed):
+            return f"{self.process.pid} {self.words} ended with {code}: {said}"
+        if code > 0 and not MESSAGE.search(said) and not (killed and code == CHILD_KILLED):
+            return f"{self.process.pid} {self.words} ended with {code} and did not say why: {said}"
+        return None
+
+
+class Crashes:
+    """One directory and its rounds. rate: how many of 10000 calls on its files fail at most."""
+
+    def __init__(self, directory, chance, is_tiered, rate):
         self.lab = Lab(directory)
         self.chance = chance
         self.counts = Counter()
         self.program = self.lab.work / PROGRAM
         shutil.copy("/usr/bin/sleep", self.program)
         self.lab.settings |= {
-            "CKPT_SNAPSHOT": "stop", "CKPT_FILES": "ignore", "CKPT_KEEP": str(KEEP),
+            "CKPT_SNAPSHOT": "stop", "CKPT_KEEP": str(KEEP),
             "CKPT_TIMEOUT": "10s", "TMPDIR": str(self.lab.directory),
         }  # fmt: skip
         self.foreign = {}
+        stores = [self.lab.store]
         if is_tiered:
-            slow = self.lab.directory / "slow"
-            self.lab.settings["CKPT_DIR"] = f"{self.lab.store},{slow}"
+            stores.append(self.lab.directory / "slow")
+            self.lab.settings["CKPT_DIR"] = ",".join(map(str, stores))
+        self.rate = rate
+        self.failing = FailingFiles(self.lab.directory / "failing", stores) if rate else None
         self.newest = 0
+        self.announced = 0
         self.running = []
+        self.started = 0
+        self.killed = set()
+        self.is_calm = False
+
+    def _with_failures(self, command):
+        """The command and its environment, with failing calls or without."""
+        if not self.rate or self.chance.random() < 0.2:
+            return command, {}
+        rate = max(1, int(self.rate * self.chance.choice([0.1, 0.3, 1])))
+        settings = self.failing.settings(self.chance.randrange(10**9), rate)
+        return self.failing.wrap(command), settings
 
     def _start(self, *words, fault=None):
-        more = {"CKPT_FAULT": fault} if fault else {}
-        process = subprocess.Popen(
-            [self.lab.ckpt_program, *words],
-            cwd=self.lab.work, env=self.lab.environment(**more), start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        self.running.append(process)
+        more = {"CKPT_FILES": self.chance.choice(["ignore", "rollback"])}
+        more |= {"CKPT_FAULT": fault} if fault else {}
+        command, failures = self._with_failures([self.lab.ckpt_program, *words])
+        self.started += 1
+        said = self.lab.directory / "said" / str(self.started)  # a restarted program has it, too
+        said.parent.mkdir(exist_ok=True)
+        with (
+            said.with_suffix(".out").open("wb") as out,
+            said.with_suffix(".err").open("wb") as err,
+        ):
+            process = subprocess.Popen(
+                command, cwd=self.lab.work, env=self.lab.environment(**more, **failures),
+                start_new_session=True, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            )  # fmt: skip
+        self.running.append(Started(process, words, fault, said))
         self.counts[words[0]] += 1
 
     def _fault(self, names):
-        if self.chance.random() < 0.4:
+        if self.is_calm or self.chance.random() < 0.4:
             return None
         return f"{self.chance.choice(names)}:{self.chance.randint(1, 4)}"
 
@@ -124,18 +198,47 @@ class Crashes:
             self._start("gc", "--keep", str(KEEP), fault=self._fault(COMMAND_FAULTS))
         elif kind == "restart":
             self._start("restart", JOB, fault=self._fault(COMMAND_FAULTS + AGENT_FAULTS))
+        elif kind == "checkpoint":
+            self._start("checkpoint", JOB, "--json")
         else:
-            self._start(kind, JOB, fault=None)
+            self._start(kind, JOB)
 
     def _all(self):
         ours = processes.started_with("CKPT_DIR", self.lab.environment()["CKPT_DIR"])
-        return [*ours, *processes.named(PROGRAM)]
+        return [*ours, *copies_in(self.lab.work)]
 
     def _kill_one(self):
         found = self._all()
         if found:
-            processes.kill(self.chance.choice(found))
+            pid = self.chance.choice(found)
+            processes.kill(pid)
+            self.killed.add(pid)
             self.counts["killed"] += 1
+
+    def _look_at_ended(self):
+        """At who ended by itself, and what was announced."""
+        for started in self.running:
+            if started.process.poll() is None:
+                continue
+            if problem := started.problem(self.killed):
+                raise Violation(problem)
+            self.counts["ended well" if started.is_done() else "ended with an error"] += 1
+            if started.words[0] == "checkpoint" and started.is_done():
+                number = int(json.loads(started.text("out"))["name"].split("/")[1])
+                self.announced = max(self.announced, number)
+
+    def _look_at_program(self, pid):
+        """Nobody was killed: it runs."""
+        if self.is_calm and pid is not None and not processes.is_alive(pid):
+            said = [(one.words, one.text("out") + one.text("err")) for one in self.running]
+            raise Violation(f"the program {pid} has ended: {said}")
+        self.counts["calm rounds with the program"] += self.is_calm and pid is not None
+
+    def _look_at_logs(self):
+        """Agents and restart programs have no words of their own."""
+        for path in [*self.lab.directory.glob("*/*/*.log")]:
+            if CRASH.search(path.read_text(encoding="utf-8", errors="replace")):
+                raise Violation(f"{path} tells of a crash")
 
     def _kill_all(self):
         deadline = time.monotonic() + PATIENCE
@@ -144,45 +247,53 @@ class Crashes:
                 raise Violation(f"processes do not go away: {found}")
             for pid in found:
                 processes.kill(pid)
-            for process in self.running:
-                process.poll()
+            for started in self.running:
+                started.process.poll()
             time.sleep(0.01)
-        for process in self.running:
-            process.wait(PATIENCE)
+        for started in self.running:
+            started.process.wait(PATIENCE)
         self.running = []
+        self.killed = set()
 
     def round(self):
-        """Some commands, some of which die; then the state of the directory."""
-        copies = Copies()
+        """Some commands, some of which die or fail; then the state of the directory."""
+        copies = Copies(self.lab.work)
+        self.is_calm = self.rate > 0 and self.chance.random() < 0.3
         copies.start()
         self._run_job()
         for _ in range(self.chance.randint(1, 4)):
             time.sleep(self.chance.uniform(0, 0.4))
             self._act()
-            if self.chance.random() < 0.3:
+            if not self.is_calm and self.chance.random() < 0.3:
                 self._kill_one()
         time.sleep(self.chance.uniform(0, 0.6))
+        self._look_at_ended()
+        self._look_at_program(copies.first)
         self._kill_all()
         if copies.end() > 1:
             raise Violation(f"copies of the job: {copies.seen}")
+        self._look_at_logs()
         self.check()
 
     def _committed(self):
         done = self.lab.ckpt("list", JOB, "--json")
         if done.returncode not in (0, 3):
             raise Violation(f"ckpt list: {done}")
-        return {
-            entry["number"]
-            for entry in json.loads(done.stdout or "[]")
-            if entry["state"] == "committed"
-        }
+        entries = json.loads(done.stdout or "[]")
+        for entry in entries:
+            is_ours = entry["number"] != FOREIGN
+            if is_ours and entry["state"] not in ("committed", "incomplete"):
+                raise Violation(f"{entry}")
+        return {entry["number"] for entry in entries if entry["state"] == "committed"}
 
     def check(self):
         """What was committed is whole; what is not ours is untouched."""
         numbers = self._committed()
         newest = max(numbers, default=0)
-        if newest < self.newest:
-            raise Violation(f"checkpoint {self.newest} is lost: {sorted(numbers)}")
+        if newest < max(self.newest, self.announced):
+            raise Violation(
+                f"checkpoint {max(self.newest, self.announced)} is lost: {sorted(numbers)}"
+            )
         self.newest = newest
         for number in sorted(numbers):
             done = self.lab.ckpt("verify", f"{JOB}/{number}")
@@ -208,13 +319,14 @@ class Crashes:
             if path.parent.is_dir():
                 self.foreign[path] = f"text of {path.name}"
                 path.write_text(self.foreign[path], encoding="utf-8")
-        (job / "999999").symlink_to(outside)
+        (job / str(FOREIGN)).symlink_to(outside)
         (self.lab.store / "elsewhere").symlink_to(outside)
 
 
-def run_crashes(directory, rounds, chance, is_tiered):
-    """The numbers of what was done. Throws Violation."""
-    crashes = Crashes(directory, chance, is_tiered)
+def run_crashes(directory, rounds, chance, is_tiered=False, rate=0):
+    """The numbers of what was done. rate: how many of 10000 calls on files of the directory
+    fail at most. Throws Violation."""
+    crashes = Crashes(directory, chance, is_tiered, rate)
     try:
         for number in range(rounds):
             try:
@@ -224,4 +336,5 @@ def run_crashes(directory, rounds, chance, is_tiered):
     finally:
         crashes._kill_all()  # pylint: disable=protected-access
     crashes.counts["newest"] = crashes.newest
+    crashes.counts["failed calls"] = crashes.failing.count() if rate else 0
     return crashes.counts
