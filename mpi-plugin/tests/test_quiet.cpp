@@ -92,13 +92,14 @@ class Traffic
         std::uint64_t delivered;
     };
 
+    /* Until many copies were made, and somebody has put directly. */
     void run()
     {
         std::vector<std::thread> origins;
         for (int origin = 0; origin < origins_count; origin++) {
             origins.emplace_back([this, origin] { put_until_stopped(origin); });
         }
-        while (copies < 100) {
+        while (copies < 100 || placed == 0) {
             copy();
             std::this_thread::yield();
         }
@@ -217,7 +218,6 @@ TEST_P(QuietTraffic, NoCopyHasWhatIsNotDelivered)
     Traffic traffic(GetParam());
     traffic.run();
     EXPECT_EQ(traffic.wrong, 0);
-    EXPECT_GT(traffic.placed, 0) << "nobody has put directly";
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, QuietTraffic, testing::Bool(),
