@@ -23,7 +23,7 @@ SIZES = {  # steps and size: for some seconds
     "barnes": (200, 500),
     "batches": (1500, 500),
     "hash_table": (300, 2000),
-    "open_epoch": (8, 4000),
+    "open_epoch": (16, 4000),  # tests end it when they have seen enough
     "shared_bytes": (3000, 3000),
     "shared_counter": (5000, 50),
     "stencil": (12000, 256),
