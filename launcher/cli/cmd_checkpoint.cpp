@@ -51,14 +51,7 @@ class CheckpointCommand : public Command
         request.command = "checkpoint";
         request.then = kill_ ? "kill" : "";
 
-        std::optional<control::Reply> reply;
-        {
-            ProgressLine line;
-            reply = ask_agent(job.socket, request, -1,
-                              [&](const control::Progress &progress) {
-                                  line.show(text(progress, line.seconds()));
-                              });
-        }
+        const std::optional<control::Reply> reply = ask(job, request);
         if (!reply) {
             stop_with(exit_not_found, "job {} has just ended",
                       job.status.job);
@@ -73,6 +66,31 @@ class CheckpointCommand : public Command
     }
 
   private:
+    /* Nothing if the job has ended. */
+    static std::optional<control::Reply> ask(const RunningJob &job,
+                                             const control::Request &request)
+    {
+        ProgressLine line;
+        try {
+            return ask_agent(job.socket, request, -1, [&](const control::Progress &progress) {
+                line.show(text(progress, line.seconds()));
+            });
+        } catch (const AgentDied &) {
+            if (!is_said_to_have_ended(job.status)) {
+                throw;
+            }
+            return std::nullopt;
+        }
+    }
+
+    /* An agent says that before it goes. One that was killed has left "running". */
+    static bool is_said_to_have_ended(const control::Status &status)
+    {
+        const auto state = Store(status.directory).job_state(status.job);
+
+        return state && state->state != "running";
+    }
+
     /* The agent may be out of reach, on the node of rank 0. */
     int run_through_pmix()
     {

@@ -337,6 +337,15 @@ TEST_F(Jobs, ADeathOfTheAgentIsAFailure)
     EXPECT_NE(outcome.err.find("died"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Jobs, AnAgentThatGoesWithItsJobHasNotDied)
+{
+    store_.write_job_state({"one", "ended", "h", 1, 1, "", 0});
+    auto one = agent(status("one", 100), "");
+    Outcome outcome = ckpt_says({"checkpoint"});
+    EXPECT_EQ(outcome.exit_code, exit_not_found);
+    EXPECT_NE(outcome.err.find("has just ended"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Jobs, NonsenseFromAnAgentIsAFailure)
 {
     auto one = agent(status("one", 100), "hello\n");
