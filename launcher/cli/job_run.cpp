@@ -19,6 +19,7 @@
 #include "agent/supervisor_file.hpp"
 #include "common/durations.hpp"
 #include "common/host.hpp"
+#include "common/processes.hpp"
 #include "image/image_key.hpp"
 #include "image/job_directory.hpp"
 #include "journal/concealed.hpp"
@@ -160,14 +161,34 @@ std::filesystem::path JobRun::supervisor_file() const
 /* checkpoint: that is about to be restarted; 0: none. */
 void JobRun::take_for(std::uint64_t checkpoint, JobOwnership::Take take)
 {
+    uses_ = checkpoint;
+    take_as("", take);
+}
+
+/* launcher: as in JobOwner. */
+void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
+{
     try {
         ownership_ = JobOwnership(options_.directories.lasting() / options_.job,
-                                  JobOwnership::As{token_, true, true, checkpoint}, take);
+                                  JobOwnership::As{token_, true, true, uses_, launcher}, take);
     } catch (const Error &error) {
         if (error.code() != EBUSY) {
             throw;
         }
         stop_with(exit_refused, "job {} is running already: {}", options_.job, error.what());
+    }
+}
+
+/* Before it begins: if we are killed now, and no agent has the job yet, it is not to be taken for
+ * lost. A directory that cannot be written to does not keep it from running. */
+void JobRun::own_launcher(pid_t launcher)
+{
+    try {
+        take_as(process_identity(launcher), JobOwnership::Take::ask);
+    } catch (const CommandError &) {
+        throw; /* the job is another's */
+    } catch (const Error &problem) {
+        fmt::print(stderr, "ckpt: {}\n", problem.what());
     }
 }
 
@@ -389,6 +410,7 @@ Ending JobRun::launch(const Invocation &invocation)
     options.tolerates_ended_ranks = tolerates_ended_ranks_;
     options.acts_for_launcher = acts_for_launcher_;
     options.started_socket = started_socket(options_.directories, options_.job);
+    options.launches = [this](pid_t launcher) { own_launcher(launcher); };
     options.ranks_have_come = [this] { input_->ranks_have_come(); };
     options.ends_unprotected = options_.ends_unprotected;
     options.warnings = batch_.warning_signals();

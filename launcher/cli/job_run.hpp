@@ -62,6 +62,8 @@ class JobRun
     Invocation restart_now(const Checkpoint &checkpoint);
     template <typename Function> auto patiently(const Function &function);
     void take_for(std::uint64_t checkpoint, JobOwnership::Take take);
+    void take_as(const std::string &launcher, JobOwnership::Take take);
+    void own_launcher(pid_t launcher);
     Environment supervision();
     std::filesystem::path supervisor_file() const;
 
@@ -111,6 +113,7 @@ class JobRun
     RestartPolicy policy_;
     const std::string token_ = make_owner_token();
     std::optional<JobOwnership> ownership_;
+    std::uint64_t uses_ = 0; /* checkpoint that the launch goes on from; 0: none */
     std::uint64_t incarnation_ = 0;
     std::uint64_t newest_ = 0; /* checkpoint when this command began */
     std::uint64_t before_ = 0; /* those up to this one are not its own */

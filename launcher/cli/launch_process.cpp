@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,20 @@ void tell_output(bool alone)
     }
 }
 
+/* Ends if the process that would open it has. */
+void wait_for_gate(int gate)
+{
+    char byte;
+    ssize_t got;
+
+    do {
+        got = read(gate, &byte, 1);
+    } while (got < 0 && errno == EINTR);
+    if (got != 1) {
+        _exit(127);
+    }
+}
+
 } // namespace
 
 void become(const Invocation &invocation)
@@ -92,23 +107,43 @@ void become(const Invocation &invocation)
     fail_errno(errno, "cannot start {}", program);
 }
 
-LauncherProcess::LauncherProcess(const Invocation &invocation, const sigset_t &mask)
-    : pid_(fork())
+LauncherProcess::LauncherProcess(const Invocation &invocation, const sigset_t &mask,
+                                 const std::function<void(pid_t)> &note)
 {
+    int gate[2];
+    if (pipe2(gate, O_CLOEXEC) < 0) {
+        fail_errno(errno, "cannot start {}", invocation.command.at(0));
+    }
+    Fd waits(gate[0]), opens(gate[1]);
+    pid_ = fork();
     if (pid_ < 0) {
         fail_errno(errno, "cannot start {}", invocation.command.at(0));
     }
     if (pid_ == 0) {
+        opens.reset();
+        wait_for_gate(waits.get());
         sigprocmask(SIG_SETMASK, &mask, nullptr);
         become_or_end(invocation);
     }
     process_ = open_pidfd(pid_);
     if (!process_) {
         const int error = errno;
-        kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
+        give_up();
         fail_errno(error, "cannot watch {}", invocation.command.at(0));
     }
+    try {
+        note(pid_);
+    } catch (...) {
+        give_up();
+        throw;
+    }
+    (void)write(opens.get(), "", 1); /* fails only if the process was killed */
+}
+
+void LauncherProcess::give_up() const
+{
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
 }
 
 std::optional<int> LauncherProcess::exit_code()

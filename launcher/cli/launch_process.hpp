@@ -7,6 +7,7 @@
 #include "cli/run_line.hpp"
 #include "common/fd.hpp"
 
+#include <functional>
 #include <optional>
 
 #include <signal.h>
@@ -22,9 +23,11 @@ namespace ckpt::cli
 class LauncherProcess
 {
   public:
-    /* mask: of signals, for the command. Throws Error if there can be no process; a command
-     * that cannot be started ends with 127. */
-    LauncherProcess(const Invocation &invocation, const sigset_t &mask);
+    /* mask: of signals, for the command. note: is told of the process before that becomes the
+     * command, which it does not if this process ends meanwhile. Throws Error if there can be no
+     * process, or what `note` throws; a command that cannot be started ends with 127. */
+    LauncherProcess(const Invocation &invocation, const sigset_t &mask,
+                    const std::function<void(pid_t)> &note);
 
     pid_t pid() const { return pid_; }
     /* Readable when it has ended. */
@@ -36,6 +39,8 @@ class LauncherProcess
     void signal(int number) const;
 
   private:
+    void give_up() const;
+
     pid_t pid_;
     Fd process_;
 };

@@ -524,7 +524,7 @@ Ending SupervisedLaunch::run(const Invocation &invocation)
             child_failed(child, status);
         });
     }
-    launcher_.emplace(command, signals_.mask_before());
+    launcher_.emplace(command, signals_.mask_before(), options_.launches);
     take_earlier_signals();
     if (children_) {
         children_->belong_to(launcher_->pid());

@@ -61,6 +61,7 @@ class SupervisedLaunch
         bool ends_unprotected = false; /* a job that cannot be saved for an interval */
         std::set<int> warnings; /* signals that announce the end */
         std::set<int> swaps;    /* signals that want the job swapped out */
+        std::function<void(pid_t)> launches;   /* the launcher, which has not begun yet */
         std::function<void()> ranks_have_come; /* once, if it is not empty */
         /* Why the job cannot migrate so; empty: it can. */
         std::function<std::string(const std::string &from, const std::string &to)> obstacle;

@@ -43,8 +43,9 @@ struct JobOwner {
     bool keeps_lock = false; /* until it ends */
     ProcessPlace runner;     /* the `ckpt run` that starts the job again; or empty */
     std::uint64_t uses = 0;  /* checkpoint that this launch goes on from; 0: none */
-    /* Of an agent: process_identity() of mpirun, or of a program without one. It lives on, and the
-     * job in it, when the agent is killed. It is where `place` is; empty: not known. */
+    /* Of an agent or of `ckpt run`: process_identity() of mpirun, or of a program without one. It
+     * lives on, and the job in it, when these are killed. It is where `place` is; empty: not
+     * known. */
     std::string launcher;
 
     std::string text() const; /* "process 17 on host-a" */

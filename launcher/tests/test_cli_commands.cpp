@@ -425,6 +425,19 @@ class Run : public RealImage
     }
 };
 
+/* Else `ckpt restart` would take the job of a `ckpt run` that is killed now for lost, and start
+ * a second copy. */
+TEST_F(Run, TheLauncherOwnsTheJobBeforeItBegins)
+{
+    write_launcher("cp ckpt/real/owner seen\necho $$ >pid");
+    EXPECT_EQ(run().exit_code, exit_done);
+    const auto seen = nlohmann::json::parse(std::ifstream(scratch_ / "seen"));
+    int pid = 0;
+    std::ifstream(scratch_ / "pid") >> pid;
+    EXPECT_GT(pid, 0);
+    EXPECT_EQ(std::atoll(seen.at("launcher").get<std::string>().c_str()), pid);
+}
+
 TEST_F(Run, PassesTheExitCodeOn)
 {
     write_launcher("exit 0");
