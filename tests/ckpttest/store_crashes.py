@@ -23,7 +23,7 @@ from .failing import FailingFiles
 from .lab import Lab
 from .settings import PATIENCE
 
-JOB = "job"
+JOB = f"job-{os.getpid()}"  # ckpt finds jobs of a name wherever they are
 PROGRAM = "ckpt-sleeper"  # a process of this name is a copy of the job
 KEEP = 3
 CHILD_KILLED = 128 + 9
