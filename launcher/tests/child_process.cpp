@@ -134,7 +134,9 @@ std::uint64_t Description::place(const void *data, std::size_t size)
 {
     require(next_ + size <= home_ + home_size, "home of the description");
     std::uint64_t address = next_;
-    std::memcpy(reinterpret_cast<void *>(address), data, size);
+    if (size != 0) { /* data may be null then */
+        std::memcpy(reinterpret_cast<void *>(address), data, size);
+    }
     next_ += (size + 15) / 16 * 16;
     return address;
 }
