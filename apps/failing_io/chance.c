@@ -155,20 +155,24 @@ int failing_name(enum kind kind, const char *what, int directory, const char *pa
     return 0;
 }
 
-int failing_file(enum kind kind, const char *what, int fd)
+/* Whether a call on that file is to fail; then its path. Leaves errno. */
+static int strikes_file(int fd, char path[PATH_MAX])
 {
     const int error_before = errno;
-    char path[PATH_MAX];
 
     if (!strikes()) {
         return 0;
     }
     path_of(fd, path);
-    if (is_below(path)) {
-        return fail(kind, what, path);
-    }
     errno = error_before;
-    return 0;
+    return is_below(path);
+}
+
+int failing_file(enum kind kind, const char *what, int fd)
+{
+    char path[PATH_MAX];
+
+    return strikes_file(fd, path) && fail(kind, what, path);
 }
 
 /* What goes around the page cache comes in whole blocks. */
@@ -184,17 +188,14 @@ int failing_transfer(enum kind kind, const char *what, int fd, size_t *size)
     const int error_before = errno;
     char path[PATH_MAX];
 
-    if (!strikes()) {
+    if (!strikes_file(fd, path)) {
         return 0;
     }
-    path_of(fd, path);
-    if (is_below(path)) {
-        if (failing_by_half()) {
-            return fail(kind, what, path);
-        }
-        *size = shorter(fd, *size);
-        log_failure(what, path, "short");
+    if (failing_by_half()) {
+        return fail(kind, what, path);
     }
+    *size = shorter(fd, *size);
+    log_failure(what, path, "short");
     errno = error_before;
     return 0;
 }

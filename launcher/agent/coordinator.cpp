@@ -270,7 +270,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
 }
 
-/* There is no obstacle, and the job's directories are open. */
+/* Requires that obstacle() is empty and that the store is open. */
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {

@@ -55,10 +55,9 @@ class Coordinator : public NodeEvents, private RankPages
         std::function<void(const Unprotected::News &news)> protection;
     };
 
-    /* Takes over the job: its directory, its job file. A directory that cannot
-     * be used is no reason to harm the job: requests fail, with the reason. Nor is
-     * one that does not answer: the job waits for it for a moment only, and is
-     * taken over when it does. */
+    /* Takes over the job: its directory, its job file. If the directory cannot be used,
+     * the job runs on, and requests fail with the reason. If its file system does not
+     * answer, ranks wait for a moment only, and the job is taken over when it does. */
     Coordinator(const Settings &settings, WorkerThread &worker,
                 const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
 

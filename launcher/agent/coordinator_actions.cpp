@@ -393,8 +393,8 @@ void Coordinator::perform(const action::Undo &)
     }
 }
 
-/* Who comes when the others have had their answer waits as long, too: perhaps the file system has
- * just begun to answer. */
+/* A request that comes after the others had their answer gets the same time to wait: the file
+ * system may have just begun to answer. */
 void Coordinator::wait_for_undo(Time since)
 {
     attempt_.undo_until = since + longest_undo;

@@ -151,7 +151,8 @@ void Coordinator::start_unopened()
     }
 }
 
-/* The program runs on all the same. Who waits is refused in time, or when it is in vain. */
+/* The program runs on meanwhile. A request is refused when its time is over, or as soon as an
+ * obstacle makes the checkpoint impossible. */
 void Coordinator::tick_opening(Time now)
 {
     if (!opening_.valid()) {

@@ -50,13 +50,13 @@ class JobOpener
     JobOpener(const Settings &settings, pid_t launcher);
 
     /* Takes the job, removes what an agent that died has left, writes job.json, and opens the
-     * log. Throws Error: then nobody has the job by our doing. */
+     * log. Throws Error; then this process does not own the job. */
     OpenedJob open(const std::string &name) const;
 
     /* Of a job that is open. Says in the log why there is none. */
     OpenedJournal open_journal(const std::string &job) const;
 
-    /* A directory that is no checkpoint, nor this node's part of one. */
+    /* Whether this unfinished directory holds no part of a checkpoint on nodes either. */
     bool is_leftover(const Checkpoint &checkpoint) const;
 
     /* Of a job that began earlier with these launches; ns since 1970. */

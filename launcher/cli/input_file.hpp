@@ -26,7 +26,7 @@ class InputFile
     void open(const std::filesystem::path &path);
     bool is_open() const { return static_cast<bool>(file_); }
 
-    /* At its end. Throws Error if there is no memory for it either. */
+    /* Adds bytes at the end. Throws Error if neither the file nor the memory has room for them. */
     void append(std::span<const char> bytes);
     /* Exactly these bytes. Throws Error. */
     void read(std::span<char> bytes, std::uint64_t offset) const;

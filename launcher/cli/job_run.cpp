@@ -157,7 +157,6 @@ std::filesystem::path JobRun::supervisor_file() const
     return options_.directories.lasting() / options_.job / "supervisor";
 }
 
-/* Launches of a job have numbers that grow, also over several `ckpt run`. */
 /* checkpoint: that is about to be restarted; 0: none. */
 void JobRun::take_for(std::uint64_t checkpoint, JobOwnership::Take take)
 {
@@ -179,8 +178,9 @@ void JobRun::take_as(const std::string &launcher, JobOwnership::Take take)
     }
 }
 
-/* Before it begins: if we are killed now, and no agent has the job yet, it is not to be taken for
- * lost. A directory that cannot be written to does not keep it from running. */
+/* The launcher has not begun yet. If we are killed before an agent has the job, the record names a
+ * process that lives, and nobody takes the job for lost. A directory that cannot be written to does
+ * not keep the launcher from running. */
 void JobRun::own_launcher(pid_t launcher)
 {
     try {
@@ -192,6 +192,7 @@ void JobRun::own_launcher(pid_t launcher)
     }
 }
 
+/* Launches of a job have numbers that grow, also over several `ckpt run`. */
 Environment JobRun::supervision()
 {
     using namespace std::chrono;
@@ -595,7 +596,7 @@ std::optional<Checkpoint> JobRun::look_for_checkpoint()
                              is_once_more ? Verification::full : Verification::quick);
     } catch (const Error &problem) {
         if (may_pass(problem.code())) {
-            throw; /* there may be one: the job does not begin anew */
+            throw; /* a checkpoint may be there, so the job must not begin anew */
         }
         return std::nullopt; /* all have been named */
     }

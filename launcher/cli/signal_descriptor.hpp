@@ -18,8 +18,8 @@ namespace ckpt::cli
 class SignalDescriptor
 {
   public:
-    /* Blocks the signals, for as long as this object lives; but for a SIGHUP that is ignored, as
-     * nohup has it. Throws Error. */
+    /* Blocks the signals, for as long as this object lives. A SIGHUP that nohup has set to be
+     * ignored stays ignored. Throws Error. */
     explicit SignalDescriptor(std::initializer_list<int> signals);
     ~SignalDescriptor();
     SignalDescriptor(const SignalDescriptor &) = delete;
