@@ -9,13 +9,12 @@
  * if the end of the input is not awaited (Open MPI 5.0 does not forward it). Prints a step line
  * with each line read, and an OK line with a checksum of all of it.
  */
-#include <mpi.h>
+#include "selfcheck.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-static long checksum;
+static long sum_of_lines;
 
 static void pause_us(long us)
 {
@@ -36,7 +35,7 @@ static long read_number(long expected)
         return -1;
     }
     for (ssize_t i = 0; i < length; i++) {
-        checksum = (checksum * 31 + line[i]) % 1000000007;
+        sum_of_lines = (sum_of_lines * 31 + line[i]) % 1000000007;
     }
     if (strtol(line, NULL, 10) != expected) {
         printf("BAD line %ld: %s\n", expected, line);
@@ -74,8 +73,9 @@ int main(int argc, char **argv)
         }
         pause_us(pause);
     }
+    wait_for_end_of_job();
     if (rank == 0) {
-        printf("%s %ld lines, checksum %ld\n", count == lines ? "OK" : "BAD", count, checksum);
+        printf("%s %ld lines, checksum %ld\n", count == lines ? "OK" : "BAD", count, sum_of_lines);
     }
     MPI_Finalize();
     return rank == 0 && count != lines;

@@ -9,6 +9,7 @@
 #define SELFCHECK_H
 
 #include "generator.h"
+#include "may_end.h"
 
 #include <mpi.h>
 
@@ -25,12 +26,35 @@
         }                                                                      \
     } while (0)
 
-/* The job's answer, from what each rank has found: printed by rank 0. */
+/* Whether the job may end: see may_end.h. Collective over MPI_COMM_WORLD. */
+static inline int job_may_end(void)
+{
+    int may = may_end();
+
+    MPI_Bcast(&may, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return may;
+}
+
+/* Returns when the job may end. Collective over MPI_COMM_WORLD. */
+static inline void wait_for_end_of_job(void)
+{
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        wait_to_end();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The job's answer, from what each rank has found: printed by rank 0 when the job
+ * may end. */
 static inline void print_answer(uint64_t sum)
 {
     uint64_t answer;
     int rank;
 
+    wait_for_end_of_job();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Reduce(&sum, &answer, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {

@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def lab(tmp_path):
     """A scratch place; whatever runs in it is killed at the end."""
-    place = Lab(tmp_path)
+    place = Lab(tmp_path, holds=True)
     yield place
     place.close()
 
@@ -93,7 +93,7 @@ def box(tmp_path):
 @pytest.fixture
 def lab5(tmp_path):
     """A scratch place in which mpirun is that of Open MPI 5.0."""
-    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    lab = Lab(tmp_path, mpirun=OPENMPI5.mpirun, holds=True, **OPENMPI5.settings())
     yield lab
     lab.close()
 

@@ -28,7 +28,7 @@ def expect(done, code, pattern):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """A killed job with two checkpoints; tests work on copies of its store."""
-    lab = Lab(tmp_path_factory.mktemp("saved"), CKPT_NAME="job")
+    lab = Lab(tmp_path_factory.mktemp("saved"), holds=True, CKPT_NAME="job")
     program = programs.ring(20000)
     try:
         job = lab.start(program)
@@ -36,6 +36,7 @@ def saved(tmp_path_factory):
             job.wait_for(program.progress)
             lab.checkpoint(job)
         job.kill()
+        job.let_end()  # restarted in a copy of the lab it is not held
         # Waits until the job is seen to have ended.
         assert lab.ckpt("restart", "--print").returncode == 0
     finally:
@@ -248,6 +249,7 @@ def test_before_init_and_after_finalize(lab):
     """Outside of MPI_Init and MPI_Finalize there is nothing to save yet."""
     gates = [lab.directory / "gate", lab.directory / "last gate"]
     job = lab.start(probes.outside_of_mpi(*gates))
+    job.let_end()
     for state, gate in zip(("before MPI_Init", "after MPI_Finalize"), gates):
         job.wait_for(state)
         done = lab.ckpt("checkpoint", job.pid)

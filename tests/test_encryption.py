@@ -219,7 +219,7 @@ def test_what_does_not_take_a_key(lab, key, options, message):
 def two_checkpoints(tmp_path_factory):
     """Two checkpoints of a job and one of another, made with one key: the lab, the key, and a
     copy of the store."""
-    lab = Lab(tmp_path_factory.mktemp("attacks"))
+    lab = Lab(tmp_path_factory.mktemp("attacks"), holds=True)
     key = make_key(lab.directory / "key")
     program = programs.memory(4, 1000000)
     for count in (2, 1):

@@ -25,7 +25,7 @@ def test_elk(tmp_path):
     program = programs.elk()
     plain = Lab(tmp_path / "plain", **SETTINGS)
     answer = plain.run_native(program).answer
-    lab = Lab(tmp_path / "saved", **SETTINGS)
+    lab = Lab(tmp_path / "saved", holds=True, **SETTINGS)
     try:
         first = lab.start(program)
         wait_for_lines(first, lab.work / "TOTENERGY.OUT", 3)

@@ -19,7 +19,7 @@ TIMEOUT = 3  # seconds of an attempt
 @pytest.fixture(name="served")
 def fixture_served(tmp_path):
     """A lab whose checkpoints are on a file server, and the server."""
-    place = Lab(tmp_path / "lab", CKPT_TIMEOUT=f"{TIMEOUT}s")
+    place = Lab(tmp_path / "lab", holds=True, CKPT_TIMEOUT=f"{TIMEOUT}s")
     with cluster.file_server(tmp_path / "served", place.store) as server:
         # Nothing can end a process that waits for it.
         rescue = threading.Timer(PATIENCE, server.go_on)

@@ -16,7 +16,7 @@ from ckpttest.lab import Lab
 @pytest.fixture(scope="module", params=["zstd", "lz4", "auto"])
 def image(request, tmp_path_factory):
     """The node file of one checkpoint."""
-    lab = Lab(tmp_path_factory.mktemp("image"), CKPT_CODEC=request.param)
+    lab = Lab(tmp_path_factory.mktemp("image"), holds=True, CKPT_CODEC=request.param)
     program = programs.memory(10, 100000)
     try:
         job = lab.start(program)

@@ -101,7 +101,7 @@ def test_restarted_job_restarts_again(lab, native):
 
 def test_two_jobs_at_once(tmp_path, native):
     """Two jobs of one user, saved, killed and restarted side by side."""
-    labs = [Lab(tmp_path / name) for name in ("a", "b")]
+    labs = [Lab(tmp_path / name, holds=True) for name in ("a", "b")]
     kinds = [programs.ring(20000), programs.traffic(3000)]
     try:
         first = [lab.start(kind) for lab, kind in zip(labs, kinds)]
@@ -123,7 +123,7 @@ def test_two_jobs_at_once(tmp_path, native):
 
 def test_two_jobs_in_one_store(tmp_path, native):
     """Two jobs with names of their own share a checkpoint directory."""
-    labs = [Lab(tmp_path / name, CKPT_NAME=name) for name in ("a", "b")]
+    labs = [Lab(tmp_path / name, holds=True, CKPT_NAME=name) for name in ("a", "b")]
     labs[1].store = labs[0].store
     kinds = [programs.ring(20000), programs.ring(24000)]
     try:

@@ -125,7 +125,7 @@ def test_openmpi4(lab, stop):
 @needs_5
 def test_second_opinion(tmp_path, stop):
     """The agent's log has what PMIx tells of a rank beside what it has seen itself."""
-    lab = NotifyingLab(tmp_path, mpirun=OPENMPI5.mpirun, **OPENMPI5.settings())
+    lab = NotifyingLab(tmp_path, mpirun=OPENMPI5.mpirun, holds=True, **OPENMPI5.settings())
     try:
         job = lab.start(programs.idle(stop))
         name = status_of(lab, job)["job"]

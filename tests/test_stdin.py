@@ -56,7 +56,7 @@ def fixture_place(request, tmp_path):
     mpi = request.param
     if not mpi.installed:
         pytest.skip(f"{mpi.name} is not installed (see setup)")
-    lab = mpi.lab(tmp_path, mpirun=mpi.mpirun, **mpi.settings())
+    lab = mpi.lab(tmp_path, mpirun=mpi.mpirun, holds=True, **mpi.settings())
     yield lab
     lab.close()
 

@@ -111,8 +111,12 @@ contains
     end subroutine report
 
     subroutine see_whether_over
-        is_over = .true.
-        if (rank == 0 .and. last_file /= ' ') inquire (file=last_file, exist=is_over)
+        if (last_file /= ' ') then
+            inquire (file=last_file, exist=is_over)
+        else
+            inquire (file='.may-not-end', exist=is_over) ! see apps/may_end.h
+            is_over = .not. is_over
+        end if
         call MPI_Bcast(is_over, 1, MPI_LOGICAL, 0, plate)
     end subroutine see_whether_over
 

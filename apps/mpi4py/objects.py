@@ -7,6 +7,7 @@ ranks only.
 """
 
 import hashlib
+import os
 import sys
 
 import numpy
@@ -101,6 +102,10 @@ def main():
         exchange_columns(comm, column_type, step)
         gather_objects(comm, step)
         comm.Barrier()  # keeps the wildcard receives of two steps apart
+    while comm.bcast(os.path.exists(".may-not-end")):  # see apps/may_end.h
+        if comm.rank == 0:
+            print("step", 10**9, flush=True)
+        pass_objects(comm, 0)
     answers = comm.gather(digest.hexdigest())
     if comm.rank == 0:
         assert len(set(answers)) == 1

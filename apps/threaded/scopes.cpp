@@ -9,6 +9,7 @@
  * without.
  */
 #include "ckpt.hpp"
+#include "may_end.h"
 
 #include <atomic>
 #include <chrono>
@@ -103,16 +104,16 @@ long run(long steps)
             device.restarts += answer == CKPT_RESTARTED ? 1 : 0;
         });
     long sum = 0;
-    for (long step = 1; step <= steps; step++) {
+    for (long step = 1; step <= steps || !may_end(); step++) {
         const auto restarts = write(kept, scratch, step);
         ckpt_safe_point();
         check(kept, scratch, step, restarts);
         std::this_thread::sleep_for(milliseconds(2));
-        sum = sum * 31 + step;
+        sum = step <= steps ? sum * 31 + step : sum;
         if (step % 20 == 0) {
             std::printf("step %ld\n", step);
         }
-        if (step % 150 == 0) {
+        if (step % 150 == 0 && step <= steps) {
             ask();
         }
         std::fflush(stdout);

@@ -2,6 +2,8 @@
 /* threaded.c - arguments, threads and output of the multithreaded programs. */
 #include "threaded.h"
 
+#include "may_end.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
@@ -115,6 +117,7 @@ void show_progress(void)
 
 void print_answer(uint64_t answer)
 {
+    wait_to_end();
     printf("OK %016" PRIx64 "\n", answer);
     fflush(stdout);
 }

@@ -52,6 +52,7 @@ void run_threads(int count, void (*work)(void *shared, int index, int count),
  */
 void show_progress(void);
 
+/* Prints it when the program may end: see may_end.h. */
 void print_answer(uint64_t answer);
 
 #endif

@@ -2,6 +2,8 @@
 """phases.py STEPS - module ckpt of ckpt.py: safe points, hooks, excluded memory, a region,
 a checkpoint that all ask for. Runs with ckpt and without."""
 
+import itertools
+import os
 import sys
 import time
 
@@ -30,6 +32,11 @@ class Device:
         self.restarts += answer == ckpt.RESTARTED
 
 
+def may_end(world):
+    """Whether the job may end: see apps/may_end.h."""
+    return world.bcast(not os.path.exists(".may-not-end"))
+
+
 def main():
     world = MPI.COMM_WORLD
     steps = int(sys.argv[1])
@@ -39,7 +46,9 @@ def main():
     ckpt.exclude(scratch)
     ckpt.only_at_safe_points()
     with ckpt.hooks(device.close, device.open):
-        for step in range(1, steps + 1):
+        for step in itertools.count(1):
+            if step > steps and may_end(world):
+                break
             before = ckpt.restarts()
             value = step % 255 + 1
             for i in range(0, SIZE, PAGE):

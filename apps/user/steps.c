@@ -215,10 +215,12 @@ int main(int argc, char **argv)
     if (has('g')) {
         wait_in_region(argc > 3 ? argv[3] : NULL);
     }
-    for (long step = 1; step <= steps; step++) {
+    for (long step = 1; step <= steps || !job_may_end(); step++) {
         do_step(step);
-        ask(step);
-        sum = sum * 31 + (uint64_t)step;
+        if (step <= steps) {
+            ask(step);
+            sum = sum * 31 + (uint64_t)step;
+        }
         if (rank == 0 && step % 20 == 0) {
             printf("step %ld\n", step);
             fflush(stdout);

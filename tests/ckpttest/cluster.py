@@ -280,11 +280,11 @@ class Cluster:
 
     # ---- Jobs ------------------------------------------------------------------------
 
-    def lab(self, directory, slots=1, head=False, names=None, **more):
+    def lab(self, directory, slots=1, head=False, names=None, holds=True, **more):
         """A lab whose commands run on the first node, or on the one without ranks, and
         whose jobs have so many ranks on each (of `names`), in order. more: settings of
         ckpt for the jobs."""
-        lab = ClusterLab(directory, **self.environment(), **more)
+        lab = ClusterLab(directory, holds=holds, **self.environment(), **more)
         lab.cluster = self
         lab.node = HEAD if head else self.names[0]
         lab.options = ["--host", ",".join(f"{name}:{slots}" for name in names or self.names)]

@@ -154,7 +154,7 @@ def _labs(directory, nodes, settings):
         return
     cluster = Cluster(directory / "cluster", nodes)
     try:
-        yield lambda place: cluster.lab(place, **settings), BETWEEN_NODES
+        yield lambda place: cluster.lab(place, holds=False, **settings), BETWEEN_NODES
     finally:
         cluster.close()
 

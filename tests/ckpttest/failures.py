@@ -133,7 +133,7 @@ class Run:
         self.program = program
         self.chance = chance
         self.box = Cluster(directory / "cluster", NODES)
-        self.lab = self.box.lab(directory / "lab", head=True)
+        self.lab = self.box.lab(directory / "lab", head=True, holds=False)
         self.injector = Injector(self.box, program, chance)
         self.spares = SPARES
         self.newest = 0  # checkpoint when it failed last

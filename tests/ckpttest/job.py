@@ -23,8 +23,10 @@ class JobError(AssertionError):
 class Job:
     """Starts a command; a thread collects its standard output and error."""
 
-    def __init__(self, command, directory, environment, stdin=subprocess.DEVNULL):
+    def __init__(self, command, directory, environment, stdin=subprocess.DEVNULL, holds=()):
+        """holds: files that go when the program may end."""
         self.command = [str(word) for word in command]
+        self._holds = holds
         self.lines = []
         self.times = []  # monotonic seconds, one for each line
         self.started = time.monotonic()
@@ -85,8 +87,14 @@ class Job:
         with self._news:
             return not self._news.wait_for(lambda: self._ended, seconds)
 
+    def let_end(self):
+        """The programs of this lab may end."""
+        for path in self._holds:
+            path.unlink(missing_ok=True)
+
     def finish(self, timeout=PATIENCE):
         """Waits for the end; the exit code (negative: killed by a signal)."""
+        self.let_end()
         with self._news:
             if not self._news.wait_for(lambda: self._ended, timeout):
                 raise JobError(self, f"still running after {timeout:g} s")

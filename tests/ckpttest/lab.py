@@ -11,6 +11,7 @@ from . import processes
 from .job import Job
 from .settings import INSTALL, MPIRUN, PATIENCE, TUNE, environment
 
+WAIT_FILE = ".may-not-end"  # in the working directory of the programs
 AGENT_PATIENCE = 10  # seconds for the agent of a killed job to end by itself
 POLL = 0.02  # seconds between two looks at what cannot be waited for
 
@@ -25,15 +26,21 @@ class Outcome:
 
 
 class Lab:
-    """A working directory, a checkpoint directory, and the jobs in them."""
+    """A working directory, a checkpoint directory, and the jobs in them.
+
+    With `holds` no program of apps/ ends before Job.finish(), succeed() or let_end() is
+    called, however slow the machine and the test are (apps/may_end.h).
+    """
 
     ckpt_program = INSTALL / "bin/ckpt"
 
-    def __init__(self, directory, mpirun=MPIRUN, **settings):
+    def __init__(self, directory, mpirun=MPIRUN, holds=False, **settings):
         self.directory = Path(directory)
         self.work = self.directory / "work"
         self.store = self.directory / "store"
         self.mpirun = mpirun
+        self.holds = holds
+        self._holds = set()  # the files by which programs are held
         self.settings = settings  # environment of everything started here
         self.jobs = []
         self.work.mkdir(parents=True, exist_ok=True)
@@ -68,8 +75,17 @@ class Lab:
         """The command as it is run here."""
         return command
 
+    def _hold(self):
+        """What is started now does not end before its test lets it."""
+        path = self.work / WAIT_FILE
+        path.touch()
+        self._holds.add(path)
+
     def _start(self, command, more, stdin=subprocess.DEVNULL):
-        job = Job(self.wrap(command), self.work, self.environment(**more), stdin)
+        if self.holds:
+            self._hold()
+        environment_of_job = self.environment(**more)
+        job = Job(self.wrap(command), self.work, environment_of_job, stdin, self._holds)
         self.jobs.append(job)
         return job
 

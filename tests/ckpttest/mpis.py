@@ -71,7 +71,7 @@ class Crossing:
 
     def __init__(self, directory, start, end):
         self.start, self.end = start, end
-        self.lab = start.lab(directory, mpirun=start.mpirun, **start.settings())
+        self.lab = start.lab(directory, mpirun=start.mpirun, holds=True, **start.settings())
 
     def _cross(self, job):
         """Saves the job, kills it and restarts it over the other MPI."""
