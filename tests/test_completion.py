@@ -2,10 +2,13 @@
 """Calls that complete requests (MPI 3.1, section 3.7.5), requests that are freed, and
 arguments that mean nothing."""
 
+import pytest
+
 from ckpttest.programs import Program
 from ckpttest.settings import APPS
 
 PROGRAM = Program("completion", [APPS / "completion"], 2, progress="")
+POLLED = Program("polled", [APPS / "polled", 50], 2)
 INSIGNIFICANT = [APPS / "insignificant"]
 
 
@@ -23,6 +26,20 @@ def test_with_checkpoints(lab):
     """Many of them."""
     lab.start(PROGRAM, CKPT_INTERVAL="50ms", CKPT_KEEP=1).succeed()
     assert lab.checkpoints()
+
+
+@pytest.mark.parametrize("protocol", ["sns", "cl", "ns"])
+def test_array_that_is_asked_after_again_and_again(lab, native, protocol):
+    """Its requests are others in each round, after a checkpoint and in a new MPI library."""
+    parts = [lab.start(POLLED, CKPT_PROTOCOL=protocol)]
+    for _ in range(2):
+        for _ in range(3):
+            parts[-1].wait_for(POLLED.progress)
+            lab.checkpoint(parts[-1])
+        parts[-1].kill()
+        parts.append(lab.restart())
+    parts[-1].succeed()
+    assert lab.answer(POLLED, *parts) == native(POLLED).answer
 
 
 def test_insignificant_arguments(lab):

@@ -346,6 +346,7 @@ static void take_back(MPI_Request request)
     CKPT_CALL(code, Cancel, (MPI_Request *)&request->handle.lower);
     CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag, &status);
     if (flag && code == MPI_SUCCESS && status._cancelled) {
+        ckpt_request_changes++;
         request->handle.lower = NULL;
         request->crossing = 0;
     } else if (flag || code != MPI_SUCCESS) {

@@ -26,6 +26,8 @@
 const MPI_Status ckpt_empty_status = {.MPI_SOURCE = MPI_ANY_SOURCE,
                                       .MPI_TAG = MPI_ANY_TAG};
 
+uint64_t ckpt_request_changes;
+
 static MPI_Request free_list;
 
 static int refill(void)
@@ -142,6 +144,7 @@ void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
     MPI_Comm comm = request->communicator;
 
     ckpt_uncovered_message();
+    ckpt_request_changes++;
     request->handle.lower = NULL;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE &&
         code == MPI_SUCCESS && ckpt_nonblocking_goes_on(request)) {
@@ -341,6 +344,7 @@ int ckpt_request_rebuild(MPI_Request request)
 {
     int code = MPI_SUCCESS;
 
+    ckpt_request_changes++;
     if (request->request_kind == CKPT_REQUEST_COLLECTIVE) {
         request->handle.lower = NULL; /* begun when the threads run again */
         request->withheld = 0;

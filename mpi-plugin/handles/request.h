@@ -78,6 +78,10 @@ struct ompi_request_t {
     };
 };
 
+/* How often a request of the lower half has gone: completed, taken back, or left behind
+ * with its lower half. Only requests that are then not in the lower half have changed. */
+extern uint64_t ckpt_request_changes;
+
 /* What completion calls say of a null or inactive request and of a send. */
 extern const MPI_Status ckpt_empty_status;
 

@@ -7,14 +7,25 @@
 #include "handles/request.h"
 #include "runtime/callback.h"
 #include "wrap/partitioned.h"
+#include "wrap/pending_set.h"
 #include "wrap/persistent.h"
 #include "wrap/wrapper.h"
 
 #include <stdlib.h>
 
+#define FEW   4   /* requests that are asked after one by one */
+#define BATCH 128 /* requests that the lower half is asked after at once */
+
 static inline int is_active(MPI_Request request)
 {
     return request != MPI_REQUEST_NULL && request->active;
+}
+
+/* In an array that is kept there is no address 0. */
+static inline int are_valid(int count, MPI_Request const requests[])
+{
+    return count <= 0 || (count > FEW && ckpt_pending_set_is(count, requests)) ||
+           ckpt_requests_valid(count, requests);
 }
 
 static void give_status(MPI_Status *to, const MPI_Status *from)
@@ -163,7 +174,7 @@ static void wait_batch(int count, MPI_Request requests[])
 
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Waitall");
     CKPT_REQUIRE(count >= 0, NULL, MPI_ERR_ARG, "MPI_Waitall");
     int result = MPI_SUCCESS;
@@ -192,9 +203,6 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     CKPT_RETURN(object, result, "MPI_Waitall");
 }
 CKPT_ALIAS(Waitall);
-
-#define FEW   4   /* requests that are asked after one by one */
-#define BATCH 128 /* requests that the lower half is asked after at once */
 
 /* Requests below, and whose they are. */
 struct batch {
@@ -291,8 +299,19 @@ static struct progress progress_many(int count, MPI_Request requests[])
 /* Several threads may wait for the same ones: then they are asked after one by one. */
 static struct progress progress_all(int count, MPI_Request requests[])
 {
-    return count <= FEW || ckpt_multiple ? progress_few(count, requests)
-                                         : progress_many(count, requests);
+    struct progress progress;
+
+    if (count <= FEW || ckpt_multiple) {
+        return progress_few(count, requests);
+    }
+    if (ckpt_pending_set_is(count, requests) && !ckpt_pending_set_test()) {
+        return (struct progress){ckpt_pending_set_active(), 0};
+    }
+    progress = progress_many(count, requests);
+    if (progress.complete == 0) {
+        ckpt_pending_set_note(count, requests);
+    }
+    return progress;
 }
 
 static int first_complete(int count, MPI_Request requests[])
@@ -331,7 +350,7 @@ static int wait_for_some(int count, MPI_Request requests[])
 int PMPI_Waitany(int count, MPI_Request requests[], int *index,
                  MPI_Status *status)
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Waitany");
     CKPT_REQUIRE(count >= 0 && index != NULL, NULL, MPI_ERR_ARG, "MPI_Waitany");
     int code = MPI_SUCCESS;
@@ -352,7 +371,7 @@ CKPT_ALIAS(Waitany);
 int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                  MPI_Status *status)
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Testany");
     CKPT_REQUIRE(count >= 0 && index != NULL && flag != NULL, NULL, MPI_ERR_ARG,
                  "MPI_Testany");
@@ -380,7 +399,7 @@ CKPT_ALIAS(Testany);
 int PMPI_Testall(int count, MPI_Request requests[], int *flag,
                  MPI_Status statuses[])
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Testall");
     CKPT_REQUIRE(count >= 0 && flag != NULL, NULL, MPI_ERR_ARG, "MPI_Testall");
     struct progress progress;
@@ -446,7 +465,7 @@ static int collect_some(int count, MPI_Request requests[], int *out_count,
 int PMPI_Waitsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Waitsome");
     CKPT_REQUIRE(count >= 0 && out_count != NULL && (indices != NULL || count == 0),
                  NULL, MPI_ERR_ARG, "MPI_Waitsome");
@@ -467,7 +486,7 @@ CKPT_ALIAS(Waitsome);
 int PMPI_Testsome(int count, MPI_Request requests[], int *out_count,
                   int indices[], MPI_Status statuses[])
 {
-    CKPT_REQUIRE(count == 0 || ckpt_requests_valid(count, requests), NULL,
+    CKPT_REQUIRE(are_valid(count, requests), NULL,
                  MPI_ERR_REQUEST, "MPI_Testsome");
     struct progress progress;
     int code = MPI_SUCCESS;
