@@ -12,7 +12,7 @@
  * A page that is as in the released image needs no capture. What is in the image has been
  * captured, and its interval closed: whoever acquires from this rank afterwards knows that
  * one, too, as vector times are read in the page of all ranks. (With times that come in
- * messages this would be wrong: `image_as_twin` in docs/independent-checkpoints.md.)
+ * messages this would be wrong.)
  */
 #ifndef CKPT_INDEPENDENT_CAPTURE_H
 #define CKPT_INDEPENDENT_CAPTURE_H
