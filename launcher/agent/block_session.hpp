@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_session.hpp - serves one node that reads files of this node: takes its requests, and sends
- * the blocks in order, as fast as that node takes them.
+ * block_session.hpp - serves one node that reads files of this node. It takes that node's requests,
+ * and sends the blocks in order, as fast as that node takes them.
  *
  * It keeps one block in memory, whatever the size of the requests.
  */

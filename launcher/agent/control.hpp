@@ -199,14 +199,15 @@ struct Status {
                                      they do not */
     Result last;            /* newest of this launch; number == 0: none yet */
     /* With a slow tier: numbers of the newest checkpoint that this launch has copied there and
-     * of the checkpoint that is being copied (0: none), and why the latest copy failed, or "". */
+     * of the checkpoint that is being copied (0: none). flush_error: why the latest copy failed,
+     * or "". */
     std::uint64_t flushed = 0;
     std::uint64_t flushing = 0;
     std::string flush_error;
     double flush_seconds = 0; /* duration of the newest copy */
-    /* How nodes protect each other's pieces, the newest checkpoint that survives the loss of
-     * nodes, the checkpoint that is being protected (0: none), and why the latest attempt
-     * failed, or "". */
+    /* How nodes protect each other's pieces. Numbers of the newest checkpoint that survives the
+     * loss of nodes, and of the one that is being protected (0: none). redundancy_error: why the
+     * latest attempt failed, or "". */
     std::string redundancy;
     std::uint64_t redundant = 0;
     std::uint64_t redundancy_under_way = 0;
@@ -278,8 +279,8 @@ void from_json(const nlohmann::json &json, Reply &reply);
 
 /*
  * Returns one line, with its newline. The decoders return false and set `error`
- * if the text is not JSON, is not an object, has members of a wrong type or has
- * another version.
+ * if the text is not a JSON object, has members of a wrong type or has another
+ * version.
  */
 std::string encode_line(const nlohmann::json &json);
 bool decode_request(std::string_view line, Request &request,

@@ -58,7 +58,7 @@ class Coordinator : public NodeEvents, private RankPages
 
     /* Takes over the job: its directory and its job file. If the directory cannot be used, the
      * job runs on, and requests fail with the reason. If the file system does not answer, the
-     * ranks wait only for a moment, and the coordinator takes the job over as soon as it
+     * ranks wait only for a moment. The coordinator then takes the job over as soon as it
      * answers. */
     Coordinator(const Settings &settings, WorkerThread &worker,
                 const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
@@ -158,8 +158,8 @@ class Coordinator : public NodeEvents, private RankPages
         FaultSummary faults;
         bool once_more = false; /* whether to try again if it fails */
         std::optional<Time> undo_until;  /* clients do not wait longer than this for the undo */
-        std::optional<Time> flush_until; /* ranks are stopped until then, for the copy to the
-                                            slow tier */
+        std::optional<Time> flush_until; /* latest end of the copy to the slow tier, for which
+                                            ranks are stopped */
         control::Result result;
         double cpu_before = 0; /* CPU seconds of this agent when the attempt began */
     };

@@ -394,8 +394,8 @@ void Coordinator::perform(const action::Undo &)
     }
 }
 
-/* A request that comes after the others have got their answers waits for the same time again:
- * the file system may just have begun to answer. */
+/* A request that comes after the others have got their answers waits for the same time again.
+ * The file system may just have begun to answer. */
 void Coordinator::wait_for_undo(Time since)
 {
     attempt_.undo_until = since + longest_undo;
@@ -572,9 +572,9 @@ void Coordinator::count_committed(const control::Result &result)
 }
 
 /*
- * Returns by how many seconds the latest checkpoint delays the program's end: the time that the
- * ranks were stopped, and the CPU time that the agent took from them afterwards. The page faults
- * that a copy of the process causes in the ranks are not included.
+ * Returns by how many seconds the latest checkpoint delays the program's end. This is the time that
+ * the ranks were stopped, and the CPU time that the agent took from them afterwards. The page
+ * faults that a copy of the process causes in the ranks are not included.
  */
 double Coordinator::cost_of_last() const
 {

@@ -75,7 +75,7 @@ void CoordinatorLink::unreachable()
 }
 
 /* Gives up all that was under way: without the coordinator, only this agent tells the ranks to
- * go on. Ranks whose cut is in doubt, as other ranks may have completed it, wait for the next
+ * go on. Ranks whose cut is in doubt, as other ranks may have been cut, wait for the next
  * coordinator. */
 void CoordinatorLink::lost()
 {

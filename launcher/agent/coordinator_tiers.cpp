@@ -98,8 +98,8 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
 }
 
 /* Orders the node that has written the piece to copy it, even if that node has no ranks any
- * more. If its agent is gone, any agent copies the piece that can see it. Returns the host, or
- * "". */
+ * more. If its agent is gone, this orders another agent, which may not see the piece; the copy
+ * then fails. Returns the host that copies, or "". */
 std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
     Node *node = agent_of(piece.host);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame_stream.hpp - a TCP connection between two agents: frames of the handshake until the other
- * side is authenticated, then JSON objects with numbers and tags (docs/protocol.md, section 9).
+ * frame_stream.hpp - a TCP connection between two agents (docs/protocol.md, section 9). It carries
+ * frames of the handshake until the other side is authenticated, then JSON objects with numbers and
+ * tags.
  *
  * An invalid frame ends the connection and is counted, before its text is parsed.
  */

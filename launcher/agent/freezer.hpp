@@ -29,8 +29,8 @@ class Freezer
      * that got it have answered, this calls `then` with the ranks and their copies. */
     void ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then);
 
-    /* A rank has sent FROZEN. connection: our end of the connection to the copy, which ends when
-     * the connection is closed and no answer is awaited. */
+    /* A rank has sent FROZEN. connection: our end of the connection to the copy. The copy ends
+     * when the connection is closed, which happens at once if no answer is awaited. */
     void answered(int rank, const ckpt_message &message, Fd connection);
 
     /* As in RankQuestion. */

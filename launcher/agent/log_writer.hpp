@@ -15,9 +15,9 @@ namespace ckpt
 {
 
 /* A thread writes the lines. A line is in the file when write() returns, as readers expect. If
- * the file system does not answer within `patience`, write() does not wait, neither for this
- * line nor for later ones until the file has caught up. Meanwhile `most_lines` lines are kept,
- * and the file gets the number of dropped lines. */
+ * the file system does not answer within `patience`, write() returns nevertheless. Later calls
+ * do not wait until the file has caught up. Meanwhile `most_lines` lines are kept, and the file
+ * gets the number of dropped lines. */
 class LogWriter
 {
   public:

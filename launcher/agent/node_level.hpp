@@ -64,8 +64,8 @@ class NodeLevel
 
     bool idle() const { return target_ == 0 && thread_.idle(); }
 
-    /* The newest checkpoint that survives the loss of nodes, the checkpoint that is being
-     * protected (0: none), and why the latest one does not survive (or ""). */
+    /* The newest checkpoint that survives the loss of nodes, and the checkpoint that is being
+     * protected (0: none). error(): why the latest one does not survive, or "". */
     std::uint64_t redundant() const { return redundant_; }
     std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }

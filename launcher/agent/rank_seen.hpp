@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_seen.hpp - events of a checkpoint that a rank has recorded: a copy of
- * its page's struct ckpt_history, and the messages of the sweep that its agent
- * has recorded.
+ * rank_seen.hpp - events of a checkpoint that a rank has recorded, as a copy of
+ * its page's struct ckpt_history. The messages of the sweep that its agent has
+ * recorded come with them.
  */
 #pragma once
 

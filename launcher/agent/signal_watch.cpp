@@ -68,7 +68,7 @@ std::string obstacle(const RankSession &session, std::uint64_t taken)
 }
 
 /* Signals the rank again if its handler has seen the signal but the rank has not read the
- * request: its thread may have begun to wait just after the handler. `taken`: as above. */
+ * request. The thread may have begun to wait just after the handler. `taken`: as above. */
 void remind(const RankSession &session, std::uint64_t taken)
 {
     if (session.page().signals_taken() != taken && session.has_unread()) {

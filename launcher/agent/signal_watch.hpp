@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_watch.hpp - detects ranks that do not get the request for a checkpoint: the thread that
- * has to answer blocks the checkpoint signal, or its program handles the signal.
+ * signal_watch.hpp - detects ranks that do not get the request for a checkpoint. Either the thread
+ * that has to answer blocks the checkpoint signal, or the program handles the signal.
  *
  * A rank learns of the request by the signal. If its thread does not take the signal, the rank
  * would stay silent until the checkpoint's time is over. If the rank has taken the signal but does

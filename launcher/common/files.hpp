@@ -74,8 +74,8 @@ std::vector<std::string> list_directories(const std::filesystem::path &path);
 /* Returns false only if the name certainly does not exist. */
 bool path_exists(const std::filesystem::path &path);
 
-/* Returns false if there is no accessible directory of this name. Throws Error if that cannot be
- * found out: a caller that believes a directory missing may start over although it has content. */
+/* Returns false if no accessible directory has this name. Throws Error if that cannot be found
+ * out: a caller that believes a directory missing may start over although it has content. */
 bool directory_exists(const std::filesystem::path &path);
 
 /* Throws Error of code EPERM if the effective user does not own the path. */

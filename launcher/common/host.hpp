@@ -13,8 +13,8 @@ namespace ckpt
 /* Returns the name as in job.json, node files and the list of members. */
 std::string host_name();
 
-/* Returns addresses in the order in which others should try them: the name, then numeric
- * addresses of the interfaces that are up, with the loopback interface last. */
+/* Returns addresses in the order in which others should try them. The name comes first, then
+ * numeric addresses of the interfaces that are up, with the loopback interface last. */
 std::vector<std::string> host_addresses();
 
 } // namespace ckpt

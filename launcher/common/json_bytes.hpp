@@ -3,7 +3,7 @@
  * json_bytes.hpp - JSON with strings of arbitrary bytes: file names, arguments, variables.
  *
  * JSON strings hold only text (RFC 8259). A byte that is not part of a UTF-8 character is written
- * as the private character U+10FF00 plus the byte's value, and is read back as that byte. If the
+ * as the private character U+10FF00 plus the byte's value. It is read back as that byte. If the
  * string itself contains such a private character, its bytes are written in the same way. All other
  * strings are written unchanged.
  */

@@ -22,8 +22,8 @@ namespace ckpt
 namespace
 {
 
-/* Stack of a thread where address space is scarce. No function of the launcher needs a tenth of
- * it. */
+/* Stack of a thread where address space is scarce. The launcher's functions need less than a
+ * tenth of it. */
 constexpr std::size_t small_stack = 1u << 20;
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();

@@ -11,17 +11,17 @@ namespace ckpt
 {
 
 /* Returns the bytes that can be used without swapping and within the limits of this process's
- * control groups (such as a batch system's limit of a job); 0 if the kernel does not say. A
- * group's page cache counts as used. */
+ * control groups. Such a limit may come from a batch system. Returns 0 if the kernel does not
+ * say. A group's page cache counts as used. */
 std::uint64_t available_memory();
 
 /* Returns the same for a system with these directories as /proc and /sys/fs/cgroup. */
 std::uint64_t available_memory(const std::filesystem::path &proc,
                                const std::filesystem::path &groups);
 
-/* If the address space is limited (RLIMIT_AS), as it may be for the program beside which this
- * one runs, makes new threads take little of it. Call at the start of a program, before it
- * starts threads. */
+/* Limits the address space that new threads reserve, if the process's address space is limited
+ * (RLIMIT_AS). Such a limit may come from the program beside which this one runs. Call at the
+ * start of a program, before it starts threads. */
 void spare_address_space();
 
 } // namespace ckpt

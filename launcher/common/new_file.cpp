@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* Data is handed to the disk in parts of this size, so that sync() never has much left to write. */
+/* Data is handed to the disk in parts of this size, so that little is left for sync(). */
 constexpr std::uint64_t writeback_part = 8u << 20;
 
 /* Whether the file has no other name, and this user's owner and mode. */

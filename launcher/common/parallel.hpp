@@ -14,10 +14,10 @@ namespace ckpt
 unsigned online_cpus();
 
 /*
- * Calls work(i) once for each i in [0, count), in ascending order, on at most
- * `threads` threads. Uses fewer threads if the system cannot create more. If a
- * call throws, no further calls start, and this function throws one of the
- * exceptions.
+ * Calls work(i) once for each i in [0, count), on at most `threads` threads.
+ * The calls start in ascending order. Uses fewer threads if the system cannot
+ * create more. If a call throws, no further calls start, and this function
+ * throws one of the exceptions.
  */
 void parallel_for(std::size_t count, unsigned threads,
                   const std::function<void(std::size_t)> &work);

@@ -11,7 +11,7 @@
 namespace ckpt
 {
 
-/* Returns a name beside `path` that no other writer uses, on any host: two agents of one job, or
+/* Returns a name beside `path` that no other writer uses, on any host. Two agents of one job, or
  * two commands, may write the same file. Throws Error if the kernel has no random numbers. */
 std::filesystem::path temporary_name(const std::filesystem::path &path);
 

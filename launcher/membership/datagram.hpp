@@ -115,7 +115,7 @@ static_assert(sizeof(DatagramHeader) + sizeof(Promise) + sizeof(View) +
 std::vector<std::byte> encode(DatagramHeader header, const Message &message,
                               const MessageKey &key);
 
-/* Returns the header of bytes that may be a datagram of this version: they are long enough for a
+/* Returns the header of bytes that may be a datagram of this version. They are long enough for a
  * header and a tag, and have the length in the header. Nothing is authenticated. */
 std::optional<DatagramHeader> decode_header(std::span<const std::byte> datagram);
 /* Whether the sender of a datagram with a valid header has the key. */

@@ -39,10 +39,10 @@ class Protocol
     };
 
     /*
-     * Normal context, like all functions here. A member in its first life is in view 1 at once,
-     * together with all `members` members in their first life; it gets an Install of that view. A
-     * member in a later life asks to be admitted. Throws Error if there are more than most_members,
-     * if `self` is not below `members`, or if the options cannot work.
+     * Normal context, like all functions here. A member in its first life is in view 1 at once, and
+     * gets an Install of that view. View 1 has all `members` members in their first life. A member
+     * in a later life asks to be admitted. Throws Error if there are more than most_members, if
+     * `self` is not below `members`, or if the options cannot work.
      */
     Protocol(MemberId self, Life life, std::size_t members, Options options, Time now);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_service.hpp - a process's part in the membership of its job: the state machine, driven
- * by a UDP socket and an alarm on an event loop (docs/membership.md, section 8).
+ * membership_service.hpp - a process's part in the membership of its job (docs/membership.md,
+ * section 8). A UDP socket and an alarm on an event loop drive the state machine.
  */
 #pragma once
 

@@ -42,7 +42,7 @@ bool CutProtocol::any_synchronous() const
 }
 
 /* Whether a restart can enter the collective again that the rank is inside. That is impossible
- * if ranks run on after their cuts and any rank uses synchronous sends: a rank inside cannot be
+ * if ranks run on after their cuts and any rank uses synchronous sends. A rank inside cannot be
  * asked about these, and a sender may need the answer before it enters. */
 bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 {
@@ -53,10 +53,10 @@ bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 }
 
 /*
- * All members must leave a collective before the cut if a rank has left it for
- * good, or if a rank is inside and cannot enter it again after a restart. A
- * restart begins later nonblocking collectives again. Targets never decrease: a
- * member may have freed the communicator meanwhile.
+ * All members must leave a collective before the cut in two cases: a rank has
+ * left it for good, or a rank is inside and cannot enter it again after a
+ * restart. A restart begins later nonblocking collectives again. Targets never
+ * decrease: a member may have freed the communicator meanwhile.
  */
 void CutProtocol::raise_targets(const Clocks &clocks)
 {
@@ -270,22 +270,22 @@ void CutProtocol::ask_where(Time now)
 }
 
 /*
- * Targets may require the impossible: rank A has to reach a collective, and for that needs a
- * message which rank B sends only after a collective beyond B's own target. Then all ranks are at a
- * gate, inside, or waiting. So this opens the gates by one collective, which also raises the target
- * for the other members.
+ * Targets may require the impossible. Rank A has to reach a collective, and for that needs a
+ * message from rank B. B sends it only after a collective beyond B's own target. Then all ranks are
+ * at a gate, inside, or waiting. So this opens the gates by one collective, which also raises the
+ * target for the other members.
  *
  * A gate stays shut if any member of its communicator is still below the target. In a correct
- * program no rank needs the call behind such a gate to proceed, because the call might have had to
- * wait for that member (MPI 4.1, section 6.14). So each round brings the lagging ranks nearer to
- * their targets without raising these. As only finitely many steps precede a collective, the rounds
- * end. A wait for a message that would have ended without help looks the same. The patience makes
- * that rare, and a needless round costs one collective. After the long patience, this also helps a
+ * program no rank needs the call behind such a gate to proceed. The call might have had to wait for
+ * that member (MPI 4.1, section 6.14). So each round brings the lagging ranks nearer to their
+ * targets without raising these. As only finitely many steps precede a collective, the rounds end.
+ * A wait for a message that would have ended without help looks the same. The patience makes that
+ * rare, and a needless round costs one collective. After the long patience, this also helps a
  * program that relies on collectives not to synchronise.
  *
  * A rank that seems to compute may wait outside MPI, for example for memory that it shares with a
- * rank at a gate. So after the long patience the gates are opened for that as well. Ranks that do
- * compute lose nothing by it.
+ * rank at a gate. So after the long patience the gates are opened for that as well. This does not
+ * harm ranks that do compute.
  */
 void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {

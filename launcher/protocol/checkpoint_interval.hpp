@@ -20,8 +20,8 @@ struct JobHistory {
 };
 
 /*
- * Returns the mean time between failures, in seconds. It treats the history as one observation that
- * began with an assumed day of run time and no failure.
+ * Returns the mean time between failures, in seconds. It adds to the history an assumed run of one
+ * day that ended in a failure.
  */
 double observed_mtbf(const JobHistory &history);
 

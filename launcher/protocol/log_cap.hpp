@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_cap.hpp - decides when all ranks are saved to limit the logs: some ranks take no independent
- * checkpoint although logs of other ranks are full of data for their replay (Sultan 2004, section
- * 4.5; docs/windows.md, section 4). Without I/O, like cut_protocol.hpp.
+ * log_cap.hpp - decides when all ranks are saved to limit the logs (Sultan 2004, section 4.5;
+ * docs/windows.md, section 4). The reason is that some ranks take no independent checkpoint
+ * although logs of other ranks are full of data for their replay. Without I/O, like
+ * cut_protocol.hpp.
  */
 #pragma once
 

@@ -21,8 +21,8 @@
 namespace ckpt
 {
 
-/* From a place to its neighbour in a dimension. For each rank beyond the
- * neighbour, it has the number of messages to that rank from all ranks that
+/* From a place to its neighbour in a dimension. It has a number of messages
+ * for each rank beyond the neighbour. It counts those from all ranks that
  * the sender knows about and the receiver does not. Ranks are numbered as in
  * SweepRanks. */
 struct SweepMessage {

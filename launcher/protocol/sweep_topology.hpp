@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sweep_topology.hpp - the virtual network over which the counts of a
- * checkpoint are swept: a mesh for any number of nodes, with one side (radix)
- * per dimension. With all sides 2 it is a hypercube; with d sides of k it is a
- * k-ary d-cube (Plank 1993, section 2.6.2).
+ * checkpoint are swept. It is a mesh for any number of nodes, with one side
+ * (radix) per dimension. With all sides 2 it is a hypercube; with d sides of k
+ * it is a k-ary d-cube (Plank 1993, section 2.6.2).
  */
 #pragma once
 
@@ -45,8 +45,8 @@ class SweepTopology
     SweepTopology(Node nodes, std::vector<std::uint32_t> sides);
     static SweepTopology hypercube(Node nodes);
     /* Makes a mesh with at most `dimensions` sides, which differ as little
-     * as `nodes` allows: first the longest side is minimal, then the number
-     * of places. */
+     * as `nodes` allows. The longest side is minimal, and then the number of
+     * places. */
     static SweepTopology cube(Node nodes, unsigned dimensions);
 
     Node nodes() const { return nodes_; }

@@ -241,9 +241,9 @@ void CutProtocol::write(Time now)
 /*
  * A rank goes on as soon as its own memory is copied, while others still wait.
  * This is safe: at the cut all channels are empty and no transfer has begun.
- * The lower half of a running rank can reach a waiting rank's application
- * memory only after that rank's lower half has matched a message, and that
- * lower half does not run. Messages of the running rank stay in its own or the
+ * The lower half of a running rank reaches a waiting rank's application memory
+ * only after the waiting rank's lower half has matched a message. That lower
+ * half does not run. Messages of the running rank stay in its own or the
  * network's buffers, which belong to no image. Ranks that store into each
  * other's memory are different: these wait for each other.
  */

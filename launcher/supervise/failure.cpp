@@ -19,9 +19,9 @@ namespace
 
 constexpr int signal_code = 128; /* added by a shell for a process that a signal has killed */
 
-/* Whether a signal usually comes from outside: from the kernel when memory runs out, from a
- * batch system, or after a memory error of the hardware. A program's own errors rarely cause
- * these signals. */
+/* Whether a signal usually comes from outside: from the kernel when memory runs out or the
+ * hardware has a memory error, or from a batch system. A program's own errors rarely cause these
+ * signals. */
 bool is_sent(int signal)
 {
     return signal == SIGKILL || signal == SIGTERM || signal == SIGBUS;

@@ -26,9 +26,9 @@ struct Failure {
     std::optional<int> status; /* of the rank, as from wait(2), if known */
     int exit_code = 0;         /* of the launcher */
     bool is_finished = false;  /* the rank had called MPI_Finalize */
-    /* Number of the checkpoint that has the other ranks as they were when this rank ended (0:
-     * none), the interval that the rank had reached, and, with protocol independent, why there
-     * is none. */
+    /* salvaged: number of the checkpoint that has the other ranks as they were when this rank
+     * ended; 0: none. interval: reached by the rank. why_not_salvaged: with protocol
+     * independent, why there is no such checkpoint. */
     std::uint64_t salvaged = 0;
     std::uint64_t interval = 0;
     std::string why_not_salvaged;

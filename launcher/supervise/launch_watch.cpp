@@ -182,8 +182,8 @@ bool LaunchWatch::has_ranks(const std::string &host) const
     });
 }
 
-/* A node has no agent if its ranks are all stopped, if they hang where no agent can reach them,
- * or if the node is lost. In the last case, a membership would report it, if there is one. */
+/* A node has no agent if its ranks are all stopped, or hang where no agent can reach them, or if
+ * the node is lost. In the last case, a membership would report it, if there is one. */
 void LaunchWatch::look_at_unserved(Time now)
 {
     for (const auto &[host, since] : unserved_) {

@@ -244,9 +244,9 @@ void Supervisor::begin_membership()
     proof_.start(time_for_proof);
 }
 
-/* Ends the membership; the next one has a new key. In a job with one agent this is necessary
- * when that agent is replaced: this process alone has no majority to admit the successor, and no
- * other member can disagree. */
+/* Ends the membership; the next one has a new key. A job with one agent needs this when that
+ * agent is replaced. This process alone has no majority to admit the successor, and no other
+ * member can disagree. */
 void Supervisor::end_membership()
 {
     service_.reset();
