@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * accept_watch.cpp - watches a socket that listens.
+ * accept_watch.cpp - watches a listening socket.
  */
 #include "agent/accept_watch.hpp"
 

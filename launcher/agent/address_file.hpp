@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * address_file.hpp - keeps an agent's address and key, so that one that takes the place
- * of an agent that has died is found where that was: the ranks still say so.
+ * address_file.hpp - keeps an agent's address and key on disk. If the agent dies, its successor
+ * listens at the same address, which the ranks still hold.
  */
 #pragma once
 
@@ -15,16 +15,16 @@ namespace ckpt
 class AddressFile
 {
   public:
-    /* In a directory that only we can change. */
+    /* path: in a directory that only this user can change. */
     explicit AddressFile(std::filesystem::path path);
-    ~AddressFile(); /* removes it */
+    ~AddressFile(); /* removes the file */
     AddressFile(const AddressFile &) = delete;
     AddressFile &operator=(const AddressFile &) = delete;
 
-    /* What it has; a new one if it is not there. Throws Error, also for a file of
-     * another user, or that others can read. */
+    /* Returns the address in the file, or a new one if the file is missing. Throws Error, also if
+     * another user owns the file or can read it. */
     PeerAddress address() const;
-    /* Readable for this user only. Throws Error. */
+    /* Writes the file, readable for this user only. Throws Error. */
     void keep(const PeerAddress &address) const;
 
   private:

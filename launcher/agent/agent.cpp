@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.cpp - the node agent: sockets, ranks, and who coordinates.
+ * agent.cpp - the node agent: its sockets, its ranks, and which agent
+ * coordinates.
  */
 #include "agent/agent.hpp"
 
@@ -28,12 +29,11 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* Nobody has come: whoever started us has died meanwhile. */
+/* If no rank connects in this time, the process that started the agent has died. */
 constexpr auto longest_wait_for_ranks = std::chrono::seconds(60);
-/* To what the last client reads, and to what another node is told. */
+/* How long the agent waits, at its end, for clients and other nodes to read its output. */
 constexpr auto longest_farewell = std::chrono::seconds(10);
-/* Requests of `ckpt run` have numbers from here on, those of other commands do not get so
- * far. */
+/* Requests of `ckpt run` have numbers from here on. Other commands never reach such numbers. */
 constexpr ClientId first_of_supervisor = ClientId(1) << 63;
 
 int number_from_environment(const char *name)
@@ -106,7 +106,7 @@ Agent::Agent(const Settings &settings)
     control_listener_ = std::make_unique<Listener>(
         loop_, run_file(settings_, ".ctl"), SOCK_STREAM, refusals_,
         [this](Fd socket) { control_.accept(std::move(socket)); });
-    /* Last: who finds this one finds all. */
+    /* Last: a rank that finds this socket finds everything else ready. */
     rank_listener_ = std::make_unique<Listener>(
         loop_, run_file(settings_, ".sock"), SOCK_SEQPACKET, refusals_,
         [this](Fd socket) { local_.accept(std::move(socket)); });
@@ -114,7 +114,7 @@ Agent::Agent(const Settings &settings)
 
 Agent::~Agent()
 {
-    worker_.stop(); /* their work refers to everything else */
+    worker_.stop(); /* the work of both threads refers to all other members */
     caller_.stop();
 }
 
@@ -129,7 +129,7 @@ bool Agent::spans_nodes(const RankSession &rank) const
         return false;
     }
     for (const char *name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-        /* mpirun's own daemons may be tasks of srun, of another number. */
+        /* mpirun's own daemons may be tasks of srun, and their number differs. */
         if (const int local = number_from_environment(name); local != 0) {
             return local != rank.rank_count();
         }
@@ -137,7 +137,7 @@ bool Agent::spans_nodes(const RankSession &rank) const
     return number_from_environment("SLURM_STEP_NUM_NODES") != 1;
 }
 
-/* The text of a rank's WELCOME. The first rank decides whether there is TCP. */
+/* Returns the text of a rank's WELCOME. The first rank decides whether the agent listens on TCP. */
 std::string Agent::welcome(const RankSession &rank)
 {
     if (!address_.empty()) {
@@ -148,7 +148,7 @@ std::string Agent::welcome(const RankSession &rank)
         rank.pid(), settings_.launch_namespace.starts_with(CKPT_LAUNCH_ALONE));
     address_ = "local " + settings_.host;
     if (!spans_nodes(rank)) {
-        coordinate(); /* who else */
+        coordinate(); /* the only agent coordinates */
         return address_;
     }
     try {
@@ -173,7 +173,7 @@ void Agent::listen_to_peers()
     local_.set_address(peers_->address().place());
 }
 
-/* A rank of ours tells which agent coordinates. */
+/* A rank of this node tells which agent coordinates. */
 void Agent::joined(const std::string &address)
 {
     if (address == address_) {
@@ -186,7 +186,7 @@ void Agent::joined(const std::string &address)
                      address.substr(0, address.find(' ')));
     } else if (!coordinator_ && !link_) {
         if (peers_) {
-            peers_->use_key(peer->key); /* which is the job's */
+            peers_->use_key(peer->key); /* the job's key */
         }
         local_.set_job_key(peer->key);
         link_ = std::make_unique<CoordinatorLink>(
@@ -230,9 +230,9 @@ void Agent::add_peer(std::unique_ptr<FrameStream> stream,
     if (purpose == "neighbour") {
         local_.add_neighbour(std::move(stream));
     } else if (purpose == "agent") {
-        coordinate(); /* it has been told that this is the one */
+        coordinate(); /* the caller was told that this agent coordinates */
         add_remote(std::move(stream), host);
-    } /* else of a newer version; closed */
+    } /* else: from a newer version; the connection is closed */
 }
 
 void Agent::add_remote(std::unique_ptr<FrameStream> stream,
@@ -262,7 +262,7 @@ void Agent::supervise()
         if (order.at("type") == "request") {
             request(first_of_supervisor + order.at("number").get<ClientId>(),
                     order.at("request").get<control::Request>());
-        } /* else of a newer version */
+        } /* else: from a newer version */
     };
     hooks.over = [this](const std::string &) { local_.kill(); };
     supervisor_ = std::make_unique<SupervisorLink>(loop_, caller_, local_, settings_,
@@ -282,7 +282,7 @@ void Agent::answer(ClientId client, const control::Reply &reply)
 
 /* ---- Commands ------------------------------------------------------------------ */
 
-/* What the launcher tells through rank 0. False if it is something else. */
+/* Takes a message that the launcher sends through rank 0. Returns false for any other request. */
 bool Agent::note(const control::Request &request)
 {
     if (!coordinator_) {
@@ -381,7 +381,7 @@ void Agent::salvage(const SalvageNews &news)
     }
 }
 
-/* By us, and by those that have told us. */
+/* Sums the refusals of this agent and those that other agents have reported. */
 Refusals::Counts Agent::refused() const
 {
     Refusals::Counts sum = refusals_.counts();
@@ -403,7 +403,7 @@ void Agent::tell_metrics(Time now)
 
 /* ---- Life ------------------------------------------------------------------------ */
 
-/* A launch that a user, a batch system or `ckpt run` itself ends has not failed. */
+/* If a user, a batch system or `ckpt run` itself ends a launch, the launch has not failed. */
 void Agent::ask_about_end()
 {
     if (supervisor_ && coordinator_ && local_.had_ranks() && !has_asked_about_end_) {
@@ -429,8 +429,7 @@ bool Agent::finished(Time now) const
     return idle && (told || now >= alone_since_ + longest_farewell);
 }
 
-/* The coordinator, as long as it is there, may want the pieces of this node to be copied to
- * the slow tier. */
+/* While the coordinator lives, it may still ask this node to copy its pieces to the slow tier. */
 bool Agent::may_have_to_copy(Time now) const
 {
     return !settings_.slow_directory.empty() && link_ && link_->connected() &&
@@ -438,8 +437,9 @@ bool Agent::may_have_to_copy(Time now) const
 }
 
 /*
- * Takes the sockets away, unless a rank is just coming: it holds the lock until
- * it is connected. From then on we hold it: who comes waits until leave().
+ * Removes the sockets and returns true, unless a rank is just connecting. A
+ * connecting rank holds the lock until it is connected. Afterwards the agent
+ * holds the lock, so that new ranks wait until leave().
  */
 bool Agent::close_doors()
 {
@@ -456,9 +456,9 @@ bool Agent::close_doors()
     return true;
 }
 
-/* The last words about the job; the next agent of this launch, for a rank that has
- * executed another program or begun with MPI, has its own. The file of the lock goes,
- * too: who waits for it finds nobody listening and starts that agent. */
+/* Sends the final reports about the job. A rank that has executed another program or calls
+ * MPI_Init later needs the next agent of this launch. So this removes the lock file as well: a
+ * rank that waits for the lock then finds no listening agent and starts one. */
 void Agent::leave()
 {
     if (supervisor_) {

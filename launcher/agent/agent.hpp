@@ -30,11 +30,11 @@ namespace ckpt
 class Agent
 {
   public:
-    /* Listens. Throws Error. */
+    /* Starts to listen. Throws Error. */
     explicit Agent(const Settings &settings);
     ~Agent();
 
-    /* Works until all ranks are gone and everything is done. */
+    /* Works until all ranks are gone and all work is done. */
     void run();
 
   private:
@@ -42,7 +42,7 @@ class Agent
 
     struct Remote {
         std::unique_ptr<RemoteNode> node;
-        bool gone = false; /* to be destroyed outside its own handlers */
+        bool gone = false; /* to be destroyed, but not inside its own handlers */
     };
 
     std::string welcome(const RankSession &rank);
@@ -73,26 +73,27 @@ class Agent
     Refusals refusals_;
     EventLoop loop_;
     WorkerThread worker_;
-    WorkerThread caller_; /* of other agents and `ckpt run`, also while a file system hangs */
+    WorkerThread caller_; /* calls other agents and `ckpt run`, also while a file system hangs */
     LocalNode local_;
     ControlServer control_;
-    std::string address_; /* of this agent, as ranks pass it on */
+    std::string address_; /* of this agent, in the form that ranks pass on */
     int rank_count_ = 0;
     std::optional<LaunchFacts> facts_;
-    std::unique_ptr<Coordinator> coordinator_; /* here, or ... */
+    std::unique_ptr<Coordinator> coordinator_; /* set if this agent coordinates, else ... */
     std::unique_ptr<AddressFile> address_file_;
-    std::unique_ptr<MetricsFile> metrics_; /* of the coordinator; null: nobody wants them */
+    std::unique_ptr<MetricsFile> metrics_; /* of the coordinator; null: the user has set no file
+                                              for metrics */
     std::unique_ptr<PeerListener> peers_;
-    std::list<Remote> remotes_; /* agents of other nodes, if we coordinate */
-    std::unique_ptr<CoordinatorLink> link_; /* ... behind this */
-    bool has_asked_about_end_ = false; /* since the last rank has gone */
-    std::unique_ptr<SupervisorLink> supervisor_; /* if `ckpt run` has started the job */
+    std::list<Remote> remotes_; /* agents of other nodes, if this agent coordinates */
+    std::unique_ptr<CoordinatorLink> link_; /* ... this is the way to the coordinator */
+    bool has_asked_about_end_ = false; /* since the last rank ended */
+    std::unique_ptr<SupervisorLink> supervisor_; /* set if `ckpt run` started the job */
     std::unique_ptr<Listener> rank_listener_;
     std::unique_ptr<Listener> control_listener_;
-    Fd doors_; /* the lock that ranks take to connect, when there is no way in */
-    std::string salvage_error_; /* why a rank that has died is not replayed */
+    Fd doors_; /* the lock that connecting ranks take; held once the sockets are closed */
+    std::string salvage_error_; /* why the agent does not replay a rank that died */
     Time started_;
-    Time alone_since_{}; /* since when no rank is connected */
+    Time alone_since_{}; /* when the last rank disconnected */
 };
 
 } // namespace ckpt

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_connection.cpp - a socket that is not waited for for ever, ranges that were asked
- * for, and blocks that come through it or over a fabric.
+ * block_connection.cpp - a socket with a time limit, the ranges that were requested, and blocks
+ * that come through the socket or a fabric.
  */
 #include "agent/block_connection.hpp"
 
@@ -38,7 +38,7 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* A socket that waits, but not for ever. */
+/* A blocking socket with a time limit. */
 class PatientSocket
 {
   public:
@@ -87,7 +87,7 @@ class PatientSocket
 
     const std::atomic<bool> &is_cancelled() const { return is_cancelled_; }
 
-    /* From any thread: whoever waits gets an Error. */
+    /* May be called from any thread: a thread that waits gets an Error. */
     void cancel()
     {
         is_cancelled_ = true;
@@ -112,7 +112,7 @@ class PatientSocket
     std::atomic<bool> is_cancelled_ = false;
 };
 
-/* One frame, and no byte of what follows it. */
+/* Receives one frame, and no byte of what follows it. */
 Frame receive_frame(PatientSocket &socket)
 {
     FrameReader reader(longest_handshake);
@@ -122,7 +122,7 @@ Frame receive_frame(PatientSocket &socket)
     socket.receive(std::as_writable_bytes(std::span(bytes)));
     reader.add(bytes);
     std::memcpy(&header, bytes.data(), sizeof header);
-    auto frame = reader.next(); /* looks at the header; it may be all */
+    auto frame = reader.next(); /* checks the header; a frame without payload is complete */
     if (!frame) {
         bytes.resize(header.length);
         socket.receive(std::as_writable_bytes(std::span(bytes)));
@@ -172,7 +172,7 @@ class BlockConnection::Parts
         ranges_.push_back({{path, offset, offset + bytes}, {}, {}});
     }
 
-    /* What the first range has: a block, or the rest of one, or zeros. */
+    /* Reads from the first range: a block, the rest of one, or zeros. */
     std::size_t read_some(const std::string &path, std::uint64_t offset,
                           std::span<std::byte> into)
     {
@@ -201,10 +201,10 @@ class BlockConnection::Parts
     void cancel() { socket_.cancel(); }
 
   private:
-    /* That has been asked for. */
+    /* A range that was requested. */
     struct Coming : Range {
-        std::optional<std::uint64_t> there; /* where what comes ends; after the answer */
-        std::optional<fabric::Lent> lent;   /* the file: only tags come */
+        std::optional<std::uint64_t> there; /* where the server's bytes end; set by its answer */
+        std::optional<fabric::Lent> lent;   /* the file that the server lends: it sends only tags */
     };
 
     static void require_order(bool condition)
@@ -214,7 +214,7 @@ class BlockConnection::Parts
         }
     }
 
-    /* Of the first range, which is gone if there is no more to come of it. */
+    /* Takes the answer for the first range. Removes the range if no bytes follow the answer. */
     BlockAnswer take_answer()
     {
         const Frame frame = receive_frame(socket_);
@@ -246,7 +246,7 @@ class BlockConnection::Parts
         return into.size();
     }
 
-    /* Straight to where it is wanted, if all of it is. */
+    /* Receives straight into `into` if the whole block fits. */
     std::size_t take_block(std::span<std::byte> into, const Coming &range)
     {
         const std::size_t size =
@@ -267,8 +267,8 @@ class BlockConnection::Parts
         return part;
     }
 
-    /* The next one of the range. Whichever way it comes, it is taken if it has the tag that
-     * the server has said. */
+    /* Receives the range's next block, through the socket or the fabric. The block is accepted
+     * if it has the tag that the server sent. */
     void receive_block(std::span<std::byte> block, const Coming &range)
     {
         BlockTags::Tag tag;
@@ -299,12 +299,12 @@ class BlockConnection::Parts
     FrameSeal outgoing_, incoming_;
     BlockTags tags_;
     std::deque<Coming> ranges_;
-    std::vector<std::byte> spare_; /* a block that was not wanted as a whole, */
-    std::span<std::byte> rest_;    /* and what is left of it */
+    std::vector<std::byte> spare_; /* a block of which the caller wanted only a part */
+    std::span<std::byte> rest_;    /* the part of `spare_` that is not read yet */
 
     const std::chrono::milliseconds patience_;
     std::unique_ptr<fabric::Endpoint> fabric_;
-    std::string provider_; /* what is asked for; empty: nothing to be lent */
+    std::string provider_; /* provider to request lending with; empty: request none */
     std::string refusal_;
     bool has_used_fabric_ = false;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_connection.hpp - a connection to a BlockServer (docs/levels.md): asks for ranges of
- * files ahead, and takes them block by block.
+ * block_connection.hpp - a connection to a BlockServer (docs/levels.md). The caller asks for ranges
+ * of files ahead of time, and then reads them block by block.
  *
- * Used by one thread at a time but for cancel(), in normal context.
+ * Only one thread at a time may use it, in normal context; any thread may call cancel().
  */
 #pragma once
 
@@ -35,38 +35,40 @@ class BlockConnection
         std::uint64_t next = 0, end = 0;
     };
 
-    /* socket: connected to the server at `address`, which is made sure of. patience: how long
-     * nothing may come. open_fabric: gives what reads with what the server lends; null: all
-     * comes through the socket. It is called when the server knows who we are, as it may take
-     * longer than a stranger is given. Throws Error, as all functions do; what was said of a
-     * file by the other side does not end the connection. */
+    /* socket: connected to the server at `address`, which the handshake verifies. patience:
+     * longest time without any byte. open_fabric: returns the endpoint that reads files which
+     * the server lends; null: all bytes come through the socket. It is called after the
+     * handshake, as it may take longer than the server gives an unauthenticated peer. Throws
+     * Error, as all functions do. An error that the server reports about a file does not end the
+     * connection. */
     BlockConnection(Fd socket, const PeerAddress &address, const PeerIdentity &self,
                     std::chrono::milliseconds patience,
                     const OpenFabric &open_fabric);
     ~BlockConnection();
 
-    /* Length of a file; nothing else may be under way. */
+    /* Returns the length of a file. No other request may be under way. */
     std::uint64_t size(const std::string &path);
 
-    /* Will be read after what was asked for before. */
+    /* Requests a range, to be read after all ranges requested before. */
     void ask(const std::string &path, std::uint64_t offset, std::uint64_t bytes);
 
-    /* The first bytes of `into`, one at least: what the file has from the offset on, zeros
-     * beyond its end. It must be the next of what was asked for; if that is nothing, this
-     * asks for all of `into`. Returns how many. Throws fabric::Failure if it may come through
-     * another connection, without the fabric. */
+    /* Fills the first bytes of `into`, at least one, with the file's bytes from `offset` on, and
+     * with zeros beyond its end. The position must be the next one of the requested ranges; if
+     * none is left, this requests all of `into`. Returns the number of bytes. Throws
+     * fabric::Failure if the fabric fails and another connection without fabric may succeed. */
     std::size_t read_some(const std::string &path, std::uint64_t offset,
                           std::span<std::byte> into);
 
-    /* What was asked for and has not been read, in order. */
+    /* Requested ranges, or their parts, that are not read yet, in order. */
     std::vector<Range> pending() const;
 
-    /* Once: why the server does not lend what it has; empty if it does. */
+    /* Returns why the server does not lend its files, and clears it; empty: the server lends
+     * them. */
     std::string take_refusal();
-    /* Whether anything was read by way of the fabric. */
+    /* Whether any byte was read through the fabric. */
     bool has_used_fabric() const;
 
-    /* Has whoever reads get an Error now. From any thread. */
+    /* Makes a thread that reads fail with Error at once. May be called from any thread. */
     void cancel();
 
   private:

@@ -18,7 +18,7 @@ using nlohmann::json;
 namespace
 {
 
-/* nlohmann would take -1 and 1.5, too. */
+/* Rejects -1 and 1.5, which nlohmann's conversion would accept. */
 std::uint64_t number_of(const json &object, const char *field)
 {
     if (!object.at(field).is_number_unsigned()) {
@@ -27,7 +27,7 @@ std::uint64_t number_of(const json &object, const char *field)
     return object.at(field).get<std::uint64_t>();
 }
 
-constexpr std::size_t longest_address = 256; /* bytes, of any provider */
+constexpr std::size_t longest_address = 256; /* bytes; enough for any provider */
 
 json lent_to_json(const fabric::Lent &lent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_request.hpp - what is said on a connection to a BlockServer: requests for ranges
- * of files, and the answers before their bytes (docs/levels.md).
+ * block_request.hpp - messages on a connection to a BlockServer: requests for ranges of files, and
+ * the answers that precede the bytes (docs/levels.md).
  */
 #pragma once
 
@@ -24,19 +24,20 @@ struct BlockRequest {
     std::string path; /* JOB/NUMBER/FILE */
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0; /* 0: only the length of the file is wanted */
-    std::string fabric; /* provider with which it would be read; empty: none */
+    std::string fabric; /* provider with which the caller can read the file; empty: none */
 };
 
 void to_json(nlohmann::json &json, const BlockRequest &request);
-/* Throws Refused or what the JSON library does, like the other one. */
+/* Throws Refused, or an exception of the JSON library. So does the other from_json. */
 void from_json(const nlohmann::json &json, BlockRequest &request);
 
 struct BlockAnswer {
-    std::string error;       /* why there is nothing; else empty, and */
+    std::string error;       /* why the server sends nothing, or "" */
     std::uint64_t size = 0;  /* length of the file */
-    std::uint64_t bytes = 0; /* that follow, in blocks: what it has of the range */
-    std::optional<fabric::Lent> lent; /* the file: only the tags of these blocks follow */
-    std::string not_lent; /* why not, if it was asked for and there is something to lend */
+    std::uint64_t bytes = 0; /* bytes of the range that the file has; they follow, in blocks */
+    std::optional<fabric::Lent> lent; /* the file, if it is lent: only the tags of the blocks
+                                         follow */
+    std::string not_lent; /* why the file is not lent although the request names a fabric */
 };
 
 void to_json(nlohmann::json &json, const BlockAnswer &answer);

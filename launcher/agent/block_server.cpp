@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_server.cpp - a thread with an event loop, and who is connected.
+ * block_server.cpp - a thread with an event loop, and its sessions.
  */
 #include "agent/block_server.hpp"
 
@@ -43,7 +43,7 @@ PeerAddress address_with(const MessageKey &key)
 
 } // namespace
 
-/* All but the constructor and the destructor runs on the thread. */
+/* Everything except the constructor, the destructor and address() runs on the thread. */
 class BlockServer::Work
 {
   public:
@@ -69,7 +69,7 @@ class BlockServer::Work
         thread_.join();
     }
 
-    /* Does not change. */
+    /* The address does not change after construction. */
     const PeerAddress &address() const { return listener_.address(); }
 
   private:
@@ -111,10 +111,10 @@ class BlockServer::Work
     const std::filesystem::path root_;
     Refusals &refusals_;
     EventLoop loop_;
-    FabricHost fabric_; /* has lent to sessions */
+    FabricHost fabric_; /* lends memory to the sessions */
     Sessions sessions_;
     PeerListener listener_;
-    Fd end_; /* readable when the thread is to end */
+    Fd end_; /* readable when the thread has to end */
     bool is_ending_ = false;
     std::thread thread_;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_server.hpp - gives the other nodes of the job what this one has of its
- * checkpoints (docs/levels.md): ranges of files below one directory.
+ * block_server.hpp - serves this node's part of the checkpoints to the other nodes of the job
+ * (docs/levels.md): ranges of files below one directory.
  *
- * Works on a thread of its own, whatever the agent is doing. Who calls must show that it
- * has the job's key (agent/peer_listener.hpp).
+ * It works on its own thread, independently of the agent's. A caller must prove that it has the
+ * job's key (agent/peer_listener.hpp).
  */
 #pragma once
 
@@ -23,10 +23,9 @@ namespace ckpt::redundancy
 class BlockServer
 {
   public:
-    /* root: the directory of checkpoints; what is asked for is JOB/NUMBER/FILE in it.
-     * refusals: those of the agent; must live longer. fabric: with which files are lent to
-     * who asks for that. Listens on a free port of all addresses when this returns. Throws
-     * Error. */
+    /* root: the directory of checkpoints; requests name JOB/NUMBER/FILE in it. refusals: the
+     * agent's counters; must live longer. fabric: used to lend files to callers that request it.
+     * The server listens on a free port of all addresses when this returns. Throws Error. */
     BlockServer(PeerIdentity self, const MessageKey &key, std::filesystem::path root,
                 Refusals &refusals, fabric::Choice fabric = {});
     /* Ends all connections. */
@@ -34,7 +33,7 @@ class BlockServer
     BlockServer(const BlockServer &) = delete;
     BlockServer &operator=(const BlockServer &) = delete;
 
-    /* With the port and the key. */
+    /* Returns the address with the port and the key. */
     const PeerAddress &address() const;
 
   private:

@@ -25,13 +25,13 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* Of one node; a group has fewer members. */
+/* Most requests that one node may queue. A group of nodes has fewer members. */
 constexpr std::size_t most_requests = 256;
-/* Then others have their turn. */
+/* After so many blocks other sessions have their turn. */
 constexpr int blocks_at_once = 4;
-/* Bytes on their way, at most (the kernel doubles the number). More than a few blocks
- * leave the processor's cache before they arrive, which costs a third more than this; on a
- * network with 0.1 ms there and back it is enough for 5 GB/s of each connection. */
+/* Size of the send buffer in bytes, which limits the data in flight (the kernel doubles it). More
+ * than a few blocks leave the processor's cache before they arrive, which costs a third more.
+ * With a round trip of 0.1 ms this is enough for 5 GB/s on each connection. */
 constexpr int send_buffer = 256 << 10;
 
 } // namespace
@@ -64,7 +64,7 @@ void BlockSession::on_event(std::uint32_t events)
         open = ((events & EPOLLIN) == 0 || receive()) && send();
     } catch (const Refused &error) {
         refusals_.count(error.why(), fmt::format("{}: {}", peer_, error.what()));
-    } catch (const Error &error) { /* a file that was there has become another one */
+    } catch (const Error &error) { /* a file that is being sent was replaced */
         spdlog::error("{}: {}", peer_, error.what());
     }
     if (!open) {
@@ -75,7 +75,7 @@ void BlockSession::on_event(std::uint32_t events)
 
 /* ---- Requests -------------------------------------------------------------------- */
 
-/* False at the end of the connection. */
+/* Returns false at the end of the connection. */
 bool BlockSession::receive()
 {
     char bytes[16384];
@@ -108,7 +108,7 @@ try {
 
 /* ---- Answers and blocks ----------------------------------------------------------- */
 
-/* False if the connection is broken. */
+/* Returns false if the connection is broken. */
 bool BlockSession::send()
 {
     for (int blocks = 0; blocks < blocks_at_once;) {
@@ -134,7 +134,7 @@ bool BlockSession::send()
     return true;
 }
 
-/* False if there is nothing to be sent. */
+/* Returns false if there is nothing to send. */
 bool BlockSession::make_output()
 {
     sent_ = 0;
@@ -177,7 +177,7 @@ try {
     return {error.what(), 0, 0, {}, {}};
 }
 
-/* What cannot be lent is sent. */
+/* Lends the file. If the fabric cannot lend it, the blocks are sent instead. */
 void BlockSession::lend(const BlockRequest &request, BlockAnswer &answer)
 try {
     answer.lent = lent_.lend(*file_, request.fabric);
@@ -193,7 +193,7 @@ void BlockSession::make_block()
     output_.resize(bytes);
     file_->read(next_, output_);
     const BlockTags::Tag tag = tags_.next(output_);
-    output_.resize(is_lent_ ? 0 : bytes); /* the block has other ways then */
+    output_.resize(is_lent_ ? 0 : bytes); /* a lent block is read through the fabric */
     const auto end = std::as_bytes(std::span(tag));
     output_.insert(output_.end(), end.begin(), end.end());
     next_ += bytes;

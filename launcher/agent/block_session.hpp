@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_session.hpp - one node that reads files of this one: takes its requests, and sends
- * what it asks for, in order, as fast as it takes it.
+ * block_session.hpp - serves one node that reads files of this node. It takes that node's requests,
+ * and sends the blocks in order, as fast as that node takes them.
  *
- * Has one block in memory, however much is asked for.
+ * It keeps one block in memory, whatever the size of the requests.
  */
 #pragma once
 
@@ -30,9 +30,9 @@ namespace ckpt::redundancy
 class BlockSession
 {
   public:
-    /* peer: for the log. fabric: to lend what the other side can read by itself. end: when
-     * there is nothing more to come; may destroy the session. `loop`, `refusals` and `fabric`
-     * must live longer. */
+    /* peer: name for the log. fabric: lends files that the other side can read by itself. end:
+     * called when the connection has ended or failed; may destroy the session. `loop`,
+     * `refusals` and `fabric` must live longer. */
     BlockSession(EventLoop &loop, FrameStream::Released connection, std::string peer,
                  const std::filesystem::path &root, Refusals &refusals, FabricHost &fabric,
                  std::function<void()> end);
@@ -40,7 +40,7 @@ class BlockSession
     BlockSession(const BlockSession &) = delete;
     BlockSession &operator=(const BlockSession &) = delete;
 
-    /* Whether the other side has anything of our memory. */
+    /* Whether the other side has access to memory of this node. */
     bool has_lent() const { return !lent_.empty(); }
 
   private:
@@ -64,13 +64,13 @@ class BlockSession
     BlockTags tags_;
     std::deque<BlockRequest> requests_;
 
-    std::optional<ServedFile> file_; /* of the range that is being sent: */
+    std::optional<ServedFile> file_; /* the file of the range that is being sent */
     std::uint64_t next_ = 0, range_end_ = 0;
-    bool is_lent_ = false; /* only tags are sent of it */
+    bool is_lent_ = false; /* send only the tags of this range */
     LentFiles lent_;
 
-    std::vector<std::byte> output_; /* a block with its tag, a tag, or an answer; */
-    std::size_t sent_ = 0;          /* so much of it has gone */
+    std::vector<std::byte> output_; /* a block with its tag, a tag alone, or an answer */
+    std::size_t sent_ = 0;          /* bytes of `output_` that are sent */
 };
 
 } // namespace ckpt::redundancy

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_tags.cpp - one-time keys, and Poly1305 by OpenSSL, which has code for wide vector
- * units: three to four times as fast as libsodium's.
+ * block_tags.cpp - one-time keys, and Poly1305 from OpenSSL. OpenSSL uses wide vector units and is
+ * three to four times as fast as libsodium.
  */
 #include "agent/block_tags.hpp"
 
@@ -17,8 +17,8 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* One of our own has what OpenSSL comes with, whatever the machine's openssl.cnf grants to
- * others: what a node sends must not depend on that. As long as the process lives. */
+/* A library context of our own has OpenSSL's default algorithms, independently of the machine's
+ * openssl.cnf, so all nodes compute the same tags. It lives as long as the process. */
 OSSL_LIB_CTX *library()
 {
     static OSSL_LIB_CTX *const context = OSSL_LIB_CTX_new();
@@ -29,9 +29,9 @@ OSSL_LIB_CTX *library()
 EVP_MAC_CTX *new_poly1305()
 {
     EVP_MAC *const algorithm = EVP_MAC_fetch(library(), OSSL_MAC_NAME_POLY1305, nullptr);
-    EVP_MAC_CTX *const context = EVP_MAC_CTX_new(algorithm); /* null of null */
+    EVP_MAC_CTX *const context = EVP_MAC_CTX_new(algorithm); /* accepts null and returns null */
 
-    EVP_MAC_free(algorithm); /* the context has it, too */
+    EVP_MAC_free(algorithm); /* the context holds its own reference */
     if (context == nullptr) {
         fail("OpenSSL has no Poly1305");
     }

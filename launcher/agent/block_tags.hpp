@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * block_tags.hpp - tags of the blocks of data that go over a connection between nodes.
+ * block_tags.hpp - tags of the data blocks on a connection between nodes.
  *
- * Poly1305, as the HMAC of messages is twenty times as slow: an authenticator whose key is
- * good for one message, so each block has a key of its own, that follows from the
- * connection's key and the block's number. A block is thus worth nothing in another place.
+ * They are made with Poly1305, as the HMAC of messages is twenty times as slow. A Poly1305 key
+ * authenticates one message only. So each block has its own key, derived from the connection's key
+ * and the block's number. A block is therefore not valid at any other place.
  */
 #pragma once
 
@@ -21,11 +21,11 @@ struct evp_mac_ctx_st; /* OpenSSL: EVP_MAC_CTX */
 namespace ckpt::redundancy
 {
 
-/* Bytes of a block but for the last one of a range, without its tag: few enough to stay in
- * a processor's cache until they are sent. */
+/* Bytes of a block without its tag; the last block of a range may be shorter. A block stays in a
+ * processor's cache until it is sent. */
 inline constexpr std::size_t block_bytes = 256u << 10;
 
-/* What the purpose of a caller is, in the handshake. */
+/* The purpose that a caller names in the handshake. */
 inline constexpr char block_purpose[] = "blocks";
 
 class BlockTags
@@ -34,13 +34,13 @@ class BlockTags
     static constexpr std::size_t size = 16; /* bytes */
     using Tag = std::array<unsigned char, size>;
 
-    /* key: of the direction from the listener to the caller, derived for "blocks". Throws
-     * Error, as the others do, if there is no Poly1305. */
+    /* key: of the direction from the listener to the caller, derived for "blocks". Throws Error
+     * if OpenSSL has no Poly1305, as the other functions do. */
     explicit BlockTags(const MessageKey &key);
 
-    /* Of the next block: what its sender appends to it. */
+    /* Returns the tag of the next block, which the sender appends to the block. */
     Tag next(std::span<const std::byte> block);
-    /* Whether it is that of the next block. */
+    /* Returns whether `tag` is the tag of the next block. */
     bool is_next(std::span<const std::byte> block, const Tag &tag);
 
   private:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckptd_main.cpp - options of the node agent, and how it becomes independent
- * of the rank that started it.
+ * ckptd_main.cpp - options of the node agent, and how the agent becomes
+ * independent of the rank that started it.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ namespace ckpt
 namespace
 {
 
-constexpr int ready_descriptor = 3; /* whoever started us waits for one byte */
+constexpr int ready_descriptor = 3; /* the process that started the agent waits for one byte */
 
 struct Options {
     std::string launch_namespace;
@@ -223,15 +223,14 @@ Settings settings_from(const Options &options)
     settings.codec = Codec::parse(options.codec);
     settings.snapshot = snapshot_method_from(options.snapshot);
     if (options.increments > 0 && settings.snapshot == SnapshotMethod::cll) {
-        settings.snapshot = SnapshotMethod::cow; /* a mapping has one userfaultfd */
+        settings.snapshot = SnapshotMethod::cow; /* a mapping can have only one userfaultfd */
     }
     settings.pool = options.pool;
     settings.granule = require_granule(options.granule);
     settings.share_pages = switch_from(options.share_pages);
     settings.direct_io = switch_from(options.direct_io);
     settings.write_limit = options.write_rate;
-    /* An increment is of no use without what it was made on top of, which may be on a node
-     * that is lost. */
+    /* An increment is useless without the checkpoints before it, which may be on a lost node. */
     const bool is_redundant = settings.redundancy.kind != redundancy::Scheme::Kind::none;
     settings.increments = is_redundant ? 0 : options.increments;
     settings.keep = options.keep;
@@ -265,19 +264,20 @@ void take_key(const Options &options, Settings &settings)
     }
 }
 
-/* Each rank, node and command takes one or two; the limit is the program's. */
+/* Raises the limit of descriptors, which the agent inherits from the program. Each rank, node
+ * and command takes one or two. */
 void take_all_descriptors()
 {
     rlimit limit{};
 
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* what was allowed before is enough for most */
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* the inherited limit is enough for most jobs */
     }
 }
 
-/* Nothing of the job stays open here: a launcher may wait for the end of its
- * pipes, and the application for that of its own. */
+/* Closes the job's descriptors: a launcher may wait for end of file on its
+ * pipes, and so may the application. */
 void close_inherited()
 {
     close_range(ready_descriptor + 1, UINT_MAX, 0);
@@ -293,14 +293,15 @@ void use_null(int descriptor)
     }
 }
 
-/* Libraries of some fabrics set handlers for these as soon as they are loaded, which write
- * files into the working directory. */
+/* Libraries of some fabrics set handlers for these signals when they are loaded. Those handlers
+ * write files into the working directory. */
 constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 /*
- * The agent outlives its job by as long as it has to write, and ends by itself:
- * what the launcher sends to the job's processes when it ends is not for us.
- * SIGKILL still works, and harms nothing but the checkpoint under way.
+ * The agent outlives its job while it still has to write, and then ends by
+ * itself. So it ignores the signals that the launcher sends to the job's
+ * processes when the job ends. SIGKILL still works, and harms only the
+ * checkpoint under way.
  */
 void ignore_signals()
 {
@@ -317,8 +318,9 @@ void ignore_signals()
     sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/* mpirun binds a rank to a core, and we come from one: with its threads busy
- * there, the agent would wait for minutes. All that the system allows. */
+/* Lets the agent run on all processors that the system allows. The agent
+ * inherits the core that mpirun binds the first rank to. While that rank's
+ * threads use the core, the agent would wait for minutes. */
 void use_all_processors()
 {
     std::array<unsigned char, 8192 / CHAR_BIT> all{};
@@ -339,7 +341,7 @@ void leave_the_job(bool foreground)
     if (foreground) {
         return;
     }
-    if (setsid() < 0 && errno != EPERM) { /* EPERM: leads a group already */
+    if (setsid() < 0 && errno != EPERM) { /* EPERM: this process already leads a group */
         fail_errno(errno, "cannot start a session");
     }
     use_null(STDIN_FILENO);
@@ -349,7 +351,7 @@ void leave_the_job(bool foreground)
 void tell_ready(bool foreground)
 {
     if (!foreground) {
-        use_null(STDERR_FILENO); /* errors before this reach the user */
+        use_null(STDERR_FILENO); /* errors before this point reach the user */
     }
     if (fcntl(ready_descriptor, F_GETFD) >= 0) {
         (void)!write(ready_descriptor, "", 1);
@@ -357,7 +359,7 @@ void tell_ready(bool foreground)
     }
 }
 
-/* Where our sockets are nobody else may make or rename anything. */
+/* Makes the directory of the sockets, in which no other user may make or rename anything. */
 void make_run_directory(const std::filesystem::path &directory)
 {
     struct stat status;
@@ -369,9 +371,9 @@ void make_run_directory(const std::filesystem::path &directory)
 }
 
 /*
- * Loading libfabric takes a fifth of a second where libraries of Omni-Path come with it, and
- * somebody waits for us. So there is a second program, the same but linked with it, for jobs
- * whose nodes read each other's pieces. Without that one they do so over TCP.
+ * Loading libfabric takes a fifth of a second where Omni-Path's libraries come with it, and the job
+ * waits for the agent. So there is a second program, the same but linked with libfabric. It runs
+ * for jobs whose nodes read each other's pieces. If it is missing, the nodes use TCP.
  */
 void become_one_with_fabric(const Settings &settings, char *argv[])
 {
@@ -392,11 +394,11 @@ void run(const Options &options, char *argv[])
     auto socket = settings.run_directory /
                   (control::namespace_hash(settings.launch_namespace) + ".sock");
     if (is_listening(socket, SOCK_SEQPACKET)) {
-        tell_ready(options.foreground); /* another one serves this launch */
+        tell_ready(options.foreground); /* another agent serves this launch */
         return;
     }
     leave_the_job(options.foreground);
-    /* The ready pipe must not get lost among our own descriptors. */
+    /* Programs that the agent starts must not inherit the ready pipe. */
     fcntl(ready_descriptor, F_SETFD, FD_CLOEXEC);
     start_log();
     Agent agent(settings);

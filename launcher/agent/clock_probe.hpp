@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock_probe.hpp - how far another node's CLOCK_MONOTONIC is from ours: asked
- * for, and taken to be read in the middle of the round trip (Cristian 1989). The
- * shortest of some round trips tells it best.
+ * clock_probe.hpp - offset between another node's CLOCK_MONOTONIC and ours. The probe assumes that
+ * the other node reads its clock in the middle of the round trip (Cristian 1989). It keeps the
+ * result of the shortest of several round trips.
  */
 #pragma once
 
@@ -12,7 +12,8 @@
 namespace ckpt
 {
 
-/* Nanoseconds to add to the other clock for ours, and how wrong that may be. */
+/* The value to add to the other clock to get ours, and the largest error of that value, both in
+ * nanoseconds. */
 struct ClockOffset {
     std::int64_t nanoseconds = 0;
     std::int64_t error = 0;
@@ -31,15 +32,16 @@ class ClockProbe
   public:
     static constexpr int rounds = 4;
 
-    /* A question is sent; what was known holds until the first answer. */
+    /* The caller sends a question. The previous offset holds until the first answer. */
     void begin()
     {
         left_ = rounds;
         is_new_ = true;
     }
 
-    /* The answer `there`, which is here `now`, to the question of `asked`. True
-     * if there is to be another question. */
+    /* Takes an answer: sent at `asked`, the other clock was `there`, and
+     * `now` it arrived. Returns true if the caller should send another
+     * question. */
     bool answered(std::int64_t asked, std::int64_t there, std::int64_t now)
     {
         const std::int64_t error = (now - asked + 1) / 2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control.cpp - encoding of the control protocol, and where its sockets are.
+ * control.cpp - encoding of the control protocol, and the places of its
+ * sockets.
  */
 #include "agent/control.hpp"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control.hpp - what `ckpt` and a node agent say to one another.
+ * control.hpp - messages between `ckpt` and a node agent.
  *
  * One Unix stream connection per command, to one of control_sockets(). Each
  * line is one JSON object (docs/protocol.md, section 8). The client writes one
- * Request; the agent answers a status request with one Reply of event "status",
- * a checkpoint request with any number of "progress" and then exactly one
- * "result" or "error", and closes. A connection that ends without one of these
- * means that the agent has died.
+ * Request. The agent answers a status request with one Reply of event "status".
+ * It answers a checkpoint request with any number of "progress" and then
+ * exactly one "result" or "error". Then it closes the connection. A connection
+ * that ends without one of these means that the agent has died.
  */
 #pragma once
 
@@ -29,80 +29,81 @@ namespace ckpt::control
 
 inline constexpr int version = 1;
 
-/* A line longer than this is not from us (bytes). */
+/* Longest valid line, in bytes. */
 inline constexpr std::size_t line_limit = 1u << 20;
 
-/* HASH of a launch's namespace: FNV-1a, 64 bits, as 16 hexadecimal digits. The agent of a launch
- * listens in run_directory() (common/run_directory.hpp), at HASH.sock for ranks and at HASH.ctl
- * for `ckpt`. */
+/* Returns HASH of a launch's namespace: FNV-1a, 64 bits, as 16 hexadecimal digits. The agent of
+ * a launch listens in run_directory() (common/run_directory.hpp), at HASH.sock for ranks and at
+ * HASH.ctl for `ckpt`. */
 std::string namespace_hash(std::string_view launch_namespace);
 
-/* Control sockets found in run_directory(), of agents and of `ckpt run`, living and dead
- * alike: a dead one refuses the connection (ECONNREFUSED) and may be removed. */
+/* Control sockets of agents and of `ckpt run` in run_directory(), both live and stale. A stale
+ * socket refuses the connection (ECONNREFUSED) and may be removed. */
 std::vector<std::filesystem::path> control_sockets();
 
-/* How an error begins that is over as soon as all ranks have called MPI_Init. */
+/* Beginning of an error that disappears when all ranks have called MPI_Init. */
 inline constexpr const char *still_starting = "the job is still starting";
 
-/* The phase of a job that has only its `ckpt run` left, which tells that: `started` is since
- * when, `launcher_pid` the `ckpt run`, and `last` the newest checkpoint of all. */
+/* Phase of a job whose ranks have ended and whose `ckpt run` is left and answers. `started` is
+ * the time at which this began, `launcher_pid` is `ckpt run`, and `last` is the job's newest
+ * checkpoint. */
 inline constexpr const char *swapped_out = "swapped out";
-/* A job that was ended because somebody has asked for that, before it had finished. */
+/* Phase of a job that was ended on request before it had finished. */
 inline constexpr const char *interrupted = "interrupted";
 
-/* The phase of a job of whose ranks some have not called MPI_Init. */
+/* Phase of a job in which some ranks have not called MPI_Init. */
 inline constexpr const char *starting = "starting";
 
 struct Request {
     int version = control::version;
     std::string command; /* "status" or "checkpoint"; to `ckpt run` "swap", "resume" or
-                            "migrate"; of rank 0, what PMIx tells (docs/pmix.md):
-                            "registered", "declared" or "ended" */
-    std::string then;    /* checkpoint: "" go on; "kill": kill all ranks after the commit;
-                            none of them runs on before. "move": likewise, and most nodes
-                            will be restarted on: what is on them may stay there */
-    std::string from, to; /* migrate: nodes; an empty `to`: a spare one */
-    std::string by; /* through whom this comes, if not from a user: "PMIx"; its version */
-    int rank = -1;  /* ended: who */
-    int code = 0;   /* registered, declared, ended: the status that PMIx gives */
+                            "migrate"; from rank 0, PMIx events (docs/pmix.md): "registered",
+                            "declared" or "ended" */
+    std::string then;    /* checkpoint: "": the ranks go on. "kill": kill all ranks after the
+                            commit, before any of them runs on. "move": likewise, and the restart
+                            uses most of the nodes again, so their files may stay there */
+    std::string from, to; /* migrate: node names; an empty `to`: a spare node */
+    std::string by; /* "PMIx" and its version, if the request comes from there; "": a user */
+    int rank = -1;  /* ended: the rank that ended */
+    int code = 0;   /* registered, declared, ended: status from PMIx */
 };
 
-/* How far a checkpoint is. */
+/* Progress of a checkpoint. */
 struct Progress {
-    std::string phase; /* "queued", "align", "stop", "drain", "save", "write",
-                          "commit"; "held": none is tried just now */
+    std::string phase; /* "queued", "align", "stop", "drain", "save",
+                          "write", "commit"; "held": no attempt is under way */
     std::uint64_t number = 0;
-    int ranks_done = 0; /* ranks through with this phase */
+    int ranks_done = 0; /* ranks that have completed this phase */
     int rank_count = 0;
-    std::uint64_t bytes_done = 0; /* phase "write": memory saved so far */
+    std::uint64_t bytes_done = 0; /* phase "write": bytes of memory saved so far */
     double seconds = 0;           /* since the request */
-    std::string waits_for; /* "held": ranks that do not want to be saved; "queued": what does
-                              not answer, if that is why */
+    std::string waits_for; /* "held": ranks that cannot be saved at present; "queued": the part
+                              that does not answer, if it causes the delay */
 };
 
-/* Seconds; the first four as in the manifest. */
+/* In seconds. The first four are also in the manifest. */
 struct Timings {
-    double request_to_stop = 0; /* request to all ranks stopped */
-    double stop = 0;            /* longest time a single rank stood still */
-    double drain = 0;           /* all stopped to all channels empty */
-    double capture = 0;         /* all ready to all memory copied */
-    double commit = 0;          /* to the manifest durable */
+    double request_to_stop = 0; /* from the request until all ranks are stopped */
+    double stop = 0;            /* longest time that a single rank was stopped */
+    double drain = 0;           /* from all ranks stopped to all channels empty */
+    double capture = 0;         /* from all ranks ready to all memory copied */
+    double commit = 0;          /* until the manifest is durable */
     double total = 0;
 };
 
 /* A committed checkpoint. */
 struct Result {
     std::string job;
-    std::string name; /* as `ckpt restart` takes it: JOB/NUMBER */
+    std::string name; /* JOB/NUMBER, the argument of `ckpt restart` */
     std::uint64_t number = 0;
     std::string path;               /* directory of the checkpoint */
     std::uint64_t bytes = 0;        /* stored in the image files */
-    std::uint64_t memory_bytes = 0; /* mapped memory of the ranks saved there */
+    std::uint64_t memory_bytes = 0; /* mapped memory of the saved ranks */
     int rank_count = 0;
-    std::string snapshot = "stop"; /* method that was asked for */
-    int standing = 0;              /* ranks that were saved with stop instead */
+    std::string snapshot = "stop"; /* requested method */
+    int standing = 0;              /* ranks that were saved with "stop" instead */
     std::string protocol = "sns";      /* or "cl" */
-    std::uint64_t logged_messages = 0; /* that crossed the cut */
+    std::uint64_t logged_messages = 0; /* messages that crossed the cut */
     std::uint64_t logged_bytes = 0;
     CheckpointCost cost;
     Timings timings;
@@ -115,54 +116,56 @@ struct RankStatus {
                           "stopped", "drained", "ready", "finished", "gone" */
 };
 
-/* A node that the job has ranks on, as the coordinator knows it. */
+/* A node on which the job has ranks, as the coordinator sees it. */
 struct NodeStatus {
     std::string host;
     std::vector<std::pair<int, int>> ranks; /* first and last of each run */
-    bool connected = false;                 /* its agent is there */
+    bool connected = false;                 /* its agent is connected */
 };
 
 /* Sums over the checkpoints that this launch has committed. */
 struct Totals {
     std::uint64_t bytes = 0;        /* stored */
-    std::uint64_t memory_bytes = 0; /* of the ranks, saved there */
-    double seconds = 0;             /* from the request to the manifest */
-    double stopped = 0;             /* that the rank stood still which did longest */
+    std::uint64_t memory_bytes = 0; /* of the saved ranks */
+    double seconds = 0;             /* from requests to manifests */
+    double stopped = 0;             /* stop times: of each checkpoint the longest of all ranks */
 };
 
-/* A rank's checkpoints of itself (docs/protocol.md, section 12). */
+/* A rank's independent checkpoints (docs/protocol.md, section 12). */
 struct IndependentStatus {
     int rank = -1;
-    std::uint64_t kept = 0;          /* how many there have been */
-    std::uint64_t interval = 0;      /* how far the rank has come ... */
-    std::uint64_t kept_interval = 0; /* and had at the newest of them */
+    std::uint64_t kept = 0;          /* number of independent checkpoints so far */
+    std::uint64_t interval = 0;      /* the rank's current interval ... */
+    std::uint64_t kept_interval = 0; /* ... and at its newest checkpoint */
     std::uint64_t log_bytes = 0;     /* in its logs now */
-    std::uint64_t logged_bytes = 0;  /* ever */
-    std::uint64_t trimmed_bytes = 0; /* ever */
-    std::uint64_t payload_bytes = 0; /* of the program, to windows and from them */
-    std::uint64_t control_bytes = 0; /* told to other ranks for trimming their logs */
-    std::uint64_t logging_ns = 0;    /* spent on its logs, from samples */
-    std::uint64_t keeping_ns = 0;    /* spent on its checkpoints */
-    bool replayable = false; /* by what it has done itself since the newest of them */
-    bool asked = false;      /* for another one, as a log is too full; not taken yet */
-    int copies = 0;          /* of its process that the agent has: the newest of them */
+    std::uint64_t logged_bytes = 0;  /* since the start */
+    std::uint64_t trimmed_bytes = 0; /* since the start */
+    std::uint64_t payload_bytes = 0; /* the program's data to and from windows */
+    std::uint64_t control_bytes = 0; /* sent to other ranks so that they can trim their logs */
+    std::uint64_t logging_ns = 0;    /* time spent on its logs, estimated from samples */
+    std::uint64_t keeping_ns = 0;    /* time spent on its checkpoints */
+    bool replayable = false; /* whether its execution since the newest of them can be replayed */
+    bool asked = false;      /* whether a full log has caused a request for a checkpoint that is
+                                not taken yet */
+    int copies = 0;          /* copies of its process that the agent holds, each the newest
+                                checkpoint */
 };
 
-/* A checkpoint of the survivors of a rank that had died. */
+/* A checkpoint of the ranks that survived the death of a rank. */
 struct Salvage {
-    std::uint64_t number = 0; /* 0: there was none */
-    int rank = -1;            /* that died */
+    std::uint64_t number = 0; /* 0: none was taken */
+    int rank = -1;            /* the rank that died */
     double at = 0;            /* seconds since 1970 */
-    std::string error;        /* why a rank that has died since is not replayed, or "" */
+    std::string error;        /* why a rank that died later is not replayed, or "" */
 };
 
-/* Checkpoints of all ranks that this launch has taken because some took none of themselves,
- * although others' logs were too full of what they would need. */
+/* Global checkpoints that this launch has taken because some ranks took no independent
+ * checkpoint although the logs of other ranks were too full. */
 struct Capped {
     std::uint64_t taken = 0;
-    std::uint64_t number = 0; /* the newest one; 0: there is none */
+    std::uint64_t number = 0; /* the newest one; 0: none was taken */
     double at = 0;            /* seconds since 1970 */
-    std::vector<int> ranks;   /* that were waited for, at the last attempt */
+    std::vector<int> ranks;   /* the ranks that took none before the latest attempt */
 };
 
 struct Status {
@@ -172,60 +175,64 @@ struct Status {
     std::string slow_directory; /* the slow tier, or "" */
     std::string host;
     std::string application; /* argv[0] of the program */
-    std::string phase;       /* "starting", "running", "held", "ending" or, while a
-                                checkpoint is under way, its phase; "ended", interrupted
-                                or "failed" in the last words about a job; swapped_out */
-    std::string waits_for;   /* phase "held": for whom a request waits, and why */
+    std::string phase;       /* "starting", "running", "held", "ending" or, while a checkpoint is
+                                under way, its phase; in the final status of a job "ended",
+                                interrupted or "failed"; swapped_out */
+    std::string waits_for;   /* phase "held": ranks that delay the request, and why */
     bool coordinator = false; /* the agent of rank 0's node */
     int launcher_pid = 0;     /* mpirun, or 0 if it is not on this node */
     int agent_pid = 0;
     int rank_count = 0;
-    std::vector<RankStatus> ranks; /* of this node */
+    std::vector<RankStatus> ranks; /* ranks of this node */
     double started = 0;            /* seconds since 1970 */
     double interval = 0;           /* seconds; 0: no periodic checkpoints */
-    bool automatic = false;        /* the interval follows from these: */
-    double cost = 0;               /* seconds, of a checkpoint; 0: not known yet */
+    bool automatic = false;        /* the interval is computed from the next three fields */
+    double cost = 0;               /* seconds per checkpoint; 0: not known yet */
     double mtbf = 0;               /* seconds */
-    bool mtbf_is_given = false;    /* else observed */
+    bool mtbf_is_given = false;    /* else measured */
     unsigned failures = 0;         /* of earlier launches */
-    double next_in = -1; /* seconds to the next periodic one; -1: none */
+    double next_in = -1; /* seconds to the next periodic checkpoint; -1: none */
     std::uint64_t committed = 0; /* checkpoints of this launch */
     std::uint64_t failed = 0;
-    std::string last_error; /* why the last failed one did, or "" */
-    double unprotected_since = 0; /* seconds since 1970: periodic checkpoints fail; 0: no */
+    std::string last_error; /* why the last failed checkpoint failed, or "" */
+    double unprotected_since = 0; /* seconds since 1970: since when periodic checkpoints fail; 0:
+                                     they do not */
     Result last;            /* newest of this launch; number == 0: none yet */
-    /* With a slow tier: numbers of the newest that this launch has brought there, and of
-     * the one that is on its way (0: none), and why the last one is not there, or "". */
+    /* With a slow tier: numbers of the newest checkpoint that this launch has copied there and
+     * of the checkpoint that is being copied (0: none). flush_error: why the latest copy failed,
+     * or "". */
     std::uint64_t flushed = 0;
     std::uint64_t flushing = 0;
     std::string flush_error;
-    double flush_seconds = 0; /* of the newest copy */
-    /* How nodes protect each other's pieces, the newest checkpoint that survives the loss of
-     * some, the one that is on its way to that, and why the last one does not. */
+    double flush_seconds = 0; /* duration of the newest copy */
+    /* How nodes protect each other's pieces. Numbers of the newest checkpoint that survives the
+     * loss of nodes, and of the one that is being protected (0: none). redundancy_error: why the
+     * latest attempt failed, or "". */
     std::string redundancy;
     std::uint64_t redundant = 0;
     std::uint64_t redundancy_under_way = 0;
     std::string redundancy_error;
-    double redundancy_seconds = 0; /* of the newest one */
-    /* Messages and connections that were refused, by refusal_name(): of this agent, and of
-     * those that have told it theirs. */
+    double redundancy_seconds = 0; /* of the newest protected checkpoint */
+    /* Number of refused messages and connections, by refusal_name(), of this agent and of the
+     * agents that have reported theirs. */
     std::map<std::string, std::uint64_t> refused;
-    std::string pmix; /* of the coordinator: the PMIx through which the launcher can ask for
+    std::string pmix; /* of the coordinator: version of PMIx with which the launcher can request
                          checkpoints, or "" */
-    std::string protocol; /* settings of the job, as they were given */
+    std::string protocol; /* settings of the job, as given */
     std::string snapshot;
     std::string codec;
     unsigned increments = 0;
-    std::vector<NodeStatus> nodes; /* of the coordinator: by their first ranks */
-    Progress progress;  /* of the checkpoint under way; phase empty: there is none */
-    double last_at = 0; /* when the last one was committed: seconds since 1970 */
+    std::vector<NodeStatus> nodes; /* of the coordinator: all nodes, in order of their first
+                                      ranks */
+    Progress progress;  /* of the checkpoint under way; phase empty: none */
+    double last_at = 0; /* when the newest checkpoint was committed: seconds since 1970 */
     Totals totals;
-    std::vector<IndependentStatus> independent; /* of this node; by rank */
+    std::vector<IndependentStatus> independent; /* of this node, by rank */
     Salvage salvaged;
     Capped capped;
 };
 
-/* One line from the agent; `event` says which of the others is meant. */
+/* One line from the agent. `event` names the valid one of the members below. */
 struct Reply {
     int version = control::version;
     std::string event; /* "progress", "result", "error", "status", or "noted" */
@@ -266,14 +273,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     last_at, totals, refused, pmix, independent,
     salvaged, capped)
 
-/* Only the member named by `event` is on the wire. */
+/* Only the member that `event` names is in the message. */
 void to_json(nlohmann::json &json, const Reply &reply);
 void from_json(const nlohmann::json &json, Reply &reply);
 
 /*
- * One line, with its newline. The decoders return false, and say why in
- * `error`, for what is not JSON, not an object, has members of the wrong type
- * or is of another version.
+ * Returns one line, with its newline. The decoders return false and set `error`
+ * if the text is not a JSON object, has members of a wrong type or has another
+ * version.
  */
 std::string encode_line(const nlohmann::json &json);
 bool decode_request(std::string_view line, Request &request,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control_server.cpp - takes commands of `ckpt` and sends the answers.
+ * control_server.cpp - receives commands of `ckpt` and sends the answers.
  */
 #include "agent/control_server.hpp"
 
@@ -16,7 +16,7 @@ namespace ckpt
 namespace
 {
 
-/* A request is a few words. */
+/* A request has only a few words. */
 constexpr std::size_t longest_request = 4096;
 
 } // namespace
@@ -64,7 +64,7 @@ void ControlServer::on_event(ClientId id, std::uint32_t events)
     }
 }
 
-/* False if the client is gone or talks nonsense. */
+/* Returns false if the client is gone or its input is invalid. */
 bool ControlServer::read(ClientId id, Client &client)
 {
     char bytes[4096];
@@ -114,7 +114,7 @@ void ControlServer::refused(Refusal why, const std::string &text)
     refusals_.count(why, "a request that is none of ours: " + text);
 }
 
-/* False if the client is gone. */
+/* Returns false if the client is gone. */
 bool ControlServer::flush(Client &client)
 {
     while (!client.output.empty()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control_server.hpp - takes commands of `ckpt` and sends the answers.
+ * control_server.hpp - receives commands of `ckpt` and sends the answers.
  */
 #pragma once
 
@@ -24,20 +24,21 @@ class ControlServer
 
     struct Handlers {
         std::function<void(ClientId, const control::Request &)> request;
-        std::function<void(ClientId)> gone; /* before it was answered */
+        std::function<void(ClientId)> gone; /* the client left before it got
+                                               its answer */
     };
 
     ControlServer(EventLoop &loop, Refusals &refusals, Handlers handlers);
     ~ControlServer();
 
-    /* A command has connected. */
+    /* Takes the connection of a new command. */
     void accept(Fd socket);
 
-    /* Sends one line; every event but "progress" ends the connection. A client
-     * that is gone, or does not read, is forgotten. */
+    /* Sends one line. Every event except "progress" ends the connection. A
+     * client that is gone or does not read is dropped. */
     void reply(ClientId client, const control::Reply &reply);
 
-    /* All that was said has been sent. */
+    /* Whether every client that sent a request has got its full answer. */
     bool idle() const;
 
   private:

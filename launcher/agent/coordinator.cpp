@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator.cpp - one job: its name and directory, who asks for a checkpoint and
- * when, and what they are told.
+ * coordinator.cpp - one job: its name and directory, requests for checkpoints, and the answers to
+ * them.
  */
 #include "agent/coordinator.hpp"
 
@@ -30,17 +30,17 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* While ranks align, their pages are looked at this often. */
+/* Interval at which the coordinator reads the rank pages while ranks align. */
 constexpr auto align_tick = std::chrono::milliseconds(2);
-/* Ranks that are to log messages are reminded this often. */
+/* Interval at which ranks that must log messages are reminded. */
 constexpr auto moving_tick = std::chrono::milliseconds(10);
-/* While ranks hold a request, their pages are looked at this often. */
+/* Interval at which the coordinator reads the rank pages while ranks hold a request. */
 constexpr auto held_tick = std::chrono::milliseconds(20);
 constexpr auto progress_tick = std::chrono::milliseconds(100);
-/* Ranks with independent checkpoints have their page looked at this often. */
+/* Interval at which the coordinator reads the page of ranks with independent checkpoints. */
 constexpr auto cap_tick = std::chrono::milliseconds(250);
 constexpr auto periodic_retry = std::chrono::seconds(1);
-/* For the survivors of a rank that has died, to stand still. */
+/* How long the survivors of a dead rank may take to stop. */
 constexpr auto salvage_patience = std::chrono::seconds(10);
 constexpr std::size_t longest_program_name = 100;
 
@@ -57,7 +57,7 @@ steady_clock::duration whole(CheckpointInterval::Duration duration)
     return std::chrono::duration_cast<steady_clock::duration>(duration);
 }
 
-/* A word that can be part of a job's name. */
+/* Returns `text` in a form that can be part of a job's name. */
 std::string name_part(std::string text)
 {
     for (char &letter : text) {
@@ -114,10 +114,11 @@ JobState Coordinator::job_state(const char *text) const
     return opener_.state(job_, earlier_, text);
 }
 
-/* The slow store, whose lock tells whose the job is, gets it by a thread of its own. */
+/* The lock in the slow store says who owns the job. TierFlush writes the state there on its own
+ * thread. */
 void Coordinator::write_job_state(const JobState &state)
 {
-    ownership_->require_ours(); /* a later launch has its own state */
+    ownership_->require_ours(); /* a later launch writes its own state */
     store_->write_job_state(state);
     if (flush_) {
         flush_->write_job_state(state);
@@ -132,7 +133,7 @@ void Coordinator::end(bool is_asked_for)
     if (!store_) {
         return;
     }
-    worker_.stop(); /* it may have an earlier state to write */
+    worker_.stop(); /* the worker may still have an older state to write */
     try {
         write_job_state(job_state(ended_as_.c_str()));
         ownership_->release();
@@ -213,7 +214,7 @@ void Coordinator::client_gone(ClientId client)
     }
 }
 
-/* A rank is told with CUT where to write its log; a message has room for so much. */
+/* CUT names the log that a rank has to write. Returns whether that path fits into a message. */
 bool Coordinator::can_name_logs() const
 {
     const std::string any_number(std::numeric_limits<std::uint64_t>::digits10 + 1, '0');
@@ -223,8 +224,8 @@ bool Coordinator::can_name_logs() const
     return log.native().size() < sizeof(ckpt_message::text);
 }
 
-/* Pieces have the names of nodes: one would take the place of the other. Why there is no
- * checkpoint, or nothing. */
+/* Pieces are named after nodes, so two nodes with one name would overwrite each other's piece.
+ * Returns why no checkpoint can be taken, or "". */
 std::string Coordinator::name_of_two_nodes() const
 {
     std::map<std::string, const Node *> named;
@@ -238,7 +239,7 @@ std::string Coordinator::name_of_two_nodes() const
     return {};
 }
 
-/* Why there can be no checkpoint now, or nothing. */
+/* Returns why no checkpoint can be taken now, or "". */
 std::string Coordinator::obstacle() const
 {
     const std::string obstacle = machine_.obstacle();
@@ -253,7 +254,7 @@ void Coordinator::refuse(const std::vector<Waiting> &clients, const std::string 
     }
     end_salvage(0, why);
     end_held();
-    worker_.reply([this] { start_waiting(); }); /* if this was to be once more */
+    worker_.reply([this] { start_waiting(); }); /* if this attempt was a repetition */
 }
 
 void Coordinator::start(std::vector<Waiting> clients, Time now,
@@ -270,7 +271,7 @@ void Coordinator::start(std::vector<Waiting> clients, Time now,
     }
 }
 
-/* Requires that obstacle() is empty and that the store is open. */
+/* Requires that obstacle() returns "" and that the store is open. */
 void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protocol)
 {
     if (protocol != Protocol::sync_and_stop && !can_name_logs()) {
@@ -285,7 +286,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     for (const Waiting &waiting : clients_) {
         attempt_.then = std::max(attempt_.then, waiting.then);
     }
-    if (ghost_ >= 0) { /* who is dead cannot run on, and nobody can without it */
+    if (ghost_ >= 0) { /* the dead rank cannot run on, and so the others cannot either */
         attempt_.replayed = ghost_;
         attempt_.then = Then::kill;
         protocol = Protocol::sync_and_stop;
@@ -295,7 +296,7 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     attempt_.lanes = lanes(attempt_.stagger);
     CutPlan plan{protocol, attempt_.lanes, attempt_.replayed, salvage_patience};
     told_phase_ = Phase::idle;
-    begun_ = begun_.value_or(now); /* if it is once more the same one */
+    begun_ = begun_.value_or(now); /* a repetition keeps the time of the first attempt */
     spdlog::info("checkpoint requested, epoch {}", epoch_ + 1);
     if (!attempt_.lanes.empty()) {
         spdlog::info("ranks take turns, in {} lanes", attempt_.lanes.size());
@@ -310,21 +311,22 @@ void Coordinator::begin(std::vector<Waiting> clients, Time now, Protocol protoco
     perform();
 }
 
-/* A mark that is greater than those of all checkpoints of all launches of the job. 0: this
- * checkpoint has none, as the journal cannot be made or read, or could not be trusted beside
- * checkpoints that are encrypted. */
+/* Returns a mark that is greater than the marks of all checkpoints of all launches of the job.
+ * Returns 0 for a checkpoint without a mark: the journal cannot be made or read, or could not be
+ * trusted because the checkpoints are encrypted. */
 std::uint64_t Coordinator::next_files_mark()
 {
     if (image_key() || file_journal_.empty()) {
         return 0;
     }
-    /* The clock alone does not do: it may have been set back, or be that of another host. */
+    /* The clock alone is not enough: it may have been set back, or another host's clock ran
+     * ahead. */
     files_mark_ = std::max(files_mark_ + 1, static_cast<std::uint64_t>(now_nanoseconds()));
     return files_mark_;
 }
 
-/* After the actions that are still to be done. The time of the next periodic one does not come
- * before that; but somebody may have asked for another one. */
+/* Starts the attempt after all actions that are still to be performed. The next periodic
+ * checkpoint cannot become due before, but another request may have come. */
 void Coordinator::start_once_more(std::vector<Waiting> clients, Protocol protocol)
 {
     last_end_ = steady_clock::now();
@@ -361,7 +363,7 @@ Coordinator::Time Coordinator::next_periodic() const
     return *last_end_ + whole(interval_.value());
 }
 
-/* Others than periodic checkpoints promise nothing. */
+/* Only periodic checkpoints protect the job. Others do not count. */
 void Coordinator::note_unprotected(const std::string &why)
 {
     if (interval_.is_periodic()) {
@@ -410,7 +412,7 @@ void Coordinator::tick(Time now)
         if (machine_.obstacle().empty() && unopened_.empty()) {
             start({{0}}, now, choice_.protocol());
         }
-        if (machine_.phase() == Phase::idle) { /* not possible now, or waits to be begun */
+        if (machine_.phase() == Phase::idle) { /* impossible at present, or waits for the store */
             last_end_ = now - whole(interval_.value()) + periodic_retry;
         }
     }
@@ -445,7 +447,7 @@ Coordinator::Time Coordinator::next_of_phase(Time now) const
     return interval_.is_periodic() && last_end_ ? std::min(idle, next_periodic()) : idle;
 }
 
-/* ---- What others want to know ----------------------------------------------- */
+/* ---- Status ----------------------------------------------------------------- */
 
 control::Progress Coordinator::progress(Time now) const
 {
@@ -545,7 +547,7 @@ void Coordinator::fill_interval(control::Status &status) const
     }
 }
 
-/* By what is known of where ranks are or were: an agent that was lost has left that. */
+/* Fills in where ranks are or last were, also for nodes whose agent was lost. */
 void Coordinator::fill_nodes(control::Status &status) const
 {
     std::map<std::string, std::size_t> index;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coordinator.hpp - one job's checkpoints: takes requests, drives the state
- * machine, and writes manifest and job file. In the agent of rank 0's node.
+ * machine, and writes the manifest and the job file. It runs in the agent of
+ * rank 0's node.
  */
 #pragma once
 
@@ -37,10 +38,10 @@
 namespace ckpt
 {
 
-/* A command of `ckpt` that waits for its answer. */
+/* Identifies a command of `ckpt` that waits for its answer. */
 using ClientId = std::uint64_t;
 
-/* What becomes of the ranks behind a checkpoint: control::Request::then. */
+/* What the ranks do after a checkpoint: control::Request::then. */
 enum class Then { go_on, move, kill };
 
 class Coordinator : public NodeEvents, private RankPages
@@ -49,39 +50,41 @@ class Coordinator : public NodeEvents, private RankPages
     using Time = CutProtocol::Time;
     using Answer = std::function<void(ClientId, const control::Reply &)>;
     struct Hooks {
-        /* The ranks are about to be ended behind this checkpoint, on request. */
+        /* The coordinator is about to end the ranks after this checkpoint, on request. */
         std::function<void(const std::string &checkpoint)> ends;
-        /* Whether the job can be saved has changed. */
+        /* The job has become unprotected, or protected again. */
         std::function<void(const Unprotected::News &news)> protection;
     };
 
-    /* Takes over the job: its directory, its job file. If the directory cannot be used,
-     * the job runs on, and requests fail with the reason. If its file system does not
-     * answer, ranks wait for a moment only, and the job is taken over when it does. */
+    /* Takes over the job: its directory and its job file. If the directory cannot be used, the
+     * job runs on, and requests fail with the reason. If the file system does not answer, the
+     * ranks wait only for a moment. The coordinator then takes the job over as soon as it
+     * answers. */
     Coordinator(const Settings &settings, WorkerThread &worker,
                 const LaunchFacts &facts, int rank_count, Answer answer, Hooks hooks);
 
     const std::string &job() const { return job_; }
 
-    /* Asks for a checkpoint; the answers go to `client`. */
+    /* Requests a checkpoint. The answers go to `client`. */
     void request(ClientId client, Then then);
     void client_gone(ClientId client);
 
-    /* What is due by now; and when to call again at the latest. */
+    /* Does everything that is due at `now`. next_tick() returns the latest time for the next
+     * call. */
     void tick(Time now);
     Time next_tick(Time now) const;
 
-    /* No checkpoint is under way or asked for. */
+    /* Whether no checkpoint is under way or requested. */
     bool idle() const;
-    /* A node's agent was lost. */
+    /* The connection to a node's agent was lost. */
     void node_gone(Node &node);
-    /* The job is over: writes its state. is_asked_for: somebody has wanted that. */
+    /* The job is over: writes its final state. is_asked_for: the job was ended on request. */
     void end(bool is_asked_for = false);
 
     void fill(control::Status &status) const;
-    /* What the launcher tells of the job. */
+    /* State of the job as the launcher reports it. */
     LauncherNews &launcher_news() { return launcher_news_; }
-    /* What must have changed for a report on the job to be out of date. */
+    /* Returns the values whose change makes a report on the job out of date. */
     Milestones milestones() const;
 
     void rank_here(Node &node, int rank, int rank_count, pid_t pid,
@@ -104,58 +107,61 @@ class Coordinator : public NodeEvents, private RankPages
     void undone(Node &node) override;
 
   private:
-    /* A command, or a rank whose program asks; or neither: it is periodic, or for LogCap. */
+    /* A request by a command, by a rank whose program asks for a checkpoint, or by neither: a
+     * periodic checkpoint, or one for LogCap. */
     struct Waiting {
         ClientId client;
         Then then = Then::go_on;
         int rank = -1;
-        std::uint64_t number = 0; /* of the rank's request */
+        std::uint64_t number = 0; /* number of the rank's request */
         bool is_for_cap = false;
     };
 
-    /* A node's piece, which is written in one go. */
+    /* A node's piece, which the node writes without interruption. */
     struct Turn {
         Node *node;
         RankSnapshots snapshots;
     };
-    using Turns = std::deque<Turn>; /* the first one writes */
+    using Turns = std::deque<Turn>; /* the first one writes now */
 
-    /* What the thread that opens the job's directories hands over. */
+    /* Result of the thread that opens the job's directories. */
     struct Opened {
-        std::optional<OpenedJob> job;         /* if it was not open */
-        std::optional<OpenedJournal> journal; /* if somebody waits for a checkpoint */
+        std::optional<OpenedJob> job;         /* set if the job was not open */
+        std::optional<OpenedJournal> journal; /* set if a request waits for it */
     };
 
-    /* Requests that wait for that. */
+    /* Requests that wait until the job's directories are open. */
     struct Unopened {
         std::vector<Waiting> clients;
         Protocol protocol;
         Time until;
     };
 
-    /* Of the checkpoint under way. */
+    /* State of the checkpoint under way. */
     struct Attempt {
         std::uint64_t number = 0;
         std::uint64_t files_mark = 0; /* as in Manifest */
         Then then = Then::go_on;
-        int replayed = -1; /* ghost_ */
+        int replayed = -1; /* the rank that a ghost replaces, or -1 */
         std::filesystem::path directory;
         std::set<Node *> writing;
         std::set<Node *> undoing;
-        std::set<Node *> opening;     /* their part in the sweep */
+        std::set<Node *> opening;     /* nodes that still open their part of the sweep */
         Stagger stagger = Stagger::no;
         std::vector<Piece> pieces;
-        std::optional<Manifest> on_nodes; /* where only they see them, and that is noted */
+        std::optional<Manifest> on_nodes; /* set if only the nodes see the pieces and a
+                                             NodeRecord is written */
         Lanes lanes;
         std::vector<Turns> turns; /* with Sync-and-Stop */
         std::uint64_t memory = 0;
-        int standing = 0; /* WrittenPiece */
+        int standing = 0; /* as in WrittenPiece */
         FaultSummary faults;
-        bool once_more = false; /* when it has failed */
-        std::optional<Time> undo_until;  /* then nobody waits for it any more */
-        std::optional<Time> flush_until; /* ranks stand still for the slow tier */
+        bool once_more = false; /* whether to try again if it fails */
+        std::optional<Time> undo_until;  /* clients do not wait longer than this for the undo */
+        std::optional<Time> flush_until; /* latest end of the copy to the slow tier, for which
+                                            ranks are stopped */
         control::Result result;
-        double cpu_before = 0; /* seconds that this agent has computed */
+        double cpu_before = 0; /* CPU seconds of this agent when the attempt began */
     };
 
     std::vector<ckpt_clock> clocks(int rank) const override;
@@ -267,24 +273,26 @@ class Coordinator : public NodeEvents, private RankPages
     Hooks hooks_;
     LaunchFacts facts_;
     const JobOpener opener_;
-    std::string job_; /* may become another one when the job is open */
-    std::filesystem::path file_journal_; /* of the job; empty: not made yet */
-    std::uint64_t files_mark_ = 0; /* the greatest mark in it */
-    std::future<Opened> opening_; /* valid: under way */
+    std::string job_; /* may change when the job is opened */
+    std::filesystem::path file_journal_; /* directory of the job's file journal; empty: not made
+                                            yet */
+    std::uint64_t files_mark_ = 0; /* the greatest mark in the journal */
+    std::future<Opened> opening_; /* valid: the directories are being opened */
     Time opening_since_{};
-    bool is_opening_late_ = false; /* and it has been told */
+    bool is_opening_late_ = false; /* whether a message about the delay was sent */
     std::deque<Unopened> unopened_;
     std::string store_error_;
     std::optional<Store> store_;
-    std::shared_ptr<JobOwnership> ownership_; /* as long as store_; the workers ask it, too */
-    std::uint64_t least_number_ = 1; /* that no checkpoint has had */
-    std::vector<Node *> where_; /* by rank; null: not here */
-    std::vector<std::string> hosts_; /* by rank: where it was last; empty: nowhere yet */
-    std::vector<Node *> agents_; /* that ranks were on */
-    std::set<std::string> apart_; /* hosts with a directory of their own */
+    std::shared_ptr<JobOwnership> ownership_; /* lives as long as store_; the workers use it as
+                                                 well */
+    std::uint64_t least_number_ = 1; /* lowest number that no checkpoint has used */
+    std::vector<Node *> where_; /* by rank; null: the rank is not connected */
+    std::vector<std::string> hosts_; /* by rank: the rank's latest host; empty: none yet */
+    std::vector<Node *> agents_; /* agents that ranks have connected to */
+    std::set<std::string> apart_; /* hosts with their own directory of checkpoints */
     CutProtocol machine_;
     CutChoice choice_;
-    SweepPlan told_plan_; /* to all nodes */
+    SweepPlan told_plan_; /* the plan that all nodes have */
     TraceRecorder trace_; /* of the attempt under way */
     LauncherNews launcher_news_;
 
@@ -292,15 +300,16 @@ class Coordinator : public NodeEvents, private RankPages
     Attempt attempt_;
     std::vector<Waiting> clients_; /* of the attempt under way */
     std::vector<Waiting> queue_;
-    bool leftover_due_ = false; /* flush_leftover(), once no checkpoint is under way */
-    HeldRequest held_; /* of the attempt under way, and until the next one */
+    bool leftover_due_ = false; /* flush_leftover() is due as soon as no checkpoint is under way */
+    HeldRequest held_; /* of the attempt under way, and then until the next attempt */
     std::vector<Waiting> held_clients_;
     Time held_since_{};
-    std::map<int, std::uint64_t> asked_by_all_; /* numbers of requests, by rank */
-    std::optional<Time> last_end_; /* of a checkpoint, or of the start */
+    std::map<int, std::uint64_t> asked_by_all_; /* numbers of the ranks' requests, by rank */
+    std::optional<Time> last_end_; /* when the latest checkpoint ended, or when all ranks were
+                                      there */
     CheckpointInterval interval_;
-    JobHistory earlier_; /* launches of the job */
-    bool killed_ = false; /* the job, after a checkpoint: as it was asked for */
+    JobHistory earlier_; /* earlier launches of the job */
+    bool killed_ = false; /* the job was ended after a checkpoint, on request */
     Time last_progress_{};
     Phase told_phase_ = Phase::idle;
 
@@ -311,16 +320,17 @@ class Coordinator : public NodeEvents, private RankPages
     double last_at_ = 0; /* seconds since 1970 */
     control::Totals totals_;
     Unprotected unprotected_;
-    std::optional<Time> begun_; /* the attempt under way */
-    int ghost_ = -1; /* the rank that has died, for which one answers; -1: none */
-    control::Salvage salvaged_; /* the last one, of this launch or an earlier one */
+    std::optional<Time> begun_; /* when the attempt under way began */
+    int ghost_ = -1; /* the dead rank that a ghost replaces; -1: none */
+    control::Salvage salvaged_; /* the newest one, of this launch or of an earlier one */
     LogCap cap_;
     control::Capped capped_;
-    std::string ended_as_; /* state of the job when it is over */
+    std::string ended_as_; /* final state of the job; "" while the job runs */
 
-    std::unique_ptr<TierFlush> flush_; /* null: there is no slow tier */
-    std::unique_ptr<NodeLevel> node_level_; /* null: likewise */
-    WorkerThread opening_thread_; /* last, like the next: their work ends before all else does */
+    std::unique_ptr<TierFlush> flush_; /* null: no slow tier */
+    std::unique_ptr<NodeLevel> node_level_; /* null: no slow tier */
+    WorkerThread opening_thread_; /* this thread and the next come last, so that their work ends
+                                     before other members are destroyed */
     WorkerThread remover_;
 };
 

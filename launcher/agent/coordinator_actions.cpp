@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_actions.cpp - does what the state machine wants done, up to the
- * manifest.
+ * coordinator_actions.cpp - performs the actions that the state machine
+ * requests, up to writing the manifest.
  */
 #include "config.h"
 #include "agent/coordinator.hpp"
@@ -35,7 +35,7 @@ using std::chrono::steady_clock;
 
 constexpr auto longest_undo = std::chrono::seconds(2);
 
-/* What the trace is good for is not worth a checkpoint. */
+/* Writes the trace. A checkpoint does not fail because of its trace. */
 void write_trace(const CheckpointTrace &trace,
                  const std::filesystem::path &directory)
 {
@@ -46,7 +46,7 @@ void write_trace(const CheckpointTrace &trace,
     }
 }
 
-/* Whose pieces cannot be seen from here. */
+/* Returns the hosts whose pieces cannot be seen from this node. */
 std::set<std::string> hosts_apart(const Manifest &manifest,
                                   const std::filesystem::path &directory)
 {
@@ -59,8 +59,8 @@ std::set<std::string> hosts_apart(const Manifest &manifest,
     return hosts;
 }
 
-/* A checkpoint on the nodes, where all see it. The slow directory may fail: then there will
- * be none there either, and `ckpt status` says so. */
+/* Writes a record of a checkpoint that is on the nodes, in the slow directory, which all nodes
+ * see. If the write fails, the slow tier gets no copy either, and `ckpt status` reports that. */
 bool note(const Manifest &manifest, const std::filesystem::path &directory,
           const std::filesystem::path &records)
 {
@@ -127,8 +127,8 @@ void Coordinator::fault_in_phase() const
     }
 }
 
-/* A mark and the directory of the file journal, for a REQUEST. Ranks of `ckpt run` know the
- * directory from their start. */
+/* Returns the text of a REQUEST: the mark and the directory of the file journal. Ranks of `ckpt
+ * run` know the directory from their start. */
 std::string Coordinator::mark_of_files() const
 {
     constexpr std::size_t longest = sizeof(ckpt_message::text) - 32;
@@ -141,7 +141,7 @@ void Coordinator::perform(const action::Send &given)
 {
     action::Send order = given;
 
-    if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* where the rank writes its log */
+    if (order.type == CKPT_MSG_CUT && !machine_.is_settling()) { /* the file for the rank's log */
         order.text = message_log_path(attempt_.directory, order.rank);
     }
     if (order.type == CKPT_MSG_REQUEST && attempt_.files_mark != 0) {
@@ -170,7 +170,8 @@ void Coordinator::perform(const action::Capture &capture)
     make_directory([this] { write_pieces(); });
 }
 
-/* On the worker's thread; `then` on the loop's, unless it fails. */
+/* Makes the directory on the worker's thread. `then` runs on the loop's thread, if that
+ * succeeds. */
 void Coordinator::make_directory(std::function<void()> then)
 {
     worker_.run([this, then = std::move(then), store = *store_, job = job_,
@@ -182,7 +183,7 @@ void Coordinator::make_directory(std::function<void()> then)
                 attempt_.number = number;
                 attempt_.directory = directory;
                 if (flush_) {
-                    least_number_ = number + 1; /* it may have come to the slow one */
+                    least_number_ = number + 1; /* the number may be in use on the slow tier */
                 }
                 then();
             });
@@ -268,7 +269,7 @@ void Coordinator::sweep_opened(Node &node)
     }
 }
 
-/* The ranks will be told the counts from here. */
+/* Instead of the sweep, the coordinator tells the ranks the message counts. */
 void Coordinator::sweep_failed(Node &node, const std::string &reason)
 {
     spdlog::warn("no sweep: {}", reason);
@@ -370,7 +371,7 @@ void Coordinator::perform(const action::Commit &)
     });
 }
 
-/* The manifest is there. */
+/* The manifest is written. */
 void Coordinator::written_down()
 {
     if (flush_ && machine_.will_kill()) {
@@ -393,15 +394,15 @@ void Coordinator::perform(const action::Undo &)
     }
 }
 
-/* A request that comes after the others had their answer gets the same time to wait: the file
- * system may have just begun to answer. */
+/* A request that comes after the others have got their answers waits for the same time again.
+ * The file system may just have begun to answer. */
 void Coordinator::wait_for_undo(Time since)
 {
     attempt_.undo_until = since + longest_undo;
 }
 
-/* The ranks run again, but the nodes cannot remove what they have written while the file system
- * hangs. The clients get their answer now. */
+/* The ranks run again, but the nodes cannot remove their files while the file system hangs. So
+ * the clients get their answer now. */
 void Coordinator::tick_undo(Time now)
 {
     if (machine_.phase() != Phase::undo || !attempt_.undo_until || now < *attempt_.undo_until) {
@@ -416,8 +417,9 @@ void Coordinator::tick_undo(Time now)
     }
 }
 
-/* No node writes any more. Nobody has been told that this checkpoint exists,
- * so it must not, even if its manifest was written before the error. */
+/* No node writes any more. No client has been told that this checkpoint
+ * exists, so it must be removed, even if its manifest was written before the
+ * error. */
 void Coordinator::remove_attempt()
 {
     if (flush_) {
@@ -462,10 +464,10 @@ control::Timings Coordinator::timings() const
     return timings;
 }
 
-/* The supervisor hears it first, so that it does not take the end of these ranks for a failure. */
+/* Tells the supervisor first, so that it does not take the end of these ranks for a failure. */
 void Coordinator::perform(const action::Kill &)
 {
-    killed_ = attempt_.replayed < 0; /* else it has failed */
+    killed_ = attempt_.replayed < 0; /* else the job has failed */
     if (killed_) {
         hooks_.ends(checkpoint_name());
     }
@@ -555,7 +557,7 @@ void Coordinator::perform(const action::Finish &finish)
         answer(waiting, reply);
     }
     last_end_ = steady_clock::now();
-    /* After the actions that are still to be done. */
+    /* Runs after the actions that are still to be performed. */
     worker_.reply([this] { start_waiting(); });
 }
 
@@ -570,9 +572,9 @@ void Coordinator::count_committed(const control::Result &result)
 }
 
 /*
- * How much later the program ends for the checkpoint that is over, in seconds: ranks have
- * stood still, and then their processors were the agent's as long as it
- * computed. What a copy of the process costs them in faults is not in it.
+ * Returns by how many seconds the latest checkpoint delays the program's end. This is the time that
+ * the ranks were stopped, and the CPU time that the agent took from them afterwards. The page
+ * faults that a copy of the process causes in the ranks are not included.
  */
 double Coordinator::cost_of_last() const
 {
@@ -584,7 +586,7 @@ double Coordinator::cost_of_last() const
     return stood + beside * computed / online_cpus();
 }
 
-/* In case that the agent is lost with the job. */
+/* Writes the state now, in case the agent is lost together with the job. */
 void Coordinator::note_progress()
 {
     const JobState state = job_state("running");
@@ -602,7 +604,7 @@ void Coordinator::note_progress()
     }
 }
 
-/* Of the protocols that a choice is made among. */
+/* Gives the results to the choice between protocols. */
 void Coordinator::learn()
 {
     if (machine_.protocol() != Protocol::sync_and_stop) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_cap.cpp - ranks take no checkpoints of themselves although others' logs grow
- * for them: all are saved, so that a log can be given up and no more is lost than since then.
+ * coordinator_cap.cpp - global checkpoints that limit the size of message logs. If ranks do not
+ * take independent checkpoints although logs grow because of that, the coordinator saves all ranks.
+ * Afterwards the logs can be dropped, and a failure loses only the work since that checkpoint.
  */
 #include "agent/coordinator.hpp"
 
@@ -16,13 +17,13 @@
 namespace ckpt
 {
 
-/* All ranks are here, and on one node, if there is a page. */
+/* All ranks are present, and on one node if there is a page. */
 bool Coordinator::watches_logs() const
 {
     return settings_.protocol == CutChoice::independent && last_end_;
 }
 
-/* In a salvage the survivors are about to be saved anyway. */
+/* During a salvage the survivors are about to be saved anyway. */
 void Coordinator::tick_cap(Time now)
 {
     if (!watches_logs() || ghost_ >= 0 || where_.front() == nullptr || !queue_.empty()) {
@@ -44,7 +45,7 @@ void Coordinator::tick_cap(Time now)
     start({{.client = 0, .is_for_cap = true}}, now, choice_.protocol());
 }
 
-/* If that was why it was taken. */
+/* Counts the checkpoint if it was taken to trim logs. */
 void Coordinator::count_capped(const std::vector<Waiting> &clients, std::uint64_t number)
 {
     if (std::ranges::any_of(clients, &Waiting::is_for_cap)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_events.cpp - what happens on the nodes, for the state machine; and what
- * it reads in the pages of their ranks.
+ * coordinator_events.cpp - passes events of the nodes to the state machine, and reads the values in
+ * rank pages that it needs.
  */
 #include "agent/coordinator.hpp"
 
@@ -33,10 +33,10 @@ void Coordinator::rank_here(Node &node, int rank, int rank_count, pid_t,
         fail("rank {} of {} on {} is no rank of this job", rank, rank_count,
              node.host());
     }
-    if (machine_.phase() != Phase::idle) { /* and came back */
+    if (machine_.phase() != Phase::idle) { /* the rank has lost its agent and has returned */
         rank_lost(rank);
     }
-    if (rank == ghost_) { /* its node has let that go */
+    if (rank == ghost_) { /* its node has ended the ghost */
         ghost_ = -1;
     }
     where_[rank] = &node;
@@ -94,7 +94,7 @@ void Coordinator::rank_gone(int rank)
     where_[rank] = nullptr;
 }
 
-/* It may live, and come back. */
+/* The rank may still live and return. */
 void Coordinator::rank_lost(int rank)
 {
     drop_asks(fmt::format("the agent of rank {} was lost", rank));
@@ -102,7 +102,8 @@ void Coordinator::rank_lost(int rank)
     machine_.lost(rank, steady_clock::now());
     perform();
     where_[rank] = nullptr;
-    worker_.reply([this] { start_waiting(); }); /* for a cut that now nobody settles */
+    worker_.reply([this] { start_waiting(); }); /* a cut that no rank settles now may have
+                                                   delayed them */
 }
 
 void Coordinator::node_gone(Node &node)
@@ -126,7 +127,7 @@ void Coordinator::node_gone(Node &node)
         perform();
     }
     undone(node);
-    sweep_opened(node); /* nobody waits for it */
+    sweep_opened(node); /* nothing waits for its part of the sweep */
 }
 
 void Coordinator::captured(int rank)
@@ -168,7 +169,7 @@ void Coordinator::failed_once(const std::string &reason)
 {
     attempt_.once_more = true;
     for (Node *node : std::set<Node *>(where_.begin(), where_.end())) {
-        if (node != nullptr) { /* the ranks of all nodes are of one program */
+        if (node != nullptr) { /* the ranks of all nodes run the same program */
             node->pause_protection(reason);
         }
     }
@@ -182,7 +183,7 @@ void Coordinator::undone(Node &node)
     }
 }
 
-/* By their first ranks. */
+/* Returns the nodes, in the order of their first ranks. */
 std::vector<Node *> Coordinator::nodes() const
 {
     std::vector<Node *> list;
@@ -195,7 +196,7 @@ std::vector<Node *> Coordinator::nodes() const
     return list;
 }
 
-/* Those that have ranks, and which. */
+/* Returns the nodes with their ranks, in the order of their first ranks. */
 std::vector<TraceNode> Coordinator::nodes_to_trace() const
 {
     std::vector<TraceNode> nodes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_held.cpp - what programs say about checkpoints themselves: that they want
- * one, or that they do not want to be saved just now.
+ * coordinator_held.cpp - messages of programs about checkpoints: a program asks for a checkpoint,
+ * or asks not to be saved at present.
  */
 #include "agent/coordinator.hpp"
 
@@ -22,9 +22,9 @@ using std::chrono::steady_clock;
 
 } // namespace
 
-/* ---- They want one ---------------------------------------------------------- */
+/* ---- Programs that ask for a checkpoint ------------------------------------- */
 
-/* One that is to be asked for by all begins with the last of them. */
+/* A checkpoint that all ranks have to ask for starts when the last rank asks. */
 void Coordinator::rank_asks(int rank, const ckpt_message &message)
 {
     spdlog::info("the program of rank {} asks for a checkpoint", rank);
@@ -41,7 +41,7 @@ void Coordinator::rank_asks(int rank, const ckpt_message &message)
     }
 }
 
-/* A rank is missing that was to ask, too. */
+/* A rank that had to ask as well is gone or has finished. */
 void Coordinator::drop_asks(const std::string &reason)
 {
     for (const auto &[asking, number] : std::exchange(asked_by_all_, {})) {
@@ -49,9 +49,9 @@ void Coordinator::drop_asks(const std::string &reason)
     }
 }
 
-/* ---- They do not want to be saved -------------------------------------------- */
+/* ---- Programs that must not be saved at present ------------------------------ */
 
-/* Whether a message is none of the cut's. */
+/* Returns whether the message is handled here and does not concern the cut. */
 bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
 {
     switch (message.type) {
@@ -78,7 +78,7 @@ bool Coordinator::rank_of_held(int rank, const ckpt_message &message)
     }
 }
 
-/* To all ranks, as those that could be saved may stay for the others. */
+/* Sends to all ranks: a rank that could be saved may wait at a safe point for the others. */
 void Coordinator::tell_safe_point(std::uint64_t number)
 {
     for (int rank = 0; rank < machine_.rank_count(); rank++) {
@@ -100,7 +100,7 @@ void Coordinator::hold(std::vector<Waiting> clients)
     held_clients_ = std::move(clients);
     held_clients_.insert(held_clients_.end(), queue_.begin(), queue_.end());
     queue_.clear();
-    if (held_clients_.empty()) { /* they have gone meanwhile */
+    if (held_clients_.empty()) { /* all clients have left meanwhile */
         drop_held("nobody waits for it any more");
         return;
     }
@@ -152,7 +152,7 @@ void Coordinator::tick_held(Time now)
     }
 }
 
-/* Whatever became of the request, no rank stays for it any more. */
+/* The request is over, with any result: no rank waits at a safe point for it any more. */
 void Coordinator::end_held()
 {
     held_.end();
@@ -161,7 +161,7 @@ void Coordinator::end_held()
     }
 }
 
-/* The job goes on as if nobody had asked. */
+/* Drops the request; the job goes on. */
 void Coordinator::drop_held(const std::string &reason)
 {
     spdlog::warn("the checkpoint that waited is off: {}", reason);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_lanes.cpp - who takes turns at being saved: the state machine
- * lets ranks do so that run on; of those that stand still, nodes write their
- * pieces in turn.
+ * coordinator_lanes.cpp - decides which ranks are saved one after another. The
+ * state machine staggers ranks that run on. For stopped ranks, the nodes write
+ * their pieces in turn.
  */
 #include "agent/coordinator.hpp"
 
@@ -11,7 +11,7 @@
 namespace ckpt
 {
 
-/* All ranks are here. */
+/* Requires that all ranks are present. */
 Lanes Coordinator::lanes(Stagger stagger) const
 {
     const std::vector<Node *> list = nodes();
@@ -31,8 +31,9 @@ Lanes Coordinator::lanes(Stagger stagger) const
     return lanes_of(stagger, places);
 }
 
-/* A piece is written by one order, rank after rank. So a node has one turn: at
- * the place of its first rank, and with its ranks in the order of the lane. */
+/* A node writes its piece on one order, rank after rank. So a node has one
+ * turn, at the place of its first rank, with its ranks in the order of the
+ * lane. */
 void Coordinator::make_turns(const std::vector<std::uint64_t> &snapshots)
 {
     const bool staggered = !attempt_.lanes.empty();
@@ -60,7 +61,7 @@ void Coordinator::begin_turn(const Turns &lane)
     }
 }
 
-/* The next one of its lane. */
+/* Starts the next turn of the node's lane. */
 void Coordinator::end_turn(const Node &node)
 {
     for (Turns &lane : attempt_.turns) {
@@ -71,7 +72,7 @@ void Coordinator::end_turn(const Node &node)
     }
 }
 
-/* The checkpoint fails with it. */
+/* Drops the turns of a lost node. The checkpoint fails. */
 void Coordinator::drop_turns(const Node &node)
 {
     for (Turns &lane : attempt_.turns) {

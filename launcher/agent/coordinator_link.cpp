@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_link.cpp - this node's ranks, for a coordinator elsewhere.
+ * coordinator_link.cpp - connects this node's ranks with a coordinator on
+ * another node.
  */
 #include "agent/coordinator_link.hpp"
 
@@ -24,7 +25,7 @@ namespace
 
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr auto clock_tick = std::chrono::milliseconds(5);
-/* For who looks at the progress of a checkpoint. */
+/* For users that watch the progress of a checkpoint. */
 constexpr auto saved_tick = std::chrono::milliseconds(250);
 
 void add_counts(const RankSession &session, json &frame)
@@ -73,8 +74,9 @@ void CoordinatorLink::unreachable()
     retry_at_ = std::chrono::steady_clock::now() + retry_after;
 }
 
-/* Whatever was under way is off: nobody will tell the ranks to go on but us. Those
- * that others may have left behind wait for the next coordinator. */
+/* Gives up all that was under way: without the coordinator, only this agent tells the ranks to
+ * go on. Ranks whose cut is in doubt, as other ranks may have been cut, wait for the next
+ * coordinator. */
 void CoordinatorLink::lost()
 {
     spdlog::warn("the connection to the coordinating agent is lost");
@@ -190,7 +192,7 @@ void CoordinatorLink::order(const std::string &type, const json &frame)
     }
 }
 
-/* When all goes, the job is over: nothing of it stays on this node. */
+/* If all checkpoints are removed, the job is over, and its log is removed as well. */
 void CoordinatorLink::discard(const std::filesystem::path &job, std::uint64_t end,
                               const std::set<std::uint64_t> &stay)
 {
@@ -207,7 +209,7 @@ void CoordinatorLink::begin_to_save(const std::string &directory)
     told_saved_ = 0;
 }
 
-/* For `ckpt status`, which asks the coordinator. */
+/* Reports the refusals to the coordinator, which `ckpt status` asks. */
 void CoordinatorLink::tell_refused()
 {
     told_refused_ = refusals_.total();
@@ -226,7 +228,7 @@ void CoordinatorLink::tell_saved()
 
 /* ---- Events ------------------------------------------------------------------ */
 
-/* The coordinator cannot look into our ranks' pages: tells it what changed. */
+/* Reports changed clocks, as the coordinator cannot read the pages of this node's ranks. */
 void CoordinatorLink::send_clocks()
 {
     for (auto &[rank, session] : local_.ranks()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_link.hpp - takes the orders of a coordinator on another node, and
- * tells it what happens on this one.
+ * coordinator_link.hpp - takes orders from a coordinator on another node, and
+ * reports the events of this node.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ class CoordinatorLink : private NodeEvents
   public:
     using Time = EventLoop::Time;
 
-    /* Connects at once, and again whenever the connection was lost. */
+    /* Connects at once, and again whenever the connection is lost. */
     CoordinatorLink(EventLoop &loop, WorkerThread &worker, LocalNode &local,
                     const Settings &settings, PeerAddress address,
                     Refusals &refusals);
@@ -29,7 +29,7 @@ class CoordinatorLink : private NodeEvents
     void tick(Time now);
     Time next_tick(Time now) const;
     bool connected() const { return peer_.connected(); }
-    /* Nothing waits to be sent. */
+    /* Whether nothing waits to be sent. */
     bool idle() const { return peer_.idle(); }
 
   private:
@@ -64,14 +64,14 @@ class CoordinatorLink : private NodeEvents
     LocalNode &local_;
     const Settings &settings_;
     Refusals &refusals_;
-    std::uint64_t told_refused_ = 0; /* how many there were when they were told */
+    std::uint64_t told_refused_ = 0; /* number of refusals at the latest report */
     PeerConnection peer_;
     bool aligning_ = false; /* ranks run towards their targets */
-    bool cutting_ = false; /* ranks are told CUT: they answer with their counts */
+    bool cutting_ = false; /* ranks have got CUT: they answer with their counts */
     std::uint64_t epoch_ = 0;
     std::map<int, nlohmann::json> told_clocks_;
     Time retry_at_{};
-    std::string saving_in_; /* directory of a piece; empty: none is under way */
+    std::string saving_in_; /* directory of the piece being written; empty: none */
     std::uint64_t told_saved_ = 0;
     Time tell_saved_at_{};
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_opening.cpp - the job's directories are opened by a thread of their own, as their
- * file system may hang: the job begins without them, and requests wait for a while.
+ * coordinator_opening.cpp - opens the job's directories on a separate thread, as their file system
+ * may hang. The job begins without them, and requests wait for a while.
  */
 #include "agent/coordinator.hpp"
 
@@ -24,12 +24,13 @@ namespace
 
 using std::chrono::steady_clock;
 
-/* Then it is told that nothing answers; and so long ranks wait to begin. */
+/* After this time the coordinator reports that the file system does not answer. Ranks wait for
+ * the same time to begin. */
 constexpr auto opening_patience = std::chrono::seconds(2);
 
 } // namespace
 
-/* Ranks are waiting: an agent that knows of its directories is worth a moment. */
+/* Ranks wait meanwhile: for a short time this is better than to start without the directories. */
 void Coordinator::open_at_start()
 {
     begin_opening();
@@ -39,13 +40,13 @@ void Coordinator::open_at_start()
     tick_opening(steady_clock::now());
 }
 
-/* There would be no mark for the files. It is made for the first checkpoint. */
+/* Whether files would have no mark. The journal is made for the first checkpoint. */
 bool Coordinator::lacks_journal() const
 {
     return file_journal_.empty() && !image_key();
 }
 
-/* Tries again at each request: the user may have made room or rights. */
+/* Tries again at each request: the user may have freed space or changed permissions. */
 void Coordinator::begin_opening()
 {
     auto promise = std::make_shared<std::promise<Opened>>();
@@ -77,7 +78,7 @@ void Coordinator::take_opened()
 
     if (!opening_.valid() ||
         opening_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-        return; /* it has been taken, and this is another one */
+        return; /* the result was taken already, and another attempt is under way */
     }
     try {
         Opened opened = opening_.get();
@@ -131,7 +132,7 @@ void Coordinator::wait_until_opened(std::vector<Waiting> clients, Protocol proto
     }
 }
 
-/* All that have waited, as one. */
+/* Starts one checkpoint for all requests that have waited. */
 void Coordinator::start_unopened()
 {
     std::vector<Waiting> clients;
@@ -194,7 +195,7 @@ std::string Coordinator::no_answer() const
     return fmt::format("the file system of {} does not answer", opener_.directories());
 }
 
-/* What they wait for. */
+/* Tells the clients why they wait. */
 void Coordinator::tell_unopened()
 {
     control::Reply reply;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_salvage.cpp - one rank has died, and a ghost is in its place: the job is saved
- * as it is, and ends, to be restarted from that.
+ * coordinator_salvage.cpp - a rank has died, and a ghost has taken its place. The coordinator saves
+ * the job in this state and ends it, to be restarted from there.
  */
 #include "agent/coordinator.hpp"
 
@@ -22,8 +22,8 @@ using std::chrono::steady_clock;
 
 } // namespace
 
-/* Behind rank_gone(), by which a checkpoint that was under way was given up; its files may
- * still be being removed. */
+/* Comes after rank_gone(), which gave up any checkpoint under way. The files of that checkpoint
+ * may still be in removal. */
 void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
 {
     const std::string obstacle = machine_.ghost_obstacle();
@@ -43,7 +43,8 @@ void Coordinator::ghost_here(Node &node, int rank, const RankCut &cut)
     start_waiting();
 }
 
-/* The ghost goes, whatever has come of it. number: of the checkpoint, or 0, and why. */
+/* Ends the ghost, whatever the result. number: of the checkpoint, or 0; `why` then gives the
+ * reason. */
 void Coordinator::end_salvage(std::uint64_t number, const std::string &why)
 {
     const int rank = std::exchange(ghost_, -1);

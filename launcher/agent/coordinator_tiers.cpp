@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coordinator_tiers.cpp - which checkpoints stay where: old ones go, and with two
- * directories the newest is brought from the fast one to the slow one.
+ * coordinator_tiers.cpp - decides which checkpoints stay where. It removes old ones. With two
+ * directories it copies the newest from the fast one to the slow one.
  */
 #include "agent/coordinator.hpp"
 
@@ -49,7 +49,7 @@ NodeLevel::Hooks Coordinator::node_level_hooks()
             [this] { collect_garbage(); }};
 }
 
-/* Null: there is none. */
+/* Returns null if the host has no connected agent. */
 Node *Coordinator::agent_of(const std::string &host) const
 {
     auto found = std::ranges::find(agents_, host, [](Node *node) { return node->host(); });
@@ -57,7 +57,8 @@ Node *Coordinator::agent_of(const std::string &host) const
     return found == agents_.end() ? nullptr : *found;
 }
 
-/* What an earlier launch, or agents that have died, left in the fast directory only. */
+/* Copies checkpoints that an earlier launch, or agents that have died, left only in the fast
+ * directory. */
 void Coordinator::flush_leftover()
 {
     if (!flush_) {
@@ -77,8 +78,8 @@ void Coordinator::flush_leftover()
     });
 }
 
-/* On the worker's thread. By the nodes that have written it: those that have gone have
- * left nothing to be protected. */
+/* Runs on the worker's thread. The nodes that have written a checkpoint protect it: the pieces
+ * of nodes that are gone are lost and cannot be protected. */
 void Coordinator::protect_leftover(const NodeRecord &newest)
 {
     if (newest.protection.is_null()) {
@@ -86,7 +87,8 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
             const bool all_are_here = std::ranges::all_of(
                 manifest.pieces,
                 [this](const Piece &piece) { return agent_of(piece.host) != nullptr; });
-            if (machine_.phase() != Phase::idle) { /* one may be there that will go */
+            if (machine_.phase() != Phase::idle) { /* a checkpoint is under way that will be
+                                                      removed from there */
                 leftover_due_ = true;
             } else if (all_are_here) {
                 node_level_->committed(manifest);
@@ -95,8 +97,9 @@ void Coordinator::protect_leftover(const NodeRecord &newest)
     }
 }
 
-/* By the node that has written it, also if there are no ranks any more; if it is no longer
- * with us, by any that sees it. */
+/* Orders the node that has written the piece to copy it, even if that node has no ranks any
+ * more. If its agent is gone, this orders another agent, which may not see the piece; the copy
+ * then fails. Returns the host that copies, or "". */
 std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
 {
     Node *node = agent_of(piece.host);
@@ -111,8 +114,9 @@ std::string Coordinator::copy_piece(const TierCopy &copy, const Piece &piece)
     return node->host();
 }
 
-/* Its ranks stand still until it is where it lasts, as all else may be lost with the job. If
- * this only moves to other nodes it is enough that it survives the loss of some. */
+/* The ranks stay stopped until the checkpoint is on durable storage, as everything else may be
+ * lost with the job. For a job that only moves to other nodes, a checkpoint that survives the
+ * loss of some nodes is enough. */
 void Coordinator::secure_before_kill()
 {
     auto then = [this, number = attempt_.number](const std::string &error) {
@@ -142,7 +146,7 @@ void Coordinator::secure_before_kill()
     });
 }
 
-/* A file system that hangs does not keep them for ever. */
+/* A file system that hangs must not stop the ranks for ever. */
 void Coordinator::tick_flush(Time now)
 {
     if (machine_.phase() == Phase::commit && attempt_.flush_until &&
@@ -166,7 +170,7 @@ void Coordinator::redundancy_written(Node &node, std::uint64_t number,
     }
 }
 
-/* What it was made on top of may be of no use now. */
+/* The checkpoints below the folded piece may be unnecessary now. */
 void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
 {
     spdlog::info("{} has folded its piece of checkpoint {}", node.host(), number);
@@ -174,7 +178,7 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
         flush_->replace(number, piece);
         return;
     }
-    if (!store_) { /* whoever began it was another agent */
+    if (!store_) { /* another agent began the folding */
         return;
     }
     worker_.run([this, directory = store_->directory_of(job_, number), piece] {
@@ -187,7 +191,8 @@ void Coordinator::folded(Node &node, std::uint64_t number, const Piece &piece)
     });
 }
 
-/* Files can be rolled back to those checkpoints that are kept. On the remover's thread. */
+/* Drops records of the file journal that no kept checkpoint needs for a rollback of files. Runs
+ * on the remover's thread. */
 void Coordinator::drop_old_records(const Store &store,
                                    const std::filesystem::path &journal) const
 {
@@ -205,8 +210,8 @@ void Coordinator::drop_old_records(const Store &store,
     }
 }
 
-/* The remover's thread does this, as the kernel takes long to remove a large file. Meanwhile
- * the ranks may stand still for the next checkpoint. That one stays: it is the newest. */
+/* Runs on the remover's thread, as the kernel takes long to remove a large file. Meanwhile the
+ * ranks may be stopped for the next checkpoint. That one is not removed, as it is the newest. */
 void Coordinator::collect_garbage()
 {
     remover_.run([this, store = *store_, job = job_, keep = settings_.keep,
@@ -222,12 +227,12 @@ void Coordinator::collect_garbage()
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
-        worker_.reply([] {}); /* the loop looks whether all is over */
+        worker_.reply([] {}); /* makes the loop check whether the agent has finished */
     });
 }
 
-/* A program that has come to its end, or is where it outlives its nodes, needs nothing that
- * lies on them any more. */
+/* Removes the job's checkpoints from its nodes. A program that has ended no longer needs them,
+ * nor does one with a checkpoint on storage that outlives the nodes. */
 void Coordinator::free_nodes()
 {
     constexpr auto all = std::numeric_limits<std::uint64_t>::max();
@@ -249,7 +254,7 @@ void Coordinator::free_nodes()
     }
 }
 
-/* On the remover's thread. Old ones are in the slow directory, if they are anywhere. */
+/* Runs on the remover's thread. Older checkpoints are kept in the slow directory only. */
 void Coordinator::discard_flushed(const Store &store, const std::string &job)
 {
     TierFlush::Needed needed = flush_->needed();

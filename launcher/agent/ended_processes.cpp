@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ended_processes.cpp - exit statuses by pidfd: EPOLLHUP when the process has been waited
- * for, and then PIDFD_GET_INFO, which Debian 12's headers do not have.
+ * ended_processes.cpp - exit statuses by pidfd. EPOLLHUP says that the process has been waited for.
+ * Then PIDFD_GET_INFO returns its status; Debian 12's headers lack that request.
  */
 #include "agent/ended_processes.hpp"
 
@@ -23,7 +23,7 @@ namespace ckpt
 namespace
 {
 
-/* struct pidfd_info of linux/pidfd.h, its first version. */
+/* struct pidfd_info of linux/pidfd.h, first version. */
 struct PidfdInfo {
     std::uint64_t mask;
     std::uint64_t cgroup;
@@ -49,7 +49,7 @@ std::optional<int> status_of(int process)
 
 } // namespace
 
-/* Since Linux 6.15. */
+/* The kernel can since Linux 6.15. */
 bool EndedProcesses::can_tell_status()
 {
     utsname name{};
@@ -101,7 +101,7 @@ void EndedProcesses::event(int rank, std::uint32_t events)
     Entry &entry = entries_.at(rank);
 
     if (!std::exchange(entry.has_ended, true)) {
-        loop_.change(entry.process.get(), 0); /* EPOLLHUP comes unasked */
+        loop_.change(entry.process.get(), 0); /* EPOLLHUP is reported always */
         handlers_.ended(rank);
         if (!can_tell_status()) {
             forget(rank);

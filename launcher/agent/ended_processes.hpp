@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ended_processes.hpp - when and how ranks end that no session watches, any more or yet, and
- * that are nobody's children here.
+ * ended_processes.hpp - watches how ranks end that have no session at present. They are not
+ * children of this process.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ class EndedProcesses
   public:
     struct Handlers {
         std::function<void(int rank)> ended;
-        /* status: as wait(2) gives it */
+        /* status: as from wait(2) */
         std::function<void(int rank, int status)> status;
     };
 
-    /* Whether the kernel tells how a process has ended. */
+    /* Whether the kernel reports how a process has ended. */
     static bool can_tell_status();
 
     EndedProcesses(EventLoop &loop, Handlers handlers);
@@ -31,14 +31,14 @@ class EndedProcesses
     EndedProcesses(const EndedProcesses &) = delete;
     EndedProcesses &operator=(const EndedProcesses &) = delete;
 
-    /* Tells that the process has ended, now or later; and then its status, when its parent
-     * has taken that: the kernel says so since Linux 6.15. */
+    /* Reports that the process has ended, now or later. Then reports its status, when its parent
+     * has reaped it; the kernel provides that since Linux 6.15. */
     void watch(int rank, Fd process);
-    /* The rank is another process now, or the same one that has come again. */
+    /* The rank is a different process now, or its process has connected again. */
     void forget(int rank);
-    /* SIGKILL to those that have not ended. */
+    /* Sends SIGKILL to processes that have not ended. */
     void kill() const;
-    /* All that can be told of those has been told. */
+    /* Whether there is nothing left to report. */
     bool idle() const { return entries_.empty(); }
 
   private:

@@ -48,7 +48,7 @@ try {
     endpoint_ = std::make_unique<fabric::Endpoint>(choice_, local);
     descriptor_ = endpoint_->descriptor();
     if (descriptor_ >= 0) {
-        /* drive() is called at each turn anyway */
+        /* run() calls drive() at each turn of the loop */
         loop_.watch(descriptor_, EPOLLIN, [](std::uint32_t) {});
     }
 } catch (const fabric::Failure &failure) {
@@ -56,7 +56,8 @@ try {
     throw;
 }
 
-/* Those who read see that nothing comes. What they have been lent needs the endpoint. */
+/* Stops to serve the endpoint; readers run into their time limit. The endpoint stays open, as
+ * the loans need it. */
 void FabricHost::end(const std::string &why)
 {
     spdlog::warn("nothing is lent to other nodes over the fabric any more: {}", why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fabric_host.hpp - lends this node's memory to the others of the job, on the thread of a
- * BlockServer: opens the endpoint when somebody asks for it, and drives it.
+ * fabric_host.hpp - lends this node's memory to other nodes of the job. It runs on the thread of a
+ * BlockServer, opens the endpoint at the first request, and drives it.
  */
 #pragma once
 
@@ -20,21 +20,21 @@ namespace ckpt::redundancy
 class FabricHost
 {
   public:
-    /* The loop must live longer, and this longer than what it has lent. */
+    /* The loop must live longer than this, and this longer than all loans. */
     FabricHost(EventLoop &loop, fabric::Choice choice)
         : loop_(loop), choice_(std::move(choice))
     {
     }
     ~FabricHost();
 
-    /* To one who has an endpoint of that provider. local: address on which it has called.
-     * Throws fabric::Failure, from the first failure on always. */
+    /* Lends memory to a node whose endpoint uses `provider`. local: this node's address of that
+     * node's connection. Throws fabric::Failure; after a failure of the endpoint, always. */
     std::unique_ptr<fabric::Endpoint::Loan> lend(std::span<const std::byte> memory,
                                                  const std::string &provider,
                                                  const std::string &local);
 
-    /* Before each turn of the loop: does what others want. Whether the loop may wait then.
-     * is_lent: whether anything that was lent is still so. */
+    /* Call before each turn of the loop: serves what other nodes request. Returns whether the
+     * loop may wait for events. is_lent: whether a loan is in use. */
     bool drive(bool is_lent);
 
   private:
@@ -44,9 +44,9 @@ class FabricHost
     EventLoop &loop_;
     const fabric::Choice choice_;
     std::unique_ptr<fabric::Endpoint> endpoint_;
-    std::optional<std::string> failure_; /* that has ended it */
-    int descriptor_ = -1;                /* of the endpoint, watched */
-    bool is_still_ = false;              /* a fault */
+    std::optional<std::string> failure_; /* the failure that ended the endpoint */
+    int descriptor_ = -1;                /* of the endpoint, watched by the loop */
+    bool is_still_ = false;              /* fault injection: the endpoint makes no progress */
 };
 
 } // namespace ckpt::redundancy

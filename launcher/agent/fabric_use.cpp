@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fabric_use.cpp - opens endpoints, and says once what becomes of that.
+ * fabric_use.cpp - opens endpoints, and logs the result once.
  */
 #include "agent/fabric_use.hpp"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_system.cpp - which file system a directory lies on.
+ * file_system.cpp - finds the file system of a directory.
  */
 #include "agent/file_system.hpp"
 
@@ -18,8 +18,9 @@ namespace ckpt
 namespace
 {
 
-/* Types whose data lies on many servers. Whatever else libmount knows to come
- * over the network, which is a matter of its version, has one. */
+/* Types that store their data on many servers. All other types that libmount
+ * knows as network file systems (this depends on its version) have one
+ * server. */
 constexpr std::array<std::string_view, 13> parallel_types{
     "lustre",      "gpfs",      "beegfs",         "beegfs_nodev",
     "ceph",        "pvfs2",     "panfs",          "wekafs",
@@ -37,9 +38,9 @@ FileSystem::Kind kind_of(const char *type)
                                           : FileSystem::Kind::local;
 }
 
-/* The innermost mount, and of several at one place the last one, which hides
- * the others. libmount's own search asks the kernel about each path, too: not
- * for a directory that is still to be made. */
+/* Returns the innermost mount of a path. If several mounts are at one place,
+ * the last one hides the others. libmount's own search also asks the kernel
+ * about each path, which fails for a directory that does not exist yet. */
 libmnt_fs *entry_of(libmnt_table *table, std::filesystem::path path)
 {
     for (;; path = path.parent_path()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame.cpp - frames as bytes, and back.
+ * frame.cpp - converts frames to bytes, and back.
  */
 #include "agent/frame.hpp"
 
@@ -76,7 +76,7 @@ void FrameReader::add(std::string_view bytes)
     bytes_.append(bytes);
 }
 
-/* Only the first `known` bytes of the header are there. */
+/* Checks a header of which only the first `known` bytes have arrived. */
 void FrameReader::check(const FrameHeader &header, std::size_t known) const
 {
     if (known >= magic_and_version && header.magic != frame_magic) {

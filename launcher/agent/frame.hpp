@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame.hpp - the layout of what agents of different nodes send one another: a header
- * of 40 bytes, then the payload (docs/protocol.md, section 9).
+ * frame.hpp - layout of the frames that agents of different nodes exchange: a header of 40 bytes,
+ * then the payload (docs/protocol.md, section 9).
  *
- * All numbers are little endian. Magic and version stand where they are in every
- * version.
+ * All numbers are little endian. Magic and version are at the same place in every version.
  */
 #pragma once
 
@@ -25,10 +24,10 @@ inline constexpr std::uint32_t frame_magic = 0x464b4343u; /* "CCKF" */
 inline constexpr std::uint16_t frame_version = 1;
 
 enum class FrameKind : std::uint16_t {
-    challenge = 1, /* of the one who was called; then, from the caller: */
-    call = 2,      /* who it is, and that it has the key; */
-    answer = 3,    /* and that the other one has it, too */
-    message = 4,   /* all that follows, in both directions: a JSON object */
+    challenge = 1, /* sent first by the listener */
+    call = 2,      /* from the caller: its identity, and proof that it has the key */
+    answer = 3,    /* from the listener: proof that it has the key as well */
+    message = 4,   /* all later frames, in both directions: a JSON object */
 };
 
 struct FrameHeader {
@@ -37,8 +36,8 @@ struct FrameHeader {
     std::uint16_t kind;   /* FrameKind */
     std::uint32_t length; /* of the payload, bytes */
     std::uint32_t reserved; /* 0 */
-    std::uint64_t sequence; /* of a message among those in its direction: 0, 1, ... */
-    std::array<std::byte, 16> tag; /* the first half of it */
+    std::uint64_t sequence; /* number of a message in its direction: 0, 1, ... */
+    std::array<std::byte, 16> tag; /* first half of the tag */
 };
 
 static_assert(std::endian::native == std::endian::little);
@@ -50,7 +49,7 @@ struct Frame {
     FrameHeader header{};
     std::string payload;
 
-    /* As it travels. */
+    /* Returns the bytes on the wire. */
     std::string bytes() const;
     bool is(FrameKind kind) const
     {
@@ -58,22 +57,21 @@ struct Frame {
     }
 };
 
-/* A frame without a tag. */
+/* Returns a frame without a tag. */
 Frame make_frame(FrameKind kind, std::uint64_t sequence, std::string payload);
 
-/* Of a frame that follows `before`, the bytes of the frames that it depends on: all of
- * them but for its own tag. */
+/* Returns the tag of a frame. before: bytes of the earlier frames that it depends on. The tag
+ * covers these and the whole frame except the tag itself. */
 MessageKey::Tag frame_tag(const MessageKey &key, std::string_view before,
                           const Frame &frame);
 
-/* Puts the tag into the header. */
+/* Stores the tag in the header. */
 void put_tag(const MessageKey &key, std::string_view before, Frame &frame);
 
-/* Whether it is there. */
+/* Returns whether the header has the right tag. */
 bool has_tag(const MessageKey &key, std::string_view before, const Frame &frame);
 
-/* Cuts frames out of the bytes of a connection. Looks at headers only, and knows no
- * key. */
+/* Extracts frames from the bytes of a connection. It checks headers only, and has no key. */
 class FrameReader
 {
   public:
@@ -82,10 +80,10 @@ class FrameReader
     void set_limit(std::size_t limit) { limit_ = limit; }
 
     void add(std::string_view bytes);
-    /* The next frame, or nothing if it is not yet here. Throws Refused for what is
-     * none, as soon as that can be seen; the rest cannot be read then. */
+    /* Returns the next frame, or nothing if it is incomplete. Throws Refused if the bytes are
+     * not a valid frame, as soon as this can be seen. The rest cannot be read then. */
     std::optional<Frame> next();
-    /* There is a part of one. */
+    /* Whether there is a part of a frame. */
     bool is_within() const { return at_ < bytes_.size(); }
 
   private:
@@ -94,7 +92,7 @@ class FrameReader
 
     std::size_t limit_;
     std::string bytes_;
-    std::size_t at_ = 0; /* what was before has been taken */
+    std::size_t at_ = 0; /* everything before this offset has been taken */
 };
 
 } // namespace ckpt

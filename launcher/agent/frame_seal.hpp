@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame_seal.hpp - one direction of a connection between agents that know each other:
- * each message has its number and its tag, so that none can be made, changed, left
- * out, repeated or put elsewhere by anybody else.
+ * frame_seal.hpp - one direction of a connection between two authenticated agents. Each message has
+ * a number and a tag, so no third party can forge, change, omit, repeat or reorder messages.
  */
 #pragma once
 
@@ -18,15 +17,15 @@ namespace ckpt
 class FrameSeal
 {
   public:
-    /* key: of this direction of this connection, and of nothing else */
+    /* key: used only for this direction of this connection */
     explicit FrameSeal(const MessageKey &key) : key_(key) {}
 
-    /* At the sender: the next message, as it travels. */
+    /* For the sender: returns the next message as bytes on the wire. */
     std::string seal(std::string payload);
-    /* At the receiver. Throws Refused unless it is the next message. */
+    /* For the receiver. Throws Refused unless `frame` is the next message. */
     void check(const Frame &frame);
 
-    /* For something else that goes in the same direction. */
+    /* Derives a key for other data in the same direction. */
     MessageKey derive(std::string_view label) const { return key_.derive(label); }
 
   private:

@@ -74,15 +74,15 @@ void FrameStream::on_event(std::uint32_t events)
     }
     if (*alive && !open) {
         loop_.forget(socket_.get());
-        socket_.reset(); /* whoever is told may want to send something */
+        socket_.reset(); /* the handler of the end may try to send */
         auto end = incoming_ ? handlers_.end : strange_.end;
         end();
     }
 }
 
-/* ---- What comes ------------------------------------------------------------ */
+/* ---- Receiving ------------------------------------------------------------- */
 
-/* False at the end of the connection. */
+/* Returns false at the end of the connection. */
 bool FrameStream::read()
 {
     char bytes[65536];
@@ -101,7 +101,7 @@ bool FrameStream::read()
     return take_frames();
 }
 
-/* False if something was refused. */
+/* Returns false if a frame was refused. */
 bool FrameStream::take_frames()
 {
     auto alive = alive_;
@@ -130,7 +130,7 @@ bool FrameStream::take_frames()
 void FrameStream::take(const Frame &frame)
 {
     if (!incoming_) {
-        auto handler = strange_.frame; /* may replace itself */
+        auto handler = strange_.frame; /* the handler may replace itself */
         handler(frame);
         return;
     }
@@ -144,13 +144,13 @@ void FrameStream::refused(Refusal why, const std::string &text)
     refusals_.count(why, fmt::format("{}: {}", peer_, text));
 }
 
-/* ---- What is sent ------------------------------------------------------------ */
+/* ---- Sending ----------------------------------------------------------------- */
 
 void FrameStream::send_strange(std::string_view frame)
 {
     if (socket_) {
         output_ += frame;
-        flush(); /* an error shows when the connection is read */
+        flush(); /* reading the connection reports an error */
     }
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frame_stream.hpp - a TCP connection between two agents: frames of the handshake,
- * until the other side is known, then JSON objects with numbers and tags
- * (docs/protocol.md, section 9).
+ * frame_stream.hpp - a TCP connection between two agents (docs/protocol.md, section 9). It carries
+ * frames of the handshake until the other side is authenticated, then JSON objects with numbers and
+ * tags.
  *
- * What is not as it must be ends the connection and is counted, before its text is
- * looked at.
+ * An invalid frame ends the connection and is counted, before its text is parsed.
  */
 #pragma once
 
@@ -28,9 +27,8 @@ namespace ckpt
 class FrameStream
 {
   public:
-    /* Any of these may destroy the stream. `frame` may throw; the connection is then
-     * closed, which Refused gives the reason for. end: the other side has gone, or was
-     * refused. */
+    /* Any of these may destroy the stream. `frame` may throw: then the stream closes the
+     * connection; Refused gives the reason. end: the other side has gone, or was refused. */
     struct Handlers {
         std::function<void(const nlohmann::json &)> frame;
         std::function<void()> end;
@@ -40,37 +38,37 @@ class FrameStream
         std::function<void()> end;
     };
 
-    /* socket: connected, nonblocking. peer: for the log. */
+    /* socket: connected, nonblocking. peer: name for the log. */
     FrameStream(EventLoop &loop, Fd socket, std::string peer, Refusals &refusals);
     ~FrameStream();
     FrameStream(const FrameStream &) = delete;
     FrameStream &operator=(const FrameStream &) = delete;
 
-    /* The other side is not known yet: frames are short, and none has been checked. */
+    /* Handlers until the other side is authenticated: frames are short, and their tags are
+     * unchecked. */
     void handle_strange(Strange handlers) { strange_ = std::move(handlers); }
-    /* The bytes of a frame of the handshake. */
+    /* Sends the bytes of a frame of the handshake. */
     void send_strange(std::string_view frame);
 
-    /* The other side is known: all that comes from now on, and all that is sent, are
-     * messages with tags of these keys. */
+    /* The other side is authenticated. From now on, all frames in both directions are messages
+     * with tags of these keys. */
     void trust(const MessageKey &outgoing, const MessageKey &incoming);
     void handle(Handlers handlers) { handlers_ = std::move(handlers); }
-    /* Nothing is sent when the connection has ended. */
+    /* Sends nothing if the connection has ended. */
     void send(const nlohmann::json &json);
 
-    /* What goes on when the other side is known and something else than messages is to
-     * travel, too. */
+    /* The parts of an authenticated connection, for traffic other than messages. */
     struct Released {
         Fd socket; /* nonblocking */
         FrameSeal incoming, outgoing;
     };
-    /* Gives the connection away; the object is then of no use any more. Throws Refused if
-     * the other side has not waited for that. */
+    /* Gives the connection away; this object cannot be used afterwards. Throws Refused if the
+     * other side has already sent more. */
     Released release();
 
-    /* Nothing waits to be sent. */
+    /* Whether nothing waits to be sent. */
     bool idle() const { return output_.empty(); }
-    /* For the log. */
+    /* Name of the other side for the log. */
     const std::string &peer() const { return peer_; }
     void set_peer(std::string peer) { peer_ = std::move(peer); }
 
@@ -83,15 +81,15 @@ class FrameStream
     bool flush();
 
     EventLoop &loop_;
-    Fd socket_; /* until the connection has ended */
+    Fd socket_; /* valid until the connection has ended */
     std::string peer_;
     Refusals &refusals_;
     Strange strange_;
     Handlers handlers_;
     FrameReader reader_;
-    std::optional<FrameSeal> incoming_, outgoing_; /* when the other side is known */
+    std::optional<FrameSeal> incoming_, outgoing_; /* set when the other side is authenticated */
     std::string output_;
-    std::shared_ptr<bool> alive_; /* false when this object is gone */
+    std::shared_ptr<bool> alive_; /* false when this object is destroyed */
 };
 
 } // namespace ckpt

@@ -101,7 +101,7 @@ json to_frame(const FileSystem &file_system)
             {"source", file_system.source}};
 }
 
-/* A kind that we do not know is local, as file systems are. */
+/* An unknown kind becomes local, like an unknown file system. */
 FileSystem file_system_from(const json &json)
 {
     FileSystem file_system;

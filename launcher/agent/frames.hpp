@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frames.hpp - the parts of the frames between agents that are structures
- * elsewhere. The readers throw nlohmann::json::exception.
+ * frames.hpp - conversion between structures and JSON in the frames between
+ * agents. The readers throw nlohmann::json::exception.
  */
 #pragma once
 

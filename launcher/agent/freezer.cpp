@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * freezer.cpp - copies of ranks that stand still.
+ * freezer.cpp - copies of stopped ranks.
  */
 #include "agent/freezer.hpp"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * freezer.hpp - has copies made of ranks that stand still (FREEZE, FROZEN), so that they
- * go on while the copies are read.
+ * freezer.hpp - orders stopped ranks to make copies of themselves (FREEZE, FROZEN). The ranks go on
+ * while the copies are read.
  */
 #pragma once
 
@@ -25,21 +25,21 @@ class Freezer
     using Ranks = std::vector<StoppedRank>;
     using Then = std::function<void(const Ranks &)>;
 
-    /* `order` sends FREEZE to a rank; false if that is not possible. When all that got it
-     * have answered, `then` is called with the ranks and their copies. */
+    /* `order` sends FREEZE to a rank and returns false if that is not possible. When all ranks
+     * that got it have answered, this calls `then` with the ranks and their copies. */
     void ask(const Ranks &ranks, const std::function<bool(int)> &order, Then then);
 
-    /* FROZEN has come from a rank, with its end of the connection to the copy, which ends
-     * if nobody waits for it any more. */
+    /* A rank has sent FROZEN. connection: our end of the connection to the copy. The copy ends
+     * when the connection is closed, which happens at once if no answer is awaited. */
     void answered(int rank, const ckpt_message &message, Fd connection);
 
-    /* As of RankQuestion. */
+    /* As in RankQuestion. */
     void forget(int rank);
     void clear();
 
   private:
     RankQuestion question_;
-    std::map<int, std::shared_ptr<Ranks>> ranks_; /* by each of them */
+    std::map<int, std::shared_ptr<Ranks>> ranks_; /* by rank */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * group_members.hpp - the files of a group's members, on whatever nodes these are.
+ * group_members.hpp - access to the files of all members of a group, on their nodes.
  */
 #pragma once
 
@@ -21,17 +21,17 @@ namespace ckpt
 class GroupMembers
 {
   public:
-    /* If there is no connection to a member: it is lost, or nothing can be done. */
+    /* Meaning of a failed connection to a member: the member is lost, or this fails. */
     enum class Unreachable { is_lost, is_an_error };
 
-    /* Connects to the block servers at `places` (PeerAddress::place()), which have this key;
-     * a place that is empty: the member is lost, or it is ourselves. directory: of the
-     * checkpoint, DIR/JOB/NUMBER on each node. fabric: must live longer. Throws Error. */
+    /* Connects to the block servers at `places` (PeerAddress::place()), which have this key. An
+     * empty place: the member is lost, or is this node. directory: of the checkpoint,
+     * DIR/JOB/NUMBER on each node. fabric: must live longer. Throws Error. */
     GroupMembers(const std::filesystem::path &directory,
                  const std::vector<std::string> &places, const MessageKey &key,
                  const PeerIdentity &self, Unreachable unreachable, FabricUse &fabric);
 
-    /* One for each member; null: it is lost. They live as long as this. */
+    /* One source for each member; null: the member is lost. They live as long as this object. */
     const std::vector<redundancy::BlockSource *> &sources() const { return sources_; }
 
   private:

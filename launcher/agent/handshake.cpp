@@ -2,10 +2,10 @@
 /*
  * handshake.cpp - challenge, call and answer.
  *
- * Each tag is of all frames before it and of its own, with a key that is used for this
- * kind of frame only: what one side says cannot be given back to it as the other
- * side's, and is worth nothing in another conversation, whose nonces differ. All agents
- * of a job have one key: so a call says for which node it is.
+ * Each tag covers all earlier frames and its own frame, and uses a key for this kind of frame only.
+ * So a message of one side cannot be sent back to it as a message of the other side. It is also
+ * invalid in any other connection, whose nonces differ. All agents of a job have one key, so a call
+ * also names the node that it is for.
  */
 #include "agent/handshake.hpp"
 
@@ -25,7 +25,7 @@ namespace
 
 constexpr std::size_t nonce_digits = 2 * MessageKey::size;
 
-/* Never the same again: as random as a key. */
+/* Returns a random nonce as long as a key, which never occurs twice. */
 std::string make_nonce()
 {
     return MessageKey::make().text();
@@ -57,7 +57,7 @@ void require_kind(const Frame &frame, FrameKind kind, const char *name)
     }
 }
 
-/* Of one who has the key; and yet it may be of another version. */
+/* Parses a frame of a peer that has the key but may have another version. */
 json parse(const Frame &frame)
 {
     json fields = json::parse(frame.payload, nullptr, false);
@@ -97,7 +97,7 @@ std::string obstacle_of(const json &call, const PeerAddress &own,
 
 } // namespace
 
-/* ---- Who was called -------------------------------------------------------- */
+/* ---- The listener ---------------------------------------------------------- */
 
 ListenerHandshake::ListenerHandshake()
     : nonce_(make_nonce()),
@@ -135,7 +135,7 @@ try {
     refuse(Refusal::malformed, "{}", error.what());
 }
 
-/* ---- Who calls -------------------------------------------------------------- */
+/* ---- The caller ------------------------------------------------------------- */
 
 CallerHandshake::CallerHandshake(const PeerAddress &address, const PeerIdentity &self,
                                  const std::string &purpose)

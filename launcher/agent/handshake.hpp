@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handshake.hpp - how two agents show each other that they have the job's key, without
- * telling it, and agree on keys for one connection (docs/protocol.md, section 9).
+ * handshake.hpp - two agents prove to each other that they have the job's key, without revealing
+ * it, and agree on keys for one connection (docs/protocol.md, section 9).
  *
  *   listener --- challenge: a nonce ----------------------------> caller
- *   listener <-- call: both nonces, who it is; tag -------------- caller
- *   listener --- answer: welcome, or why not; tag --------------> caller
+ *   listener <-- call: both nonces, the caller's identity; tag --- caller
+ *   listener --- answer: welcome, or a reason; tag --------------> caller
  *
- * Frames in and out, no I/O. Who does not have the key gets a random number and nothing
- * else. All functions that take a frame throw Refused.
+ * Takes and returns frames and does no I/O. A peer without the key receives only a nonce. All
+ * functions that take a frame throw Refused.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ namespace ckpt
 /* Longest payload of these frames, bytes. */
 inline constexpr std::size_t longest_handshake = 4096;
 
-/* Of one connection; one for each direction. */
+/* Keys of one connection, one for each direction. */
 struct SessionKeys {
     MessageKey from_caller, from_listener;
 };
@@ -34,21 +34,21 @@ struct SessionKeys {
 class ListenerHandshake
 {
   public:
-    /* What the call says, by one who has the key. */
+    /* Content of a call whose caller has the key. */
     struct Caller {
         std::string host;
-        std::string purpose; /* agent/peer_connection.hpp */
-        std::string obstacle; /* why it does not belong here; empty: it is welcome */
-        std::string answer;   /* to be sent */
-        SessionKeys keys;     /* for what follows, if it is welcome */
+        std::string purpose; /* see agent/peer_connection.hpp */
+        std::string obstacle; /* why the listener rejects it; empty: it is welcome */
+        std::string answer;   /* bytes to send to the caller */
+        SessionKeys keys;     /* for the messages that follow, if it is welcome */
     };
 
-    /* A new nonce. */
+    /* Makes a new nonce. */
     ListenerHandshake();
 
-    /* To be sent first. */
+    /* The bytes to send first. */
     const std::string &challenge() const { return challenge_; }
-    /* own: where we are, with the key */
+    /* own: address of this agent, with the key */
     Caller examine(const Frame &call, const PeerAddress &own,
                    const PeerIdentity &self) const;
 
@@ -60,14 +60,14 @@ class ListenerHandshake
 class CallerHandshake
 {
   public:
-    /* address: of the one that is called, with the key */
+    /* address: of the agent that is called, with the key */
     CallerHandshake(const PeerAddress &address, const PeerIdentity &self,
                     const std::string &purpose);
 
-    /* Takes the challenge, once; gives the call, to be sent. */
+    /* Takes the challenge and returns the call, to be sent. Use once. */
     std::string call(const Frame &challenge);
-    /* Takes the answer. That of a listener with the key that does not want us is
-     * Refusal::foreign, with its reason. */
+    /* Takes the answer. If the listener has the key but rejects the caller, throws Refused with
+     * Refusal::foreign and the listener's reason. */
     SessionKeys accept(const Frame &answer) const;
 
   private:

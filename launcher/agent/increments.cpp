@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* What the kernel notes; or, if it does not, what is in the pages. */
+/* Returns a tracker that uses the kernel's notes. If the kernel cannot provide these, returns a
+ * tracker that compares the pages' content. */
 std::shared_ptr<ChangeTracker> make_tracker(pid_t pid, Fd descriptor, int error)
 {
     std::string why_not = PageWatch::obstacle(pid);
@@ -87,7 +88,7 @@ void Increments::written(const Piece &piece, const fs::path &directory)
     }
 }
 
-/* Once for each. */
+/* Logs each obstacle once. */
 void Increments::tell_obstacle(int rank, const std::string &obstacle)
 {
     if (obstacle != std::exchange(told_[rank], obstacle) && !obstacle.empty()) {

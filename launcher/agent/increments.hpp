@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * increments.hpp - what the next piece of this node is made on top of, and who knows what
- * has changed in its ranks since then.
+ * increments.hpp - the base of this node's next piece, and the trackers that know which pages of
+ * its ranks have changed since.
  */
 #pragma once
 
@@ -26,40 +26,40 @@ namespace ckpt
 class Increments
 {
   public:
-    /* limit: pieces on top of one that has all; 0: each has all. */
+    /* limit: number of increments on top of one full piece; 0: each piece is full. */
     explicit Increments(unsigned limit) : limit_(limit) {}
 
     /* ---- Ranks ---- */
 
-    /* Whether a rank is to be asked for a userfaultfd (WATCH). */
+    /* Whether the agent has to ask the rank for a userfaultfd (WATCH). */
     bool lacks(int rank) const { return limit_ > 0 && trackers_.count(rank) == 0; }
-    /* It has brought one, or has told with an error number why it cannot. */
+    /* Takes the rank's userfaultfd, or the error number that says why it has none. */
     void add(int rank, pid_t pid, Fd descriptor, int error);
     void forget(int rank) { trackers_.erase(rank); }
-    /* Null if all of the rank is to be saved each time. To be used by one thread. */
+    /* Returns null if the rank has to be saved in full each time. Only one thread may use it. */
     std::shared_ptr<ChangeTracker> changes_of(int rank) const;
 
     /* ---- Pieces ---- */
 
     /* Completes the options of the next piece. */
     void prepare(WriterOptions &options) const;
-    /* It is on disk. */
+    /* The piece is on disk. */
     void written(const Piece &piece, const std::filesystem::path &directory);
-    /* A checkpoint exists. If its piece was written last the next is made on top of it:
-     * the trackers that have to be told so. */
+    /* The checkpoint is committed. If its piece was the last one written, the next piece is an
+     * increment on it. Returns the trackers that have to be told. */
     std::vector<std::shared_ptr<ChangeTracker>> committed(std::uint64_t number);
 
     /* ---- Folding ---- */
 
-    /* The piece that is to be folded now, if any: half of the pieces that may be on top of
-     * each other are, and the other half leaves time for it. */
+    /* The piece to fold now, if any. Half of the increments that may be on top of each other are
+     * folded, so that the other half leaves time for the work. */
     struct ToFold {
         std::uint64_t checkpoint;
         std::uint64_t identity;
         std::filesystem::path directory;
     };
     std::optional<ToFold> begin_folding();
-    /* It has all now; or, if that was not possible, nothing has changed. */
+    /* is_folded: the piece is full now; otherwise nothing has changed. */
     void end_folding(std::uint64_t checkpoint, bool is_folded);
 
   private:
@@ -73,9 +73,10 @@ class Increments
 
     const unsigned limit_;
     std::map<int, std::shared_ptr<ChangeTracker>> trackers_; /* by rank */
-    std::map<int, std::string> told_;                        /* obstacles, by rank */
-    Link written_;            /* not yet committed: has no number yet */
-    std::vector<Link> chain_; /* from one with all up to the next one's base */
+    std::map<int, std::string> told_;                        /* obstacles that are logged, by
+                                                                rank */
+    Link written_;            /* not yet committed, and still without number */
+    std::vector<Link> chain_; /* from a full piece up to the base of the next piece */
     bool is_folding_ = false;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * independent_page.hpp - the page of ranks with independent checkpoints
- * (ckpt/independent.h), as the agent reads it. It is not mapped here: a rank could make the
- * file shorter, and a look at it would end the agent.
+ * independent_page.hpp - reads the page of ranks with independent checkpoints (ckpt/independent.h).
+ * The agent does not map the file: a rank could truncate it, and an access would then end the
+ * agent.
  */
 #pragma once
 
@@ -17,10 +17,10 @@ namespace ckpt
 class IndependentPage
 {
   public:
-    /* Throws Refused unless the file is such a page of a job with so many ranks. */
+    /* Throws Refused unless the file is a valid page of a job with `rank_count` ranks. */
     IndependentPage(Fd file, int rank_count);
 
-    /* As it is now; nothing if the file is no such page any more. */
+    /* Returns the present state; nothing if the file is no longer valid. */
     std::optional<IndependentState> read() const;
 
   private:

@@ -29,7 +29,7 @@ namespace ckpt
 namespace
 {
 
-/* Those of launches that have salvaged the job, the newest. */
+/* Returns the newest checkpoint that a salvage has made. */
 control::Salvage last_salvage(const std::vector<Checkpoint> &checkpoints)
 {
     control::Salvage last;
@@ -59,12 +59,12 @@ OpenedJob JobOpener::open(const std::string &name) const
     take(job);
     for (const Checkpoint &checkpoint : job.store.checkpoints(job.name)) {
         if (is_leftover(checkpoint)) {
-            job.store.remove(checkpoint); /* of an agent that died */
+            job.store.remove(checkpoint); /* left by an agent that died */
         }
     }
     open_slow(job);
     const auto last = job.store.job_state(job.name);
-    /* Of a launch that has failed its agent has left "running", or "failed". */
+    /* The agent of a failed launch leaves the state "running" or "failed". */
     const bool is_this = last && last->agent_socket == rank_socket();
     if (last && (!settings_.restart_job.empty() || is_this)) {
         const bool has_failed =
@@ -78,7 +78,7 @@ OpenedJob JobOpener::open(const std::string &name) const
     return job;
 }
 
-/* If another running job has this name, a new one gets another name. */
+/* If another running job has this name, a new job gets a different one. */
 void JobOpener::take(OpenedJob &job) const
 {
     try {
@@ -105,7 +105,7 @@ std::shared_ptr<JobOwnership> JobOpener::own(const std::string &job) const
         JobOwnership::Take::ask);
 }
 
-/* The slow directory must be there when the job begins, so that no number is used twice. */
+/* The slow directory must exist when the job begins, so that no number is used twice. */
 void JobOpener::open_slow(OpenedJob &job) const
 {
     if (settings_.slow_directory.empty()) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_opener.hpp - takes over the directories of a job that begins: its name, its owner, and what
- * earlier launches have left there. Part of the coordinator.
+ * job_opener.hpp - takes over the directories of a job that begins: its name, its ownership, and
+ * what earlier launches have left there. Part of the coordinator.
  *
- * All this asks file systems, which may hang: it is for a thread that nobody waits for. An object
- * does not change, so several threads may use it.
+ * All functions access file systems, which may hang. So they belong on a thread that no other
+ * thread waits for. An object is constant, so several threads may use it.
  */
 #pragma once
 
@@ -25,49 +25,50 @@
 namespace ckpt
 {
 
-/* What the coordinator has of a job's directories from then on. */
+/* The coordinator's view of a job's directories. */
 struct OpenedJob {
-    std::string name; /* another one than was asked for, if a running job has that */
+    std::string name; /* differs from the requested name if a running job has that name */
     Store store;
     std::shared_ptr<JobOwnership> ownership = {};
     std::optional<Store> slow = {};
-    std::uint64_t least_number = 1; /* that no checkpoint has had */
-    std::uint64_t redundant = 0;    /* newest_protected() in the slow directory; 0: none is */
-    std::optional<JobHistory> earlier = {}; /* launches; nothing: this is the first one */
-    control::Salvage salvaged = {};         /* the last one, by the manifests */
+    std::uint64_t least_number = 1; /* lowest number that no checkpoint has used */
+    std::uint64_t redundant = 0;    /* newest_protected() in the slow directory; 0: none */
+    std::optional<JobHistory> earlier = {}; /* earlier launches; nothing: this is the first one */
+    control::Salvage salvaged = {};         /* the newest salvage in the manifests */
 };
 
 /* The file journal of a job. */
 struct OpenedJournal {
-    std::filesystem::path directory; /* empty: it cannot be made or read */
-    std::uint64_t greatest_mark = 0; /* in it */
+    std::filesystem::path directory; /* empty: the journal cannot be made or read */
+    std::uint64_t greatest_mark = 0; /* the greatest mark in the journal */
 };
 
 class JobOpener
 {
   public:
-    /* settings must live longer. launcher: its process; 0: not on this node. */
+    /* settings must live longer. launcher: its process id; 0: not on this node. */
     JobOpener(const Settings &settings, pid_t launcher);
 
-    /* Takes the job, removes what an agent that died has left, writes job.json, and opens the
+    /* Takes the job, removes the leftovers of an agent that died, writes job.json, and opens the
      * log. Throws Error; then this process does not own the job. */
     OpenedJob open(const std::string &name) const;
 
-    /* Of a job that is open. Says in the log why there is none. */
+    /* For a job that is open. The log reports a failure. */
     OpenedJournal open_journal(const std::string &job) const;
 
-    /* Whether this unfinished directory holds no part of a checkpoint on nodes either. */
+    /* Whether this unfinished directory is not part of a checkpoint on the nodes either. */
     bool is_leftover(const Checkpoint &checkpoint) const;
 
-    /* Of a job that began earlier with these launches; ns since 1970. */
+    /* When this launch opened the job; ns since 1970. history(): adds this launch to earlier
+     * ones. */
     std::int64_t started() const { return started_; }
     JobHistory history(const JobHistory &earlier) const;
-    /* For job.json. state: as there. */
+    /* Returns the content of job.json. state: its field of that name. */
     JobState state(const std::string &job, const JobHistory &earlier, const char *state) const;
 
-    /* The directory that all launches see. */
+    /* Returns the directory that all launches see. */
     const std::filesystem::path &lasting_directory() const;
-    /* Where notes of checkpoints on the nodes are. */
+    /* Returns the directory with the records of checkpoints on the nodes. */
     std::filesystem::path records(const std::string &job) const
     {
         return settings_.slow_directory / job;

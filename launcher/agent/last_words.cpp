@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * last_words.cpp - in handlers that take no lock and no memory: whoever crashes may hold
- * both, and must not hang instead.
+ * last_words.cpp - crash handlers that take no lock and no memory. The crashed code may hold a lock
+ * or the allocator, and the handler must not hang.
  */
 #include "agent/last_words.hpp"
 
@@ -37,7 +37,7 @@ void write_calls()
     backtrace_symbols_fd(calls.data(), backtrace(calls.data(), most_calls), log_file);
 }
 
-/* Set to be used once: the signal comes again when this returns, or is sent again. */
+/* The handler is reset when it runs (SA_RESETHAND), so the signal is fatal when it comes again. */
 void crashed(int signal)
 {
     write_text("ckptd: SIG");
@@ -47,7 +47,7 @@ void crashed(int signal)
     (void)raise(signal);
 }
 
-/* The signal of abort() follows. */
+/* abort() sends a signal, which crashed() reports. */
 void terminated()
 {
     try {
@@ -69,8 +69,8 @@ void write_last_words(Fd log)
     struct sigaction action = {};
     void *call;
 
-    log_file = log.release(); /* until the process ends */
-    (void)backtrace(&call, 1); /* loads what it needs */
+    log_file = log.release(); /* stays open until the process ends */
+    (void)backtrace(&call, 1); /* loads the library that backtrace() needs */
     action.sa_handler = crashed;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     for (int signal : errors) {

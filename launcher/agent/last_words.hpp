@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * last_words.hpp - what an agent that crashes still writes into its log: nobody else would
- * ever know why the ranks had to find another one.
+ * last_words.hpp - makes an agent that crashes write the reason into its log. Otherwise nothing
+ * would explain why the ranks had to start another agent.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace ckpt
 {
 
-/* From now on a signal of an error in the program, or an exception that nobody catches, writes
- * its name and the calls that led there, as addresses, to `log` before it ends the process as
- * it would without. Once for a process, in normal context. */
+/* Installs handlers for the signals of program errors and for uncaught exceptions. A handler
+ * writes the name and the calling functions, as addresses, to `log`. Then the process ends as it
+ * would without the handler. Call once for a process, in normal context. */
 void write_last_words(Fd log);
 
 } // namespace ckpt

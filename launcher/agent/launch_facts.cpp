@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_facts.cpp - how the job was started, as /proc tells.
+ * launch_facts.cpp - how the job was started, read from /proc.
  */
 #include "agent/launch_facts.hpp"
 
@@ -38,7 +38,7 @@ std::string read_all(const std::string &path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/* The texts of cmdline or environ. */
+/* Returns the strings of cmdline or environ. */
 std::vector<std::string> list_of(pid_t pid, std::string_view file)
 {
     std::vector<std::string> list;
@@ -63,8 +63,8 @@ std::string link_of(pid_t pid, std::string_view file)
     return fs::read_symlink(proc(pid, file), error).string();
 }
 
-/* Variables that the next launch of the job is not to have. Where its key is, the user says,
- * not a file that the key is to prove. */
+/* Variables that the next launch of the job must not get. The user says where the key is: the
+ * manifest must not, as the key has to authenticate it. */
 bool is_of_one_launch(std::string_view entry)
 {
     return entry.starts_with("CKPT_RESTART_") ||
@@ -72,7 +72,7 @@ bool is_of_one_launch(std::string_view entry)
            entry.starts_with("CKPT_KEY=");
 }
 
-/* By what it was called as or by what it is: mpirun is often a link. */
+/* Compares both argv[0] and the executable's name, as mpirun is often a link. */
 bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
 {
     std::string called =
@@ -87,8 +87,8 @@ bool is_launcher(pid_t pid, const std::vector<std::string> &arguments)
                        });
 }
 
-/* Whether both processes have the place in the launch that a launcher gives to one: then one has
- * started the other. */
+/* Whether both processes have the same place in the launch. A launcher gives one place to one
+ * process, so one of them has started the other. */
 bool have_one_place(pid_t rank, pid_t parent)
 {
     const std::vector<std::string> theirs = list_of(parent, "environ");
@@ -99,7 +99,7 @@ bool have_one_place(pid_t rank, pid_t parent)
     });
 }
 
-/* The value of a variable in `environment`; "" if it is not set. */
+/* Returns the value of a variable in `environment`, or "" if it is not set. */
 std::string value_of(char *const environment[], std::string_view name)
 {
     for (; *environment != nullptr; environment++) {
@@ -112,8 +112,8 @@ std::string value_of(char *const environment[], std::string_view name)
     return "";
 }
 
-/* srun is no ancestor of its ranks; what matters of its options it tells them. Empty if
- * there is another launcher between. */
+/* srun is not an ancestor of its ranks, but it passes its important options to them in
+ * variables. Returns an empty list if another launcher is in between. */
 std::vector<std::string> srun_line(char *const environment[])
 {
     const std::string ranks = value_of(environment, "SLURM_STEP_NUM_TASKS");

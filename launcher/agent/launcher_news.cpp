@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_news.cpp - what the job's launcher tells by way of PMIx.
+ * launcher_news.cpp - reports of the job's launcher through PMIx.
  */
 #include "agent/launcher_news.hpp"
 

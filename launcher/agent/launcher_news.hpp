@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_news.hpp - what the job's launcher tells by way of PMIx (docs/pmix.md): a
- * second opinion, which is logged beside our own.
+ * launcher_news.hpp - reports of the job's launcher through PMIx (docs/pmix.md). They are logged
+ * for comparison with the agent's own observations.
  *
- * Normal context; not for several threads.
+ * Normal context; not thread-safe.
  */
 #pragma once
 
@@ -19,21 +19,22 @@ class LauncherNews
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /* Rank 0 has asked this PMIx to be told of requests and ends. code: its answer. */
+    /* Rank 0 has registered with this PMIx for requests and for ends of processes. code: status
+     * from PMIx. */
     void registered(const std::string &version, int code);
-    /* It has declared that its job can be saved. code: the server's answer. */
+    /* Rank 0 has declared that its job can be saved. code: status from the server. */
     void declared(int code);
-    /* PMIx says that a process has ended, and how. */
+    /* PMIx reports that a process has ended, and how. */
     void ended(int rank, int code, Time now);
-    /* We know it ourselves. */
+    /* The agent itself has seen the rank's end. */
     void gone(int rank, Time now);
 
-    /* The PMIx through which requests for checkpoints are heard; or empty. */
+    /* Version of the PMIx through which requests for checkpoints come; or empty. */
     const std::string &version() const { return version_; }
 
   private:
     std::string version_;
-    std::map<int, Time> told_; /* by rank: when PMIx has */
+    std::map<int, Time> told_; /* by rank: when PMIx reported the end */
     std::map<int, Time> known_;
 };
 

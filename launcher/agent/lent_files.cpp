@@ -2,9 +2,9 @@
 /*
  * lent_files.cpp - mappings of files, and their loans.
  *
- * Nobody cuts off a file of a checkpoint that has its name: they are written under other
- * names, and what becomes room for another one has lost its own. Tags of what is lent come
- * from reads of the file, not from the mapping, which others can only read anyway.
+ * A file of a checkpoint is never truncated while it has its name. Files are written under other
+ * names, and a file whose space is reused has lost its name before. The tags of lent blocks come
+ * from reads of the file and not from the mapping, which other nodes can only read.
  */
 #include "agent/lent_files.hpp"
 
@@ -21,8 +21,8 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* A reader needs a piece and the parity beside it. Each takes pages and places of the
- * network card. */
+/* A reader needs a piece and the parity beside it. Each file takes pages and registrations of
+ * the network card. */
 constexpr std::size_t most_files = 8;
 
 } // namespace

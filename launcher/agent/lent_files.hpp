@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lent_files.hpp - the files that one node may read by itself, out of our memory, as long as
- * its connection lasts.
+ * lent_files.hpp - the files that another node may read directly from this node's memory, as long
+ * as its connection lasts.
  */
 #pragma once
 
@@ -20,14 +20,14 @@ namespace ckpt::redundancy
 class LentFiles
 {
   public:
-    /* host: must live longer. local: address on which the node has called. */
+    /* host: must live longer. local: this node's address on the connection. */
     LentFiles(FabricHost &host, std::string local) : host_(host), local_(std::move(local)) {}
     ~LentFiles();
     LentFiles(const LentFiles &) = delete;
     LentFiles &operator=(const LentFiles &) = delete;
 
-    /* Maps a file, which has a byte at least, for one who has an endpoint of that provider.
-     * Throws fabric::Failure. */
+    /* Maps a file of at least one byte, for a node whose endpoint uses `provider`. Throws
+     * fabric::Failure. */
     fabric::Lent lend(const ServedFile &file, const std::string &provider);
 
     bool empty() const { return files_.empty(); }

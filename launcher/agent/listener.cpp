@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listener.cpp - a Unix socket in the run directory, for our own user only.
+ * listener.cpp - a Unix socket in the run directory, for connections of the
+ * same user only.
  */
 #include "agent/listener.hpp"
 
@@ -42,7 +43,7 @@ Fd make_socket(int type)
     return socket;
 }
 
-/* The kernel says who that was when the connection was made. */
+/* Returns the user who made the connection, as the kernel recorded it then. */
 uid_t user_of(int socket)
 {
     ucred peer{};
@@ -61,7 +62,7 @@ bool is_listening(const std::filesystem::path &path, int type)
     sockaddr_un address = address_of(path);
     Fd socket = make_socket(type);
 
-    /* EAGAIN: its queue is full, so somebody does. */
+    /* EAGAIN: the queue is full, so a process listens. */
     return connect(socket.get(), reinterpret_cast<sockaddr *>(&address),
                    sizeof address) == 0 ||
            errno == EAGAIN;

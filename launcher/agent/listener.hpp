@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listener.hpp - a Unix socket in the run directory, for our own user only.
+ * listener.hpp - a Unix socket in the run directory, for connections of the
+ * same user only.
  */
 #pragma once
 
@@ -16,23 +17,24 @@
 namespace ckpt
 {
 
-/* True if somebody listens at `path`. type: SOCK_*. */
+/* Returns whether a process listens at `path`. type: SOCK_*. */
 bool is_listening(const std::filesystem::path &path, int type);
 
 class Listener
 {
   public:
     /*
-     * Listens at `path`, in the place of an agent that has died (and whose
-     * socket the kernel may not have closed yet): the caller has made sure that
-     * none is alive. Each connection of our own user goes to `accepted`, others
-     * are closed and counted. Throws Error.
+     * Listens at `path`, and replaces the socket of an agent that has died
+     * (which the kernel may not have closed yet). The caller has made sure that
+     * no agent is alive. Passes each connection of the same user to `accepted`;
+     * closes and counts all others. Throws Error.
      */
     Listener(EventLoop &loop, const std::filesystem::path &path, int type,
              Refusals &refusals, std::function<void(Fd)> accepted);
     ~Listener(); /* removes the socket */
 
-    /* Takes a connection that is already waiting; false if there is none. */
+    /* Takes a connection that is already waiting. Returns false if there is
+     * none. */
     bool accept_one();
 
   private:

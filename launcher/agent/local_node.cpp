@@ -28,7 +28,7 @@ namespace ckpt
 namespace
 {
 
-/* For the file system, when the job begins. */
+/* How long the agent waits for the file system when the job begins. */
 constexpr auto file_system_patience = std::chrono::seconds(2);
 
 } // namespace
@@ -49,7 +49,7 @@ LocalNode::LocalNode(EventLoop &loop, WorkerThread &worker,
     remover_.run(step_back);
 }
 
-/* The worker thread has been stopped. */
+/* The owner has stopped the worker thread. */
 LocalNode::~LocalNode()
 {
     if (image_ != nullptr) {
@@ -184,7 +184,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     session->send(CKPT_MSG_WELCOME, settings_.restart_number,
                   settings_.restart_number, static_cast<std::uint64_t>(getpid()),
                   address);
-    note_memory(*session); /* it does not wait for this */
+    note_memory(*session); /* the rank does not wait */
     hooks_.here(*session);
     if (events_ != nullptr) {
         events_->rank_here(*this, session->rank(), session->rank_count(),
@@ -192,7 +192,7 @@ void LocalNode::hello(RankSession *session, const ckpt_message &message)
     }
 }
 
-/* Its process has. Its last words may still be there to be read. */
+/* The process has ended. Its last messages may still be unread. */
 void LocalNode::ended(RankSession *session)
 {
     readable(session);
@@ -214,7 +214,7 @@ void LocalNode::drop(RankSession *session)
     if (known != ranks_.end() && known->second == session) {
         int rank = session->rank();
         ranks_.erase(known);
-        freezer_.forget(rank); /* the checkpoint fails for that */
+        freezer_.forget(rank); /* the checkpoint fails */
         watching_.forget(rank);
         increments_.forget(rank);
         protector_.forget(rank);
@@ -228,8 +228,8 @@ void LocalNode::drop(RankSession *session)
     }
 }
 
-/* The codec auto needs to know how fast the file system is before a rank stands still. What
- * goes wrong here will be told when there is something to be saved. */
+/* The codec `auto` needs the speed of the file system before a rank is stopped. An error here is
+ * not reported: it appears again when a checkpoint is saved. */
 void LocalNode::prepare_to_write()
 {
     look_at_file_system();
@@ -246,7 +246,7 @@ void LocalNode::prepare_to_write()
     });
 }
 
-/* Once, for a job that takes checkpoints. Nodes do not measure what they share. */
+/* Measures once, for a job that takes checkpoints. Nodes do not measure shared file systems. */
 void LocalNode::try_direct_io()
 {
     if (settings_.direct_io == Switch::automatic && !direct_io_tried_ &&
@@ -275,7 +275,7 @@ void LocalNode::look_at_file_system() const
     });
 }
 
-/* One that does not answer is taken for a local one, as what cannot be found out is. */
+/* A file system that does not answer counts as local, like any that cannot be examined. */
 FileSystem LocalNode::file_system() const
 {
     if (!file_system_.valid()) {
@@ -301,7 +301,8 @@ void LocalNode::note_memory(const RankSession &session)
 }
 
 /* ---- The image -------------------------------------------------------------
- * One for each checkpoint; the worker thread does what is asked for in order.
+ * There is one image for each checkpoint. The worker thread runs its tasks in
+ * order.
  */
 
 LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
@@ -325,7 +326,7 @@ LocalNode::Image LocalNode::begin_image(const std::filesystem::path &directory,
     return image_;
 }
 
-/* Nothing is told of the image any more. */
+/* From now on, no event of the image is reported. */
 void LocalNode::end_image()
 {
     unprotect();
@@ -339,7 +340,7 @@ void LocalNode::end_image()
     }
 }
 
-/* Work on the present image, unless it has already failed. */
+/* Runs a task on the present image, unless the image has failed. */
 void LocalNode::work(std::function<void(const Image &)> task)
 {
     if (image_ == nullptr) {
@@ -395,13 +396,13 @@ StoppedRank LocalNode::stopped(int rank, std::uint64_t snapshot) const
 {
     RankSession *session = find(rank);
 
-    if (salvage_.is_ghost(rank)) { /* its copy stands still for as long as that is kept */
+    if (salvage_.is_ghost(rank)) { /* the copy is frozen as long as it is kept */
         return {rank, {salvage_.copy().process->pid(), snapshot}};
     }
     return {rank, {session == nullptr ? -1 : session->pid(), snapshot}};
 }
 
-/* All that is to be asked of ranks that stand still before they are read. */
+/* Asks stopped ranks for everything that is needed before they are read. */
 void LocalNode::prepare(const Freezer::Ranks &ranks, Freezer::Then then)
 {
     watch(ranks, [this, then = std::move(then)](const Freezer::Ranks &ranks) {
@@ -409,8 +410,8 @@ void LocalNode::prepare(const Freezer::Ranks &ranks, Freezer::Then then)
     });
 }
 
-/* Has the kernel take note of what changes in the ranks from now on, or hold it up: a
- * mapping can have one userfaultfd, not two. */
+/* Makes the kernel track changes in the ranks from now on, or write-protect their pages: a
+ * mapping can have only one userfaultfd. */
 void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
 {
     std::vector<int> numbers;
@@ -442,7 +443,7 @@ void LocalNode::watch(const Freezer::Ranks &ranks, Freezer::Then then)
 void LocalNode::watched(RankSession *session, const ckpt_message &message)
 {
     if (message.arg[1] != 0) {
-        return; /* the rank is still to close its own */
+        return; /* the rank still has to close its own descriptor */
     }
     Fd descriptor = session->take_passed();
 
@@ -457,7 +458,7 @@ void LocalNode::watched(RankSession *session, const ckpt_message &message)
     });
 }
 
-/* Has copies made of the ranks, if they are saved that way. */
+/* Orders the ranks to make copies of themselves, if the snapshot method needs copies. */
 void LocalNode::freeze(const Freezer::Ranks &ranks, Freezer::Then then)
 {
     const bool is_copying = settings_.snapshot == SnapshotMethod::cow ||
@@ -495,7 +496,7 @@ void LocalNode::capture(const std::filesystem::path &directory,
     });
 }
 
-/* Only the coordinator knows under which name the job is saved. */
+/* Only the coordinator knows the name under which the job is saved. */
 void LocalNode::open_log_in(const std::filesystem::path &job) const
 {
     try {
@@ -505,8 +506,8 @@ void LocalNode::open_log_in(const std::filesystem::path &job) const
     }
 }
 
-/* If the coordinator's is not seen here. Ranks write their logs in it: they are told where when
- * it is there. */
+/* Makes the checkpoint's directory, if this node does not see the coordinator's. Ranks write
+ * their logs into it: they get its path in CUT as soon as it exists. */
 void LocalNode::make_directory(const std::filesystem::path &directory)
 {
     is_making_directory_ = true;
@@ -561,7 +562,7 @@ std::uint64_t LocalNode::saved(const std::filesystem::path &directory) const
 void LocalNode::undo()
 {
     end_image();
-    worker_.run([this] { /* behind what ends now */
+    worker_.run([this] { /* runs after the tasks that end now */
                          worker_.reply([this] {
                              if (events_ != nullptr) {
                                  events_->undone(*this);
@@ -570,7 +571,7 @@ void LocalNode::undo()
     });
 }
 
-/* Ranks need no longer look before they give memory back. */
+/* Ranks need not ask any more before they give memory back to the kernel. */
 void LocalNode::unprotect()
 {
     for (auto &[rank, session] : ranks_) {
@@ -592,7 +593,7 @@ void LocalNode::committed(std::uint64_t number)
     fold();
 }
 
-/* In the background, if there is something to be folded. */
+/* Folds a piece in the background, if there is one to fold. */
 void LocalNode::fold()
 {
     auto next = increments_.begin_folding();
@@ -688,7 +689,7 @@ void LocalNode::open_sweep(std::uint64_t epoch)
     sweep_.open(epoch);
 }
 
-/* With the answer to CUT the rank's page has the counts of its cut. */
+/* When a rank answers CUT, its page has the counts of its cut. */
 void LocalNode::note_cut(const RankSession &session, const ckpt_message &message)
 {
     const bool is_cut = message.type == CKPT_MSG_READY ||
@@ -709,7 +710,7 @@ void LocalNode::tell_swept(int rank, std::uint64_t messages)
     send({rank, CKPT_MSG_SWEPT, true, messages, {}}, swept_epoch_);
 }
 
-/* The rank does not hear, so it cannot say so itself. */
+/* Refuses on behalf of a rank that does not get the signal and so cannot answer. */
 void LocalNode::refuse_for(int rank, std::uint64_t epoch, const std::string &why)
 {
     ckpt_message message{};
@@ -732,7 +733,8 @@ Salvage::Hooks LocalNode::salvage_hooks()
     return {[this](int rank) { return salvage_obstacle(rank); },
             [this](int rank, const RankCut &cut) { events_->ghost_here(*this, rank, cut); },
             [this](int rank, const ckpt_message &message) {
-                worker_.reply([this, rank, message] { /* who listens has just ordered */
+                worker_.reply([this, rank, message] { /* runs later: the listener has just given
+                                                         the order */
                     if (events_ != nullptr && salvage_.is_ghost(rank)) {
                         events_->rank_said(rank, message);
                     }
@@ -741,7 +743,7 @@ Salvage::Hooks LocalNode::salvage_hooks()
             [this](const SalvageNews &news) { hooks_.salvage(news); }};
 }
 
-/* All others must be here, and each be able to go on. */
+/* Requires that all other ranks are connected and have not finished. */
 std::string LocalNode::salvage_obstacle(int rank) const
 {
     if (events_ == nullptr) {
@@ -806,7 +808,7 @@ void LocalNode::send(const action::Send &order, std::uint64_t epoch)
         signal_watch_.forget(order.rank);
     }
     if (!session->send(order.type, epoch, order.argument, 0, order.text)) {
-        /* The end of the connection is handled when the loop sees it. */
+        /* the loop handles the end of the connection when it sees it */
         ::shutdown(session->descriptor(), SHUT_RDWR);
     } else if (order.signal) {
         session->signal();

@@ -35,18 +35,18 @@ namespace ckpt
 class LocalNode : public Node
 {
   public:
-    /* What the agent itself wants to know. */
+    /* Events that the agent itself handles. */
     struct Hooks {
-        /* A rank has come: gives the text of its WELCOME. */
+        /* A rank has connected: returns the text of its WELCOME. */
         std::function<std::string(const RankSession &)> welcome;
-        /* A rank names the agent that coordinates. */
+        /* A rank names the coordinating agent. */
         std::function<void(const std::string &address)> joined;
-        /* Has been welcomed; has called MPI_Finalize; is connected no more, though the
-         * process may live on. Whoever need not know leaves these out. */
+        /* A rank has been welcomed; has called MPI_Finalize; has disconnected, though its
+         * process may live on. These hooks are optional. */
         std::function<void(const RankSession &)> here = [](const RankSession &) {};
         std::function<void(int rank)> finished = [](int) {};
         std::function<void(int rank, Fd process)> gone = [](int, Fd) {};
-        /* What becomes of the job of which a rank has died. */
+        /* Progress of a salvage after the death of a rank. */
         std::function<void(const SalvageNews &)> salvage = [](const SalvageNews &) {};
     };
 
@@ -57,8 +57,8 @@ class LocalNode : public Node
     /* A rank has connected. */
     void accept(Fd socket);
 
-    /* Sends events to `events` from now on, beginning with the ranks that are
-     * here; null: to nobody. */
+    /* Sends events to `events` from now on, beginning with the ranks that
+     * are connected. null: to no object. */
     void attach(NodeEvents *events);
 
     /* The job is over. */
@@ -71,16 +71,16 @@ class LocalNode : public Node
 
     bool had_ranks() const { return had_ranks_; }
     bool has_connections() const { return !sessions_.empty() || salvage_.is_under_way(); }
-    /* Frozen copies of a rank that are kept in case that it dies. */
+    /* Number of frozen copies of a rank that are kept in case it dies. */
     int copies(int rank) const { return salvage_.copies(rank); }
     /* By rank. */
     const std::map<int, RankSession *> &ranks() const { return ranks_; }
 
-    /* By which agents of the job know each other. */
+    /* Sets the key with which the job's agents authenticate each other. */
     void set_job_key(const MessageKey &key);
-    /* Where other agents find ours. */
+    /* Sets the address at which other agents reach this one. */
     void set_address(std::string address) { address_ = std::move(address); }
-    /* Another agent will sweep over this connection. */
+    /* Takes a connection of another agent for the sweep. */
     void add_neighbour(std::unique_ptr<FrameStream> stream)
     {
         sweep_.accept(std::move(stream));
@@ -167,17 +167,17 @@ class LocalNode : public Node
     Refusals &refusals_;
     Hooks hooks_;
     std::string address_;
-    std::string blocks_; /* where redundancy_ serves */
+    std::string blocks_; /* address of redundancy_'s server */
     NodeEvents *events_ = nullptr;
     NodeSweep sweep_;
-    std::uint64_t swept_epoch_ = 0; /* of the sweep that was opened last */
-    FileIdentities identities_; /* of all images, as the next */
+    std::uint64_t swept_epoch_ = 0; /* epoch of the latest sweep */
+    FileIdentities identities_; /* of all images; gives the next one */
     WriteRate write_rate_;
-    mutable std::shared_future<FileSystem> file_system_; /* once somebody has asked */
+    mutable std::shared_future<FileSystem> file_system_; /* valid after the first request */
     mutable std::chrono::steady_clock::time_point file_system_until_;
     bool direct_io_tried_ = false;
     SharingChoice sharing_;
-    Image image_; /* of the checkpoint under way or the last one; or null */
+    Image image_; /* of the latest checkpoint, under way or not; or null */
     Increments increments_;
     PieceKeeper keeper_;
     RedundancyWriter redundancy_;
@@ -189,14 +189,14 @@ class LocalNode : public Node
     Salvage salvage_;
     SignalWatch signal_watch_;
     std::map<RankSession *, std::unique_ptr<RankSession>> sessions_;
-    std::map<int, RankSession *> ranks_; /* those that said HELLO */
+    std::map<int, RankSession *> ranks_; /* the sessions that sent HELLO */
     std::map<int, bool> finished_;
-    std::optional<Processors> processors_; /* when there is a rank */
+    std::optional<Processors> processors_; /* set as soon as there is a rank */
     std::map<int, int> memory_;            /* by rank: memory_of() */
     SharedSegments segments_;
     bool had_ranks_ = false;
-    WorkerThread remover_; /* of checkpoints that only this node sees */
-    /* What is to be known of a file system that may hang, before anything is saved. */
+    WorkerThread remover_; /* removes checkpoints that only this node sees */
+    /* Examines the file system, which may hang, before anything is saved. */
     mutable WorkerThread prober_;
 };
 

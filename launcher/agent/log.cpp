@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log.cpp - the agent's log: kept in memory until its file can be opened.
+ * log.cpp - the agent's log, kept in memory until its file can be opened.
  */
 #include "agent/log.hpp"
 
@@ -35,12 +35,12 @@ namespace
 constexpr std::size_t lines_kept = 200;
 constexpr const char *pattern = "%Y-%m-%d %H:%M:%S.%e ckptd[%P] %l: %v";
 
-/* The event loop writes to the log, and must not wait for a file system that hangs: neither for
- * one that has the file, nor for one on which another thread is about to open it. */
+/* The event loop writes to the log and must not wait for a file system that hangs. This holds
+ * for the file system with the log file, and while another thread opens that file. */
 class PatientSink : public spdlog::sinks::base_sink<std::mutex>
 {
   public:
-    /* Lines that no file has yet, and how many there have been with them. */
+    /* Lines that are not in a file yet, and the number of all lines so far. */
     struct Early {
         std::string text;
         std::uint64_t count = 0;
@@ -62,8 +62,8 @@ class PatientSink : public spdlog::sinks::base_sink<std::mutex>
         return lines;
     }
 
-    /* From now on lines go to the file, which has the first `written` of them. False: there is
-     * another one. */
+    /* Sends lines to the file from now on. The file already has the first `written` lines.
+     * Returns false if another file is in use. */
     bool use(Fd file, std::uint64_t written)
     {
         std::lock_guard lock(mutex_);
@@ -99,12 +99,12 @@ class PatientSink : public spdlog::sinks::base_sink<std::mutex>
     void flush_() override {}
 
   private:
-    std::uint64_t count_ = 0; /* of lines */
-    std::deque<std::string> early_; /* the last ones, until there is a file */
+    std::uint64_t count_ = 0; /* number of lines so far */
+    std::deque<std::string> early_; /* the latest lines, until there is a file */
     std::optional<LogWriter> writer_;
 };
 
-std::shared_ptr<PatientSink> sink; /* null: nothing is to be written */
+std::shared_ptr<PatientSink> sink; /* null: nothing is logged */
 
 void append(int file, std::string_view text, const std::filesystem::path &path)
 {

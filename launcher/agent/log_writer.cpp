@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_writer.cpp - appends lines to a file that may not answer for a while.
+ * log_writer.cpp - appends lines to a file whose file system may hang for a
+ * while.
  */
 #include "config.h"
 #include "agent/log_writer.hpp"
@@ -41,7 +42,7 @@ struct LogWriter::State {
     State(Fd fd, std::chrono::milliseconds time) : file(std::move(fd)), patience(time) {}
 
     void work();
-    /* Until all is written, or for as long as there is patience. Holds the lock. */
+    /* Waits until all lines are written, at most for `patience`. The caller holds the lock. */
     void wait(std::unique_lock<std::mutex> &lock);
 
     const Fd file;
@@ -51,7 +52,7 @@ struct LogWriter::State {
     std::deque<std::string> lines;
     std::uint64_t lost = 0;
     bool is_writing = false;
-    bool is_late = false; /* nobody waits */
+    bool is_late = false; /* write() does not wait */
     bool is_ending = false;
 };
 

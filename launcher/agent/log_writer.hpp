@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_writer.hpp - appends lines to a file that may not answer for a while.
+ * log_writer.hpp - appends lines to a file whose file system may hang for a
+ * while.
  */
 #pragma once
 
@@ -13,9 +14,10 @@
 namespace ckpt
 {
 
-/* Its thread writes. A line is in the file when write() returns, as a reader expects; only if the
- * file system does not answer within `patience` write() does not wait, nor for later lines until
- * the file has caught up. Then `most_lines` are kept, and how many more there were is told. */
+/* A thread writes the lines. A line is in the file when write() returns, as readers expect. If
+ * the file system does not answer within `patience`, write() returns nevertheless. Later calls
+ * do not wait until the file has caught up. Meanwhile `most_lines` lines are kept, and the file
+ * gets the number of dropped lines. */
 class LogWriter
 {
   public:
@@ -29,13 +31,14 @@ class LogWriter
     LogWriter(const LogWriter &) = delete;
     LogWriter &operator=(const LogWriter &) = delete;
 
-    /* From any thread. What the file does not take for an error, a full disk, is lost. */
+    /* May be called from any thread. Lines that the file rejects with an error, such as a full
+     * disk, are lost. */
     void write(std::string line);
 
   private:
     struct State;
 
-    const std::shared_ptr<State> state_; /* also the thread's, which may outlive this */
+    const std::shared_ptr<State> state_; /* shared with the thread, which may outlive this object */
 };
 
 } // namespace ckpt

@@ -40,7 +40,7 @@ LoopTimer::~LoopTimer()
 
 void LoopTimer::start(std::chrono::milliseconds after)
 {
-    /* 0 would stop it */
+    /* 0 would stop the timer */
     const auto time = std::max(after, std::chrono::milliseconds(1)).count();
     itimerspec once{};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loop_timer.hpp - one call by the event loop after some time.
+ * loop_timer.hpp - makes the event loop call a function once after some time.
  */
 #pragma once
 
@@ -16,13 +16,14 @@ namespace ckpt
 class LoopTimer
 {
   public:
-    /* expired: may start the timer again, not destroy it. Throws Error. */
+    /* expired: may start the timer again, but must not destroy it. Throws
+     * Error. */
     LoopTimer(EventLoop &loop, std::function<void()> expired);
     ~LoopTimer();
     LoopTimer(const LoopTimer &) = delete;
     LoopTimer &operator=(const LoopTimer &) = delete;
 
-    /* Once, in the place of what was started before. */
+    /* Calls `expired` once after this time. Replaces an earlier start(). */
     void start(std::chrono::milliseconds after);
     void stop();
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * member_table.hpp - the members of a launch, as `ckpt run` tells its agents.
+ * member_table.hpp - the members of a launch, in frames from `ckpt run` to its
+ * agents.
  */
 #pragma once
 
@@ -16,20 +17,21 @@
 namespace ckpt
 {
 
-/* Where a member is found, in a frame. The reader throws nlohmann::json::exception. */
+/* The addresses of one member. The reader throws nlohmann::json::exception. */
 nlohmann::json to_frame(const membership::Table::Entry &member);
 membership::Table::Entry member_from(const nlohmann::json &json);
 
-/* All of them, the key, and which of them the reader is. Nothing if the key is none. */
+/* All members, the key, and the reader's own index. The reader returns nothing if the key is
+ * invalid. */
 nlohmann::json to_frame(const membership::Table &table);
 std::optional<membership::Table> table_from(const nlohmann::json &json);
 
-/* Of all members: a node that is cut off has ended its ranks `fencing_time` after it was
- * last heard of. */
+/* Options of all members. A node that is cut off has ended its ranks `fencing_time` after the
+ * others have last received from it. */
 membership::Protocol::Options membership_options();
 inline constexpr std::chrono::milliseconds fencing_time{5500};
 
-/* This process, behind a socket of that port. */
+/* Returns the entry of this process. port: of its UDP socket. */
 membership::Table::Entry member_here(const std::string &host, std::uint16_t port);
 
 } // namespace ckpt

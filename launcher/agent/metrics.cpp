@@ -18,7 +18,7 @@ namespace
 using control::Status;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/* A quantity of which each job has at most one value. */
+/* A quantity with at most one value per job. */
 struct Metric {
     const char *name;
     const char *type;
@@ -36,13 +36,13 @@ std::optional<double> above_zero(double value)
     return value > 0 ? std::optional(value) : std::nullopt;
 }
 
-/* Of the newest checkpoint, if there is one. */
+/* Returns the value if there is a newest checkpoint. */
 std::optional<double> of_last(const Status &status, double value)
 {
     return status.last.number != 0 ? std::optional(value) : std::nullopt;
 }
 
-/* Of a job with two directories. */
+/* Returns the value if the job has two directories. */
 std::optional<double> of_slow(const Status &status, double value)
 {
     return !status.slow_directory.empty() ? std::optional(value) : std::nullopt;
@@ -177,7 +177,7 @@ class Family
         samples_ += fmt::format("{}{{{}}} {}\n", name_, labels, value);
     }
 
-    /* Nothing if there is no sample. */
+    /* Returns "" without samples. */
     std::string text() const { return samples_.empty() ? "" : head_ + samples_; }
 
   private:
@@ -230,7 +230,7 @@ std::string nodes_text(const std::vector<Status> &jobs)
     return ranks.text() + connected.text();
 }
 
-/* A quantity of each rank with independent checkpoints. */
+/* A quantity with one value per rank with independent checkpoints. */
 struct IndependentMetric {
     const char *name;
     const char *type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * metrics.hpp - what is known of jobs, for Prometheus: its text format, version 0.0.4.
+ * metrics.hpp - metrics of jobs in the text format of Prometheus, version 0.0.4.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ namespace ckpt
 {
 
 /*
- * One sample of each metric for each job that has it, told apart by the labels job and
- * host. Seconds and bytes. What is not known is left out. now: seconds since 1970.
+ * Returns one sample of each metric for each job that has a value, with the labels job and host.
+ * Units are seconds and bytes. Unknown values are left out. now: seconds since 1970.
  */
 std::string metrics_text(const std::vector<control::Status> &jobs, double now);
 

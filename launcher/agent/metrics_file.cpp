@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * metrics_file.cpp - when the file is written, and how.
+ * metrics_file.cpp - when and how the file is written.
  */
 #include "agent/metrics_file.hpp"
 
@@ -20,7 +20,7 @@ namespace
 {
 
 constexpr auto longest_silence = std::chrono::seconds(15);
-/* For the collector, which is another user's. */
+/* The collector runs as another user and must be able to read the file. */
 void replace_file(const std::filesystem::path &path, const std::string &text)
 {
     NewFile file(path, "file of metrics", NewFile::Purpose::to_inform);
@@ -69,7 +69,7 @@ void MetricsFile::end(const control::Status &status)
 
 MetricsFile::Time MetricsFile::next_tick(Time now) const
 {
-    /* What could not be told while the writer was busy is told soon. */
+    /* changes that came while the writer was busy are written soon */
     return writer_.idle() ? std::max(now, due_) : now + std::chrono::milliseconds(100);
 }
 

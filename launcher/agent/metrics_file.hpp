@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * metrics_file.hpp - keeps a file with the metrics of the agent's job up to date, for the
- * textfile collector of Prometheus' node_exporter.
+ * metrics_file.hpp - keeps a file with the metrics of the agent's job up to date, for the textfile
+ * collector of Prometheus' node_exporter.
  *
- * It is replaced as a whole, at each milestone of the job and every few seconds between
- * them. Written beside all else, so that a file system that hangs holds up nothing; what
- * cannot be written is warned of once.
+ * A thread replaces the whole file, at each milestone of the job and every few seconds between
+ * them. So a file system that hangs does not delay the agent. The first error is logged.
  */
 #pragma once
 
@@ -26,16 +25,16 @@ class MetricsFile
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /* pattern: its path, in which %h stands for the host and %j for the job. */
+    /* pattern: path of the file; %h stands for the host and %j for the job. */
     explicit MetricsFile(std::string pattern);
 
-    /* Writes what `status` tells, if it is time. */
+    /* Writes the result of `status` if the file is due. */
     void update(Time now, const Milestones &reached,
                 const std::function<control::Status()> &status);
-    /* The last words; returns when they are written. */
+    /* Writes the final state, and returns when it is written. */
     void end(const control::Status &status);
 
-    /* When update() is to be called at the latest. */
+    /* Latest time for the next call of update(). */
     Time next_tick(Time now) const;
 
   private:
@@ -44,11 +43,11 @@ class MetricsFile
     const std::string pattern_;
     Milestones told_;
     Time due_{};
-    bool has_warned_ = false; /* the writer's own */
-    WorkerThread writer_; /* last: its work ends before all else does */
+    bool has_warned_ = false; /* used by the writer's thread only */
+    WorkerThread writer_; /* last, so that its work ends before other members are destroyed */
 };
 
-/* The path of the file for this job. */
+/* Returns the path of the file for this job. */
 std::filesystem::path metrics_path(const std::string &pattern, const std::string &host,
                                    const std::string &job);
 

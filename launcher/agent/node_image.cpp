@@ -39,7 +39,7 @@ void NodeImage::cancel()
     }
 }
 
-/* The event loop asks for the lock: it is not held while a file is closed, which may hang. */
+/* The event loop takes this lock. So it is not held while a file is closed, which may hang. */
 void NodeImage::end_writer() noexcept
 {
     std::unique_ptr<NodeFileWriter> writer;
@@ -60,7 +60,7 @@ void NodeImage::abandon() noexcept
 {
     give_up();
     for (int rank : std::exchange(logging_, {})) {
-        std::error_code ignored; /* the directory will be removed, too */
+        std::error_code ignored; /* the directory is removed as well */
         fs::remove(message_log_path(directory_, rank), ignored);
     }
 }
@@ -69,7 +69,7 @@ void NodeImage::open()
 {
     if (!options_.base_directory.empty() &&
         !path_exists(options_.base_directory / manifest_name)) {
-        options_.base = {}; /* somebody has removed it: all is saved */
+        options_.base = {}; /* the base was removed: all pages are saved */
     }
     auto writer = std::make_unique<NodeFileWriter>(directory_, host_, options_);
 
@@ -80,7 +80,7 @@ void NodeImage::open()
     writer_ = std::move(writer);
 }
 
-/* Up to where the rank may go on. */
+/* Saves the rank up to the point at which it may go on. */
 void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &captured,
                       unsigned threads)
 {
@@ -88,7 +88,7 @@ void NodeImage::begin(const StoppedRank &rank, const std::function<void()> &capt
     try {
         remark = writer_->begin(rank.process, captured, threads).remark;
     } catch (...) {
-        rethrow_failure(); /* by which this one was cancelled */
+        rethrow_failure(); /* the failure that cancelled this rank */
         throw;
     }
     if (!remark.empty()) {
@@ -109,7 +109,7 @@ void NodeImage::finish(int rank)
         std::lock_guard lock(finished_);
         if (failure_ == nullptr) {
             failure_ = std::current_exception();
-            writer_->cancel(); /* the others are for nothing */
+            writer_->cancel(); /* the work for other ranks is useless now */
         }
     }
 }
@@ -129,7 +129,7 @@ void NodeImage::rethrow_failure()
 
 void NodeImage::finish_all()
 {
-    finishers_.clear(); /* when they have done all */
+    finishers_.clear(); /* joins the threads */
     rethrow_failure();
 }
 
@@ -140,9 +140,9 @@ WrittenPiece NodeImage::commit()
     return written;
 }
 
-/* Ranks that are to be protected get so at the same time: what takes long is the kernel's
- * work on each page, in one rank as in the other. Of others the first can go on when it
- * has been read or copied, with all processors. */
+/* Begins all ranks. Ranks that get write protection begin at the same time, as the kernel's work
+ * on each page takes most of the time in every rank. Other ranks begin one after another with
+ * all processors, so that the first one can go on as soon as it is read or copied. */
 void NodeImage::begin_all(const std::vector<StoppedRank> &ranks, const Captured &captured)
 {
     const unsigned all = options_.threads != 0 ? options_.threads : online_cpus();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_image.hpp - writes this node's piece of one checkpoint on the worker
- * thread, all ranks at once or rank by rank, and can be told to stop. Ranks that
- * go on already are finished beside it, so that those that stand still do not wait for
- * them: all at once, as what any of them waits for is to be read next.
+ * node_image.hpp - writes this node's piece of one checkpoint on the worker thread, all ranks at
+ * once or rank by rank, and can be cancelled. Ranks that run again are finished on other threads,
+ * so that stopped ranks do not wait for them. All of these are finished at the same time: the pages
+ * that any of them waits for have to be read next.
  */
 #pragma once
 
@@ -28,17 +28,17 @@ namespace ckpt
 /* A stopped rank. */
 struct StoppedRank {
     int rank;
-    StoppedProcess process; /* pid -1: it has gone */
+    StoppedProcess process; /* pid -1: the process has gone */
 };
 
-/* On the worker thread, if not said otherwise. What throws Error has to be
- * followed by give_up(). */
+/* Functions run on the worker thread, if not said otherwise. If one throws
+ * Error, the caller must call give_up(). */
 class NodeImage
 {
   public:
     using Captured = std::function<void(int rank)>;
 
-    /* logging: the ranks whose message logs abandon() removes; what `options` points
+    /* logging: the ranks whose message logs abandon() removes. The objects that `options` points
      * to must outlive this. */
     NodeImage(std::string host, const WriterOptions &options,
               std::filesystem::path directory, std::vector<int> logging);
@@ -49,33 +49,33 @@ class NodeImage
 
     const std::filesystem::path &directory() const { return directory_; }
 
-    /* Writes the file; captured(rank) is called when a rank may go on, from any thread. */
+    /* Writes the file. Calls captured(rank) from any thread when a rank may go on. */
     WrittenPiece write(const std::vector<StoppedRank> &ranks,
                   const Captured &captured);
 
     /*
-     * The same rank by rank. open() makes the file; add() saves a rank, and
-     * throws if it cannot be saved alone; close() puts the message logs of
+     * Saves rank by rank. open() makes the file. add() saves a rank, and throws
+     * if that rank cannot be saved alone. close() puts the message logs of
      * `logged` into the file and finishes it.
      */
     void open();
     void add(const StoppedRank &rank, const Captured &captured);
     WrittenPiece close(const std::vector<int> &logged);
 
-    /* Bytes of memory that are in the file so far. From any thread. */
+    /* Bytes of memory that are in the file so far. May be called from any thread. */
     std::uint64_t saved() const { return saved_; }
 
-    /* Makes what is under way, or yet to come, fail soon. From any thread. */
+    /* Makes the present and all later work fail soon. May be called from any thread. */
     void cancel();
     bool cancelled() const
     {
         return cancelled_;
     }
 
-    /* Removes the file, unless it is finished. Nothing but cancelled() and
-     * abandon() is useful then. */
+    /* Removes the file, unless it is finished. Afterwards only cancelled()
+     * and abandon() are useful. */
     void give_up() noexcept;
-    /* Removes the ranks' message logs, too. */
+    /* Does the same, and removes the ranks' message logs. */
     void abandon() noexcept;
 
   private:
@@ -91,19 +91,19 @@ class NodeImage
 
     const std::string host_;
     std::atomic<std::uint64_t> saved_{0};
-    WriterOptions options_; /* without a base, if that is gone */
+    WriterOptions options_; /* without a base, if the base is gone */
     const std::filesystem::path directory_;
     std::vector<int> logging_;
     std::atomic<bool> cancelled_{false};
-    std::mutex mutex_; /* of the pointer to the writer */
+    std::mutex mutex_; /* protects the pointer to the writer */
     std::unique_ptr<NodeFileWriter> writer_;
 
-    std::mutex finished_; /* of what follows */
+    std::mutex finished_; /* protects the members below */
     int standing_ = 0;
     std::uint64_t memory_ = 0;
     FaultTimes faults_;
-    std::exception_ptr failure_; /* the first one */
-    std::vector<std::jthread> finishers_; /* last: they use what is above */
+    std::exception_ptr failure_; /* the first failure */
+    std::vector<std::jthread> finishers_; /* last: they use the members above */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_level.cpp - which checkpoint on the nodes survives the loss of some of them.
+ * node_level.cpp - protects checkpoints on the nodes against the loss of some nodes.
  */
 #include "agent/node_level.hpp"
 
@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 namespace
 {
 
-/* A note that cannot be read is of no use. */
+/* A record that cannot be read does not count. */
 bool is_protected(const std::filesystem::path &records, std::uint64_t number)
 {
     try {
@@ -75,7 +75,7 @@ std::set<std::uint64_t> NodeLevel::needed() const
             redundant_ != 0 ? redundant_ : newest_};
 }
 
-/* ---- One after the other ----------------------------------------------------- */
+/* ---- One checkpoint after another -------------------------------------------- */
 
 void NodeLevel::begin()
 {
@@ -128,7 +128,7 @@ void NodeLevel::written(const std::string &host, std::uint64_t number,
                         const std::string &error)
 {
     if (number != target_ || writing_.erase(host) == 0) {
-        return; /* of a coordinator before us */
+        return; /* an answer to an earlier coordinator */
     }
     if (!error.empty()) {
         failure_ = fmt::format("{}: {}", host, error);
@@ -156,7 +156,7 @@ void NodeLevel::all_answered()
     }
 }
 
-/* Only now it counts. */
+/* Writes the record. The checkpoint counts as protected only from then on. */
 void NodeLevel::note()
 {
     NodeRecord record{*manifest_, fast_ / checkpoint_directory_name(target_),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_level.hpp - checkpoints whose pieces lie on the nodes: has the nodes protect each
- * other's pieces, while the job runs on, and notes how (docs/levels.md). Part of the
- * coordinator.
+ * node_level.hpp - checkpoints whose pieces are on the nodes. It makes the nodes protect each
+ * other's pieces while the job runs on, and records how (docs/levels.md). Part of the coordinator.
  *
- * One checkpoint is under way at a time; of those that come meanwhile only the newest will
- * be next. What goes wrong is told, and tried again with the next checkpoint.
+ * One checkpoint is protected at a time. Of the checkpoints that come meanwhile only the newest is
+ * next. An error is reported, and the next checkpoint is another attempt.
  */
 #pragma once
 
@@ -27,50 +26,53 @@
 namespace ckpt
 {
 
-/* To be used by the thread of the event loop, unless something else is said. */
+/* Only the thread of the event loop may use it, if not said otherwise. */
 class NodeLevel
 {
   public:
     struct Hooks {
-        /* Where a host's pieces can be read; empty: there is no agent. */
+        /* Returns the address at which a host's pieces can be read; empty: the host has no
+         * agent. */
         std::function<std::string(const std::string &host)> place;
-        /* Has a host of those write redundancy, which written() will tell. */
+        /* Orders a host with such an address to write redundancy. The caller reports the answer
+         * with written(). */
         std::function<void(const std::string &host, const RedundancyOrder &order)> write;
-        /* Nothing is under way just now. */
+        /* No checkpoint is being protected just now. */
         std::function<void()> over;
     };
 
-    /* worker: of the event loop. fast: the directory of the job on each node. records: that
-     * of the notes. redundant: what an agent before us has had protected, which is needed as
-     * ever: newest_protected(). domains: file with the failure domains of nodes, or empty. */
+    /* worker: of the event loop. fast: the directory of the job on each node. records: the
+     * directory of the records. redundant: newest_protected(), the checkpoint that an earlier
+     * agent has protected and that is still needed. domains: file with the failure domains of
+     * nodes, or "". */
     NodeLevel(WorkerThread &worker, std::filesystem::path fast,
               std::filesystem::path records, std::uint64_t redundant,
               redundancy::Scheme scheme, std::filesystem::path domains, Hooks hooks);
 
-    /* Why not; empty if it survives the loss of nodes. */
+    /* error: why the checkpoint does not survive the loss of nodes; empty: it does. */
     using Then = std::function<void(const std::string &error)>;
 
-    /* Whether anything can survive that. */
+    /* Whether checkpoints can be protected at all. */
     bool protects() const { return scheme_.kind != redundancy::Scheme::Kind::none; }
 
-    /* This checkpoint has been noted, and lies on the nodes. then: is told what becomes of
-     * it, unless a newer one takes its place before it is begun. */
+    /* This checkpoint is recorded, and is on the nodes. then: gets the result, unless a newer
+     * checkpoint replaces this one before its protection begins. */
     void committed(const Manifest &manifest, Then then = {});
-    /* A host's answer. error: why it has not, or empty */
+    /* A host's answer. error: why it has not written its part, or "". */
     void written(const std::string &host, std::uint64_t number, const std::string &error);
     void host_gone(const std::string &host);
 
     bool idle() const { return target_ == 0 && thread_.idle(); }
 
-    /* The newest that survives the loss of nodes, what is on its way to that (0: none), and
-     * why the last one does not (or ""). */
+    /* The newest checkpoint that survives the loss of nodes, and the checkpoint that is being
+     * protected (0: none). error(): why the latest one does not survive, or "". */
     std::uint64_t redundant() const { return redundant_; }
     std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }
-    /* How long that took from its commit on, of the newest. */
+    /* Seconds from the commit of the newest such checkpoint until it was protected. */
     double seconds() const { return seconds_; }
 
-    /* What is needed on the nodes. Thread-safe. */
+    /* The checkpoints that are needed on the nodes. Thread-safe. */
     std::set<std::uint64_t> needed() const;
 
   private:
@@ -86,23 +88,23 @@ class NodeLevel
     const std::filesystem::path domains_;
     const Hooks hooks_;
 
-    std::optional<Manifest> next_, manifest_; /* to be begun; under way */
+    std::optional<Manifest> next_, manifest_; /* the next one, and the one under way */
     Then next_then_, then_;
-    std::vector<redundancy::Group> groups_;   /* of that */
-    std::set<std::string> writing_;           /* hosts */
-    std::string failure_;                     /* of what is under way */
+    std::vector<redundancy::Group> groups_;   /* of manifest_ */
+    std::set<std::string> writing_;           /* hosts that have not answered */
+    std::string failure_;                     /* of the checkpoint under way */
     std::string error_;
     std::chrono::steady_clock::time_point begun_;
     double seconds_ = 0;
 
-    mutable std::mutex mutex_; /* of what needed() tells */
+    mutable std::mutex mutex_; /* protects the numbers that needed() returns */
     std::uint64_t newest_ = 0, target_ = 0, redundant_ = 0;
 
-    WorkerThread thread_; /* last: its work ends before all else does */
+    WorkerThread thread_; /* last, so that its work ends before other members are destroyed */
 };
 
-/* The newest checkpoint that survives the loss of nodes, by the notes; 0: none does. Asks the
- * file system. Throws Error. */
+/* Returns the newest checkpoint whose record says that it survives the loss of nodes; 0: none.
+ * Reads the file system. Throws Error. */
 std::uint64_t newest_protected(const std::filesystem::path &records);
 
 } // namespace ckpt

@@ -2,8 +2,8 @@
 /*
  * node_sweep.cpp - a node of the sweep, with its connections.
  *
- * Each neighbour that this node sends to is called once, and the connection kept for
- * later checkpoints. What comes for a sweep that is not open here yet waits.
+ * It connects once to each neighbour that it sends to, and keeps the connection for later
+ * checkpoints. Messages for a sweep that is not open here yet wait.
  */
 #include "agent/node_sweep.hpp"
 
@@ -24,7 +24,7 @@ using nlohmann::json;
 namespace
 {
 
-/* No more: our own job has one sweep at a time. */
+/* Limit of waiting messages. The job has only one sweep at a time, so it never needs more. */
 constexpr std::size_t most_early = 4096;
 
 RankCounts counts_from(const json &list)
@@ -89,12 +89,12 @@ NodeSweep::network_of(const SweepPlan &plan)
 
 void NodeSweep::set_plan(SweepPlan plan)
 {
-    sweep_.reset(); /* it refers to the network */
+    sweep_.reset(); /* the sweep refers to the network */
     network_ = network_of(plan);
     plan_ = std::move(plan);
 }
 
-/* The other nodes that this one sends messages to. */
+/* Returns the other nodes that this node sends messages to. */
 std::set<NodeSweep::Node> NodeSweep::receivers() const
 {
     const SweepTopology &topology = network_->topology;
@@ -193,7 +193,7 @@ void NodeSweep::examine_connections()
         for (const json &frame : std::exchange(early_, {})) {
             receive(frame);
         }
-    } catch (const std::exception &error) { /* whoever sent it may be gone */
+    } catch (const std::exception &error) { /* the sender may be gone */
         fail_sweep(error.what());
     }
 }
@@ -211,7 +211,7 @@ void NodeSweep::cut(int rank, std::uint64_t epoch,
         }
         sweep_->add(RankCounts::dense(counts));
         go_on();
-    } catch (const std::exception &error) { /* no reason to drop the rank */
+    } catch (const std::exception &error) { /* the rank's connection must stay */
         fail_sweep(error.what());
     }
 }
@@ -231,7 +231,7 @@ void NodeSweep::receive(const json &frame)
         }
     } else if (epoch == epoch_ && sweep_ != nullptr) {
         take(frame);
-    } /* else of a sweep that is over, or was given up */
+    } /* else: its sweep is over, or was given up */
 }
 
 void NodeSweep::take(const json &frame)
@@ -242,7 +242,7 @@ void NodeSweep::take(const json &frame)
 
     auto [from, to, dimension] =
         std::tuple(message.from, message.to, message.dimension);
-    sweep_->receive(std::move(message)); /* which checks it */
+    sweep_->receive(std::move(message)); /* which checks the message */
     note(from, to, dimension, false);
     go_on();
 }
@@ -290,7 +290,7 @@ void NodeSweep::note(SweepTopology::Place from, SweepTopology::Place to,
 void NodeSweep::fail_sweep(const std::string &reason)
 {
     if (sweep_ == nullptr) {
-        return; /* lost between two checkpoints: called again at the next */
+        return; /* lost between two checkpoints; the next open() connects again */
     }
     sweep_.reset();
     opening_ = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_sweep.hpp - this node's part in the sweep of a checkpoint (protocol/sweep.hpp):
- * the messages to the agents of neighbouring nodes, and from them.
+ * node_sweep.hpp - this node's part in the sweep of a checkpoint (protocol/sweep.hpp): it exchanges
+ * messages with the agents of neighbouring nodes.
  */
 #pragma once
 
@@ -28,29 +28,28 @@ class NodeSweep
   public:
     struct Hooks {
         std::function<void()> opened; /* all neighbours are connected */
-        /* How many messages all ranks had sent a rank of ours at their cuts. */
+        /* Number of messages that all ranks had sent to a rank of this node at their cuts. */
         std::function<void(int rank, std::uint64_t messages)> swept;
-        /* This sweep comes to nothing: told once, instead of what is left. */
+        /* This sweep has failed: called once, and no other hook follows. */
         std::function<void(const std::string &reason)> failed;
     };
 
     NodeSweep(EventLoop &loop, WorkerThread &worker, const Settings &settings,
               Refusals &refusals, Hooks hooks);
 
-    /* By which neighbours know us: before the first set_plan(). */
+    /* Sets the key that authenticates this node to neighbours. Call before the first set_plan(). */
     void set_job_key(const MessageKey &key) { job_key_ = key; }
-    /* Before the first open(), and whenever nodes or ranks have changed. */
+    /* Call before the first open(), and whenever nodes or ranks have changed. */
     void set_plan(SweepPlan plan);
-    /* The sweep of this epoch, in place of the one before. Throws Error without a
-     * plan. */
+    /* Begins the sweep of this epoch, and ends an earlier one. Throws Error without a plan. */
     void open(std::uint64_t epoch);
-    /* A rank of this node has been cut, having sent sent[r] messages to rank r.
-     * Nothing if the epoch is not that of the sweep, or the rank was cut before. */
+    /* A rank of this node has been cut, after it had sent sent[r] messages to rank r. Ignored if
+     * the sweep has another epoch, or the rank was cut before. */
     void cut(int rank, std::uint64_t epoch,
              const std::vector<std::uint64_t> &sent);
-    /* A neighbour will send us what it sweeps. */
+    /* Takes a connection on which a neighbour sends its messages of the sweep. */
     void accept(std::unique_ptr<FrameStream> stream);
-    /* These, and those that it has received. */
+    /* The messages of the sweep that this node has sent and received. */
     const std::vector<SweepSeen> &seen() const { return seen_; }
 
   private:
@@ -59,7 +58,7 @@ class NodeSweep
     struct Network {
         SweepTopology topology;
         SweepRanks ranks;
-        std::vector<std::uint32_t> numbers; /* of the sweep, by rank */
+        std::vector<std::uint32_t> numbers; /* numbers in the sweep, by rank */
     };
     static std::unique_ptr<Network> network_of(const SweepPlan &plan);
     std::set<Node> receivers() const;
@@ -87,9 +86,9 @@ class NodeSweep
     std::uint64_t epoch_ = 0;
     std::unique_ptr<Sweep> sweep_; /* of epoch_, until it has ended or failed */
     bool opening_ = false;
-    std::set<int> cut_; /* ranks of this node */
+    std::set<int> cut_; /* ranks of this node that are cut */
     std::vector<SweepSeen> seen_;
-    std::vector<nlohmann::json> early_; /* for sweeps that are not open yet */
+    std::vector<nlohmann::json> early_; /* messages of sweeps that are not open yet */
 };
 
 } // namespace ckpt

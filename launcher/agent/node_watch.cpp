@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_watch.cpp - the membership on its thread, and what it means for the ranks.
+ * node_watch.cpp - runs the membership on its thread, and derives what happens to the ranks.
  */
 #include "agent/node_watch.hpp"
 
@@ -52,7 +52,7 @@ NodeWatch::~NodeWatch()
     ending_ = true;
     eventfd_write(wake_.get(), 1);
     thread_.join();
-    *alive_ = false; /* replies may be on their way */
+    *alive_ = false; /* replies may still be queued */
 }
 
 void NodeWatch::work()
@@ -66,7 +66,7 @@ void NodeWatch::work()
     }
 }
 
-/* The first member is `ckpt run`: the ranks can do without it. */
+/* The first member is `ckpt run`: the ranks can go on without it. */
 void NodeWatch::changed(const Install &change)
 {
     spdlog::info("view {}: {} members", change.view.number, change.view.members.size());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_watch.hpp - this agent's part in the membership of its job, on a thread of its own: a
- * file system that keeps the agent waiting does not make its node look dead.
+ * node_watch.hpp - this agent's part in the membership of its job, on a separate thread. So a file
+ * system that delays the agent does not make its node look dead.
  */
 #pragma once
 
@@ -21,11 +21,12 @@ namespace ckpt
 class NodeWatch
 {
   public:
-    /* Called by replies of the worker, each once. */
+    /* The worker's replies call these, each once. */
     struct Handlers {
-        /* Datagrams of another node get here. */
+        /* Datagrams of another node arrive here. */
         std::function<void()> heard;
-        /* The job cannot go on: a node of it is lost, or this one. why: for the log */
+        /* The job cannot go on: it has lost another node, or this node counts as lost. why: for
+         * the log */
         std::function<void(const std::string &why)> over;
     };
 
@@ -48,9 +49,9 @@ class NodeWatch
     Fd wake_;
     std::atomic<bool> ending_ = false;
     bool has_heard_ = false;
-    std::shared_ptr<bool> alive_; /* false when this object is gone */
+    std::shared_ptr<bool> alive_; /* false when this object is destroyed */
     membership::Service service_;
-    std::thread thread_; /* last: starts when all else is there */
+    std::thread thread_; /* last: starts when all other members exist */
 };
 
 } // namespace ckpt

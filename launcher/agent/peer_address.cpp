@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_address.cpp - how the agents of other nodes reach this one.
+ * peer_address.cpp - how agents of other nodes reach this one.
  */
 #include "agent/peer_address.hpp"
 
@@ -22,11 +22,11 @@ namespace
 
 constexpr std::size_t longest_text = sizeof(ckpt_message::text) - 1;
 
-/* What a text has beside the hosts, at most. */
+/* Longest text apart from the hosts. */
 constexpr std::size_t longest_head =
     std::string_view("tcp 65535 ").size() + 2 * MessageKey::size;
 
-/* Those that fit into a message, each after a space. */
+/* Returns the hosts that fit into a message, each after a space. */
 std::string hosts_text(const std::vector<std::string> &hosts)
 {
     std::string text;

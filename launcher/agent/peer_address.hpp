@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_address.hpp - how the agents of other nodes reach this one.
+ * peer_address.hpp - how agents of other nodes reach this one.
  *
- * The text travels over MPI (WELCOME, broadcast, JOIN) and Unix sockets, so only this
- * job knows the key in it. Over TCP goes the place, which is no secret.
+ * The text travels over MPI (WELCOME, broadcast, JOIN) and Unix sockets, so only this job knows the
+ * key in it. Over TCP, agents send only the place, which is not secret.
  */
 #pragma once
 
@@ -19,19 +19,19 @@ namespace ckpt
 {
 
 struct PeerAddress {
-    std::uint16_t port = 0;         /* 0: any free one */
+    std::uint16_t port = 0;         /* 0: any free port */
     MessageKey key;                 /* of the job */
-    std::vector<std::string> hosts; /* to be tried in order; the node's name first */
+    std::vector<std::string> hosts; /* in the order of attempts; the node's name first */
 
-    /* "tcp PORT KEY HOST...", with as many hosts as fit into a message. */
+    /* Returns "tcp PORT KEY HOST...", with as many hosts as fit into a message. */
     std::string text() const;
     static std::optional<PeerAddress> parse(std::string_view text);
 
-    /* "PORT HOST...", the same without the key; and back. */
+    /* place() returns "PORT HOST...", the same without the key; at() reads it. */
     std::string place() const;
     static std::optional<PeerAddress> at(std::string_view place, const MessageKey &key);
 
-    /* A random key; the addresses of this node's interfaces, and its name. */
+    /* Returns a random key, this node's name and the addresses of its interfaces. */
     static PeerAddress make();
 };
 

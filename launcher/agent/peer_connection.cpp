@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_connection.cpp - finds another agent under one of its addresses, and makes sure
- * that it is the right one.
+ * peer_connection.cpp - finds another agent at one of its addresses, and verifies that it is the
+ * right one.
  */
 #include "agent/peer_connection.hpp"
 
@@ -16,7 +16,7 @@ namespace ckpt
 namespace
 {
 
-/* Of who was called: longer than a listener waits for us. */
+/* Limit for the agent that was called; longer than a listener waits for a caller. */
 constexpr auto longest_handshake_time = std::chrono::seconds(10);
 
 } // namespace

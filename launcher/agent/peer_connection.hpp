@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_connection.hpp - a connection that this agent makes to the agent of another
- * node: each shows the other that it belongs to the job (agent/handshake.hpp).
+ * peer_connection.hpp - a connection that this agent makes to the agent of another node. Each
+ * proves to the other that it belongs to the job (agent/handshake.hpp).
  */
 #pragma once
 
@@ -26,32 +26,31 @@ class PeerConnection
 {
   public:
     struct Handlers {
-        std::function<void()> connected; /* and the other side is known */
+        std::function<void()> connected; /* and the other side is authenticated */
         /* May throw; the connection is then closed. */
         std::function<void(const nlohmann::json &)> frame;
-        /* Also if the other side did not show in time that it has the key. */
+        /* Also called if the other side does not prove in time that it has the key. */
         std::function<void()> lost;
         std::function<void()> unreachable; /* after connect() */
     };
 
-    /* purpose: what the other side is told that we want ("agent" or "neighbour").
-     * Must live as long as the worker's tasks; `loop`, `worker` and `refusals` must live
-     * longer. */
+    /* purpose: of the connection, sent to the other side ("agent" or "neighbour"). This object
+     * must live as long as the worker's tasks; `loop`, `worker` and `refusals` must live longer. */
     PeerConnection(EventLoop &loop, WorkerThread &worker, PeerIdentity self,
                    PeerAddress address, std::string purpose, Refusals &refusals,
                    Handlers handlers);
 
-    /* Unless it is connected, or about to be. Addresses are tried in order; if somebody
-     * answers who is not the one that is looked for, the next time from there on. */
+    /* Connects, unless it is connected or about to be. Tries the addresses in order. If a wrong
+     * peer answers at one of them, the next call begins with the address after that. */
     void connect();
     bool connecting() const { return connecting_; }
     bool connected() const { return stream_ != nullptr && !handshake_; }
-    /* There is a connection, though perhaps not to whom we want. */
+    /* Whether there is a connection, though perhaps not to the right agent. */
     bool open() const { return stream_ != nullptr; }
 
-    /* Only when connected. */
+    /* Requires connected(). */
     void send(const nlohmann::json &frame) { stream_->send(frame); }
-    /* Nothing waits to be sent. */
+    /* Whether nothing waits to be sent. */
     bool idle() const { return stream_ == nullptr || stream_->idle(); }
 
   private:
@@ -69,11 +68,12 @@ class PeerConnection
     Refusals &refusals_;
     Handlers handlers_;
     std::unique_ptr<FrameStream> stream_;
-    std::optional<CallerHandshake> handshake_; /* until the other side is known */
-    bool has_called_ = false; /* in this handshake: the answer is to come */
+    std::optional<CallerHandshake> handshake_; /* until the other side is authenticated */
+    bool has_called_ = false; /* whether this handshake has sent its call and waits for the
+                                 answer */
     bool connecting_ = false;
-    std::size_t first_host_ = 0; /* of the address, to be tried */
-    LoopTimer timer_;            /* of the handshake */
+    std::size_t first_host_ = 0; /* index of the address to try first */
+    LoopTimer timer_;            /* limits the time of the handshake */
 };
 
 } // namespace ckpt

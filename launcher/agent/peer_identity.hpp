@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_identity.hpp - as what a program takes part in the conversation of a job's
- * agents.
+ * peer_identity.hpp - identity of a program towards the other agents of its job.
  */
 #pragma once
 
@@ -14,7 +13,7 @@ namespace ckpt
 struct PeerIdentity {
     std::string launch_namespace;
     std::string host;              /* name of its node */
-    std::uint64_t incarnation = 0; /* of the job: launches that `ckpt run` has made */
+    std::uint64_t incarnation = 0; /* of the job: number of launches that `ckpt run` has made */
 };
 
 } // namespace ckpt

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_listener.cpp - lets the agents of the job's other nodes in.
+ * peer_listener.cpp - accepts connections of the agents of the job's other
+ * nodes.
  */
 #include "agent/peer_listener.hpp"
 
@@ -56,7 +57,7 @@ void PeerListener::listen()
 
     socket_.reset(
         socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    address.sin6_family = AF_INET6; /* and IPv4, mapped */
+    address.sin6_family = AF_INET6; /* accepts IPv4 as well, as mapped addresses */
     address.sin6_addr = in6addr_any;
     address.sin6_port = htons(address_.port);
     setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

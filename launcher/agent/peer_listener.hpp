@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer_listener.hpp - lets the agents of the job's other nodes in, and nobody else: who
- * calls must show that it has the key of PeerAddress (agent/handshake.hpp).
+ * peer_listener.hpp - accepts connections of the agents of the job's other nodes only. A caller
+ * must prove that it has the key of PeerAddress (agent/handshake.hpp).
  *
- * Strangers cost no more than some descriptors for some seconds: those that have not
- * shown it in time are dropped, and the oldest when there are too many. All that is
- * refused is counted.
+ * Strangers, callers that have not proved it yet, cost only some descriptors for some seconds. The
+ * listener drops those that are too slow, and the oldest ones when there are too many. It counts
+ * everything that it refuses.
  */
 #pragma once
 
@@ -33,20 +33,20 @@ namespace ckpt
 class PeerListener
 {
   public:
-    /* purpose: what the caller wants (agent/peer_connection.hpp). The stream's handlers
-     * are to be set before the function returns. */
+    /* purpose: of the connection (agent/peer_connection.hpp). The function must set the stream's
+     * handlers before it returns. */
     using Accepted = std::function<void(std::unique_ptr<FrameStream>,
                                         const std::string &host,
                                         const std::string &purpose)>;
 
     struct Limits {
-        std::size_t strangers = 256; /* our job never has more without the key */
-        /* To show it: two messages, to which an agent answers at once. */
+        std::size_t strangers = 256; /* a job never has more callers in the handshake */
+        /* Time for the proof: two messages, which an agent sends at once. */
         std::chrono::milliseconds introduction = std::chrono::seconds(5);
     };
 
-    /* Listens on the port of `address`, on a free one if that is 0. Throws Error.
-     * `loop` and `refusals` must live longer. */
+    /* Listens on the port of `address`, or on a free one if that is 0. Throws Error. `loop` and
+     * `refusals` must live longer. */
     PeerListener(EventLoop &loop, PeerIdentity self, PeerAddress address,
                  Refusals &refusals, Accepted accepted)
         : PeerListener(loop, std::move(self), std::move(address), refusals,
@@ -59,9 +59,9 @@ class PeerListener
     PeerListener(const PeerListener &) = delete;
     PeerListener &operator=(const PeerListener &) = delete;
 
-    /* With the port and the key. */
+    /* Returns the address with the port and the key. */
     const PeerAddress &address() const { return address_; }
-    /* Callers have to show this one from now on. */
+    /* Callers have to prove from now on that they have this key. */
     void use_key(const MessageKey &key) { address_.key = key; }
 
   private:
@@ -70,7 +70,7 @@ class PeerListener
     struct Stranger {
         std::unique_ptr<FrameStream> stream;
         ListenerHandshake handshake;
-        Time until; /* then it is dropped */
+        Time until; /* the stranger is dropped then */
     };
     using Strangers = std::list<Stranger>; /* the oldest first */
 
@@ -90,7 +90,7 @@ class PeerListener
     Fd socket_;
     std::optional<AcceptWatch> watch_;
     Strangers strangers_;
-    LoopTimer timer_; /* for the oldest one */
+    LoopTimer timer_; /* for the oldest stranger */
 };
 
 } // namespace ckpt

@@ -14,7 +14,7 @@
 namespace ckpt
 {
 
-/* task: is given the work, on the thread. */
+/* task: called with the work, on the thread. */
 template <typename Work> void PieceKeeper::run(std::unique_ptr<Work> given, auto task)
 {
     std::shared_ptr<Work> work = std::move(given);

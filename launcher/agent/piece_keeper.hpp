@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * piece_keeper.hpp - looks after the pieces of a node in the background, one after the
- * other: ranks and checkpoints come first.
+ * piece_keeper.hpp - folds and copies the pieces of a node in the background, one after another and
+ * with low priority: ranks and checkpoints come first.
  */
 #pragma once
 
@@ -18,25 +18,25 @@
 namespace ckpt
 {
 
-/* To be used by one thread; each `then` is called on a thread of its own. */
+/* Only one thread may use it. Each `then` runs on the keeper's thread. */
 class PieceKeeper
 {
   public:
     ~PieceKeeper() { stop(); }
 
-    /* then: what became of the piece; empty if it could not be folded. */
+    /* then: gets the folded piece; nothing if the fold failed. */
     void fold(std::unique_ptr<PieceFold> fold,
               std::function<void(const std::optional<Piece> &)> then);
-    /* then: why not; empty if it has been copied. */
+    /* then: gets the error; "" if the piece is copied. */
     void copy(std::unique_ptr<PieceCopy> copy,
               std::function<void(const std::string &)> then);
-    /* Gives up what is under way or waits. */
+    /* Gives up the present and all waiting work. */
     void stop();
 
   private:
     template <typename Work> void run(std::unique_ptr<Work> work, auto task);
 
-    std::vector<std::function<void()>> cancel_; /* of all that may be under way */
+    std::vector<std::function<void()>> cancel_; /* cancels all work that may be under way */
     std::optional<WorkerThread> thread_;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * processors.cpp - which memory is next to the processor that a process runs
- * on.
+ * processors.cpp - finds the NUMA node next to the processor that a process
+ * runs on.
  */
 #include "agent/processors.hpp"
 
@@ -40,7 +40,8 @@ Processors::Processors(const std::string &description)
     topology_.reset(topology);
     hwloc_topology_set_cache_types_filter(topology,
                                           HWLOC_TYPE_FILTER_KEEP_NONE);
-    /* Else hwloc visits each processor, and may wait long for a busy one. */
+    /* Otherwise hwloc binds itself to each processor in turn, and may wait
+     * long for a busy one. */
     hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
     if ((!description.empty() &&
          hwloc_topology_set_synthetic(topology, description.c_str()) < 0) ||

@@ -20,7 +20,7 @@ namespace ckpt
 namespace
 {
 
-/* Programs that did it once, as they began, are not punished for long. */
+/* A program that fails only at its start must not lose protection for long. */
 constexpr unsigned longest_pause = 64;
 
 std::string refusal(int error)
@@ -62,7 +62,7 @@ std::shared_ptr<WriteProtection> Protector::take(int rank)
     return found ? std::move(found.mapped()) : nullptr;
 }
 
-/* Once for each rank: what holds today holds tomorrow. */
+/* Logs the obstacle once for each rank: it does not go away. */
 void Protector::tell(int rank, const std::string &obstacle)
 {
     spdlog::warn("rank {} is saved with cow instead of cll: {}", rank, obstacle);

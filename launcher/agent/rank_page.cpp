@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_page.cpp - a rank page as the agent has it.
+ * rank_page.cpp - a rank page, mapped by the agent.
  */
 #include "agent/rank_page.hpp"
 
@@ -41,8 +41,9 @@ RankPage::RankPage(const Fd &file, int rank, int rank_count)
         static_cast<std::size_t>(status.st_size) < size_) {
         refuse(Refusal::malformed, "rank {} brought no rank page of {} bytes", rank, size_);
     }
-    /* Or the rank could make it shorter, and end the agent that reads beyond its end. */
-    const int seals = fcntl(file.get(), F_GET_SEALS); /* -1: a file that has none */
+    /* Otherwise the rank could truncate the file, and a read beyond its end would kill the
+     * agent. */
+    const int seals = fcntl(file.get(), F_GET_SEALS); /* -1: a file without seals */
     if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
         refuse(Refusal::malformed, "rank {} brought a rank page whose size may change", rank);
     }
@@ -78,8 +79,8 @@ std::vector<ckpt_clock> RankPage::clocks() const
         const ckpt_clock &clock = page_->clock[i];
         ckpt_clock copy;
         copy.id = load(clock.id);
-        copy.settled = load(clock.settled); /* never beyond left, */
-        copy.left = load(clock.left);       /* nor that beyond entered */
+        copy.settled = load(clock.settled); /* in this order, so that settled <= left */
+        copy.left = load(clock.left);       /* and left <= entered */
         copy.entered = load(clock.entered);
         copy.target = load(clock.target);
         clocks.push_back(copy);

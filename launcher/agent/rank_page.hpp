@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_page.hpp - a rank page (ckpt/wire.h) as the agent has it. The other side writes
- * while we read. It outlives its rank.
+ * rank_page.hpp - a rank page (ckpt/wire.h), mapped by the agent. The rank writes while the agent
+ * reads. This object may outlive the rank.
  */
 #pragma once
 
@@ -26,8 +26,8 @@ struct PeerCounts {
 class RankPage
 {
   public:
-    /* Maps the page in `file`. Throws Refused unless it is that of this rank, Error if
-     * it cannot be mapped. */
+    /* Maps the page in `file`. Throws Refused unless it is this rank's page, or Error if it
+     * cannot be mapped. */
     RankPage(const Fd &file, int rank, int rank_count);
     ~RankPage();
     RankPage(const RankPage &) = delete;
@@ -37,20 +37,21 @@ class RankPage
     std::uint64_t sent(int peer) const;
     std::uint64_t received(int peer) const;
     PeerCounts counts() const;
-    /* Whether code of ours blocks the checkpoint signal in the rank, and takes it later. */
+    /* Whether the library blocks the checkpoint signal in the rank, and takes it later. */
     bool is_busy() const;
-    /* By the thread that answers. */
+    /* Number of checkpoint signals that the answering thread has taken. */
     std::uint64_t signals_taken() const;
-    /* Whole when LOGGED has come. */
+    /* Complete after the rank has sent LOGGED. */
     RankSeen seen() const;
 
     void set_targets(const std::vector<std::uint64_t> &targets);
     void set_expected(const std::vector<std::uint64_t> &expected);
-    /* In the place of a rank that is gone: the collectives it has been through. */
+    /* For the ghost of a dead rank: sets the collectives that the rank has been through. */
     void set_clocks(const std::vector<ckpt_clock> &clocks);
-    /* Whether pages of it are write-protected; it looks before it gives some back. */
+    /* Sets whether pages of the rank are write-protected. The rank checks this before it gives
+     * memory back. */
     void set_protected(bool is_protected);
-    /* The newest checkpoint of the job. */
+    /* Sets the newest checkpoint of the job. */
     void set_committed(std::uint64_t number);
 
   private:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_seen.hpp - what a rank has seen itself of a checkpoint: a copy of its
- * page's struct ckpt_history; and what its agent has seen of the sweep.
+ * rank_seen.hpp - events of a checkpoint that a rank has recorded, as a copy of
+ * its page's struct ckpt_history. The messages of the sweep that its agent has
+ * recorded come with them.
  */
 #pragma once
 
@@ -14,10 +15,10 @@
 namespace ckpt
 {
 
-/* A message of the sweep, as the agent of one end has seen it; CLOCK_MONOTONIC,
- * nanoseconds. */
+/* A message of the sweep, recorded by the agent at one end. Time:
+ * CLOCK_MONOTONIC, nanoseconds. */
 struct SweepSeen {
-    std::uint32_t from = 0; /* of the job's nodes */
+    std::uint32_t from = 0; /* index of the job's node */
     std::uint32_t to = 0;
     std::uint32_t dimension = 0;
     bool sent = false; /* else received */
@@ -25,11 +26,11 @@ struct SweepSeen {
 };
 
 struct RankSeen {
-    /* By enum ckpt_seen_kind; also of what is not among `events`. */
+    /* By enum ckpt_seen_kind; includes events that are not in `events`. */
     std::array<std::uint64_t, CKPT_SEEN_KINDS> counts{};
     std::uint64_t logged_bytes = 0;
     std::vector<ckpt_seen> events;
-    std::vector<SweepSeen> sweep; /* with the first rank of a node: its agent's */
+    std::vector<SweepSeen> sweep; /* of its agent; set only for the first rank of a node */
 };
 
 } // namespace ckpt

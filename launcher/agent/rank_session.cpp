@@ -121,7 +121,7 @@ void RankSession::hello(const ckpt_message &message)
     page_ = std::make_shared<RankPage>(take_passed(), rank_, rank_count_);
 }
 
-/* unix(7): SIOCOUTQ counts what the other end has not received yet. */
+/* unix(7): SIOCOUTQ counts the bytes that the other end has not received yet. */
 bool RankSession::has_unread() const
 {
     int bytes = 0;
@@ -137,7 +137,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
     ssize_t size;
 
     if (type == CKPT_MSG_KICK && has_unread()) {
-        return true; /* it may be a second in one call of the lower half */
+        return true; /* the rank may stay in one call of the lower half for a second */
     }
     message.magic = CKPT_WIRE_MAGIC;
     message.version = CKPT_WIRE_VERSION;
@@ -157,7 +157,7 @@ bool RankSession::send(ckpt_message_type type, std::uint64_t epoch,
 
 void RankSession::signal() const
 {
-    /* If the thread is gone, so is the rank, and its connection will tell. */
+    /* If the thread is gone, so is the rank, and the end of its connection shows that. */
     (void)syscall(SYS_tgkill, pid_, tid_, signal_);
 }
 

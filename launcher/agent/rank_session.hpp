@@ -24,7 +24,7 @@ namespace ckpt
 class RankSession
 {
   public:
-    /* What became of one attempt to read a message. */
+    /* Result of one attempt to read a message. */
     enum class Received { message, nothing, end };
 
     /* `socket` is a connected, nonblocking SOCK_SEQPACKET socket. */
@@ -36,43 +36,43 @@ class RankSession
     /* Readable when the process has ended; -1 before HELLO. */
     int process_descriptor() const { return process_.get(); }
 
-    /* Reads one message, and what descriptor comes along. Throws Refused for a
-     * message that is none. */
+    /* Reads one message, and the descriptor that comes with it. Throws
+     * Refused for an invalid message. */
     Received receive(ckpt_message &message);
-    /* The descriptor that came last, once. */
+    /* Returns the latest descriptor, once. */
     Fd take_passed() { return std::move(passed_); }
-    /* The session is over: its process_descriptor() is the caller's now. */
+    /* The session is over: the caller takes process_descriptor(). */
     Fd take_process() { return std::move(process_); }
 
-    /* Checks HELLO and maps the page. Throws Refused for what is wrong in it, Error
-     * otherwise. */
+    /* Checks HELLO and maps the page. Throws Refused if HELLO is invalid, Error for other
+     * failures. */
     void hello(const ckpt_message &message);
 
     bool introduced() const { return page_ != nullptr; }
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     pid_t pid() const { return pid_; }
-    /* Who answers, and the signal that it is to look for a message. */
+    /* The thread that answers, and the signal that makes it read its messages. */
     pid_t thread() const { return tid_; }
     int signal_number() const { return signal_; }
 
-    /* A rank that does not read loses its connection: false. KICK, which tells nothing,
-     * is not sent while the rank has not read what was sent before. */
+    /* Returns false if the message cannot be sent: a rank that does not read loses its
+     * connection. KICK, which has no content, is not sent while earlier messages are unread. */
     bool send(ckpt_message_type type, std::uint64_t epoch,
               std::uint64_t argument0 = 0, std::uint64_t argument1 = 0,
               std::string_view text = {});
-    /* Whether the rank has yet to read something. */
+    /* Whether the rank has unread messages. */
     bool has_unread() const;
-    /* The checkpoint signal to the thread that calls MPI. */
+    /* Sends the checkpoint signal to the thread that calls MPI. */
     void signal() const;
     void kill() const;
 
-    /* Whether it has been cut, as far as it has told. */
+    /* Whether the rank has been cut, as far as its messages say. */
     const RankCut &cut() const { return cut_.cut(); }
 
-    /* After HELLO. */
+    /* Requires HELLO. */
     RankPage &page() const { return *page_; }
-    /* For who needs it beyond the session. */
+    /* For users that outlive the session. */
     std::shared_ptr<RankPage> shared_page() const { return page_; }
 
   private:

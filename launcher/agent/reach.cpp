@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reach.cpp - connects to one address after the other.
+ * reach.cpp - connects to one address after another.
  */
 #include "agent/reach.hpp"
 
@@ -22,7 +22,7 @@ namespace
 
 constexpr int connect_timeout_ms = 3000;
 
-/* Connects within the timeout; an invalid descriptor if that is not possible. */
+/* Connects within the timeout. Returns an invalid descriptor if that fails. */
 Fd connect_to(const addrinfo &address)
 {
     Fd socket(::socket(address.ai_family,
@@ -71,7 +71,7 @@ Reached reach(const PeerAddress &address, std::size_t first)
     return {};
 }
 
-/* One that listens on all addresses has those of IPv4 as ::ffff:A.B.C.D. */
+/* A socket that listens on all addresses shows IPv4 addresses as ::ffff:A.B.C.D. */
 std::string local_host(int socket)
 {
     constexpr std::string_view mapped = "::ffff:";

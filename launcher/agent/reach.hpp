@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reach.hpp - a TCP connection to another node, under the first of its addresses that
- * works.
+ * reach.hpp - makes a TCP connection to another node, at the first of its addresses that works.
  */
 #pragma once
 
@@ -13,17 +12,16 @@
 namespace ckpt
 {
 
-/* A connection to one of the hosts of an address, the number of which is `host`. */
+/* A connection to one of the hosts of an address. `host` is the host's index. */
 struct Reached {
-    Fd socket; /* nonblocking; invalid: none can be reached */
+    Fd socket; /* nonblocking; invalid: no host can be reached */
     std::size_t host = 0;
 };
 
-/* Hosts are tried in order, beginning with the one of that number. Waits some seconds for
- * each. */
+/* Tries the hosts in order, beginning with index `first`. Waits some seconds for each. */
 Reached reach(const PeerAddress &address, std::size_t first);
 
-/* The numeric address of this node on a connection; empty if it has none. */
+/* Returns this node's numeric address on a connection; "" if it has none. */
 std::string local_host(int socket);
 
 } // namespace ckpt

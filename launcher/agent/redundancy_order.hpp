@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redundancy_order.hpp - what the coordinator has a node write, so that pieces of other
- * nodes can be made again when these are lost (docs/levels.md).
+ * redundancy_order.hpp - the coordinator's order to a node to write data from which lost pieces of
+ * other nodes can be rebuilt (docs/levels.md).
  */
 #pragma once
 
@@ -21,12 +21,12 @@ struct RedundancyOrder {
     std::uint64_t number = 0;        /* of the checkpoint */
     std::filesystem::path directory; /* the same on each node */
     redundancy::Group group;
-    std::size_t self = 0;            /* which member this is for */
-    std::vector<std::string> places; /* of the members' block servers */
+    std::size_t self = 0;            /* index of the member that gets this order */
+    std::vector<std::string> places; /* addresses of the members' block servers */
 };
 
 nlohmann::json to_frame(const RedundancyOrder &order);
-/* Throws Error or nlohmann::json::exception for what is none. */
+/* Throws Error or nlohmann::json::exception for an invalid frame. */
 RedundancyOrder redundancy_order_from(const nlohmann::json &frame);
 
 } // namespace ckpt

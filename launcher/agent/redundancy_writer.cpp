@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redundancy_writer.cpp - serves this node's pieces, and writes redundancy for others'.
+ * redundancy_writer.cpp - serves this node's pieces, and writes redundancy for those of other
+ * nodes.
  */
 #include "agent/redundancy_writer.hpp"
 
@@ -24,7 +25,7 @@ namespace ckpt
 namespace
 {
 
-/* The second name of an older file of parity, beside the newest. */
+/* Second name of an older parity file, beside the newest one. */
 std::filesystem::path room_beside(const std::filesystem::path &parity)
 {
     return parity.empty() ? parity : std::filesystem::path(parity.string() + ".room");
@@ -69,7 +70,7 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
     try {
         fault_kill("agent-during-redundancy");
         std::vector<std::string> places = order.places;
-        places[order.self].clear(); /* nobody reads from itself */
+        places[order.self].clear(); /* a node does not read from itself */
         const GroupMembers members(order.directory, places, key_, settings_.identity(),
                                    GroupMembers::Unreachable::is_an_error, fabric_);
         WriteLimit limit(settings_.write_limit);
@@ -83,11 +84,11 @@ std::string RedundancyWriter::try_to_write(const RedundancyOrder &order)
 }
 
 /*
- * Fresh pages of memory are the dearest part of a file in it, so the parity that goes when
- * this one is there is the room for the next one. It gets a second name beside this one:
- * when it is the only name, nobody needs it any more. In the directory of a checkpoint it
- * goes with that, whatever becomes of us. There may be no such file, or no such names: then
- * the next one is a new file.
+ * New pages of memory are the most expensive part of a file in memory. So the next parity file
+ * reuses the space of the parity file that this one replaces. The old file gets a second name
+ * beside the new one. When the second name is the only one left, the file is not needed any more.
+ * As it is in a checkpoint's directory, it is removed with that checkpoint even if this agent dies.
+ * If there is no such file, or the file system has no second names, the next parity is a new file.
  */
 void RedundancyWriter::keep_room(const RedundancyOrder &order)
 {

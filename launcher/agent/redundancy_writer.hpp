@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redundancy_writer.hpp - a node's part in keeping the pieces of others: lets them read its
- * own, and writes what can stand in for theirs.
+ * redundancy_writer.hpp - a node's part in protecting the pieces of other nodes: serves its own
+ * pieces to them, and writes data that can replace theirs.
  */
 #pragma once
 
@@ -32,15 +32,15 @@ class RedundancyWriter
     }
     ~RedundancyWriter() { stop(); }
 
-    /* From now on other nodes with this key may read the pieces that are in our fast
-     * directory; again: with another key. Only a job with two directories needs that. */
+    /* From now on, other nodes with this key may read the pieces in this node's fast directory.
+     * Another call changes the key. Only a job with two directories needs this. */
     void serve(const MessageKey &key);
-    /* Where they find us: PeerAddress::place(); empty: nowhere. */
+    /* Address of the server: PeerAddress::place(); "": there is none. */
     std::string place() const;
 
-    /* then: why not, or empty; on a thread of its own. In the order of the calls. */
+    /* then: gets the error, or ""; runs on the writer's thread. Works in the order of the calls. */
     void write(RedundancyOrder order, std::function<void(const std::string &error)> then);
-    /* Gives up what is under way or waits. */
+    /* Gives up the present and all waiting work. */
     void stop();
 
   private:
@@ -53,8 +53,8 @@ class RedundancyWriter
     MessageKey key_{};
     std::unique_ptr<redundancy::BlockServer> server_;
     std::atomic<bool> cancelled_ = false;
-    std::filesystem::path last_; /* parity that was written; of the thread alone */
-    std::unique_ptr<WorkerThread> thread_; /* when there is something to be written */
+    std::filesystem::path last_; /* parity file written last; used by the thread only */
+    std::unique_ptr<WorkerThread> thread_; /* set when there is work */
 };
 
 } // namespace ckpt

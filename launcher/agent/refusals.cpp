@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refusals.cpp - counts what was refused.
+ * refusals.cpp - counts refused messages and connections.
  */
 #include "agent/refusals.hpp"
 
@@ -15,7 +15,7 @@ namespace ckpt
 namespace
 {
 
-constexpr std::uint64_t all_are_logged = 16; /* then those at powers of two */
+constexpr std::uint64_t all_are_logged = 16; /* then only at powers of two */
 
 constexpr std::array<const char *, refusal_kinds> names = {
     "forged",   "replayed", "malformed", "foreign", "other_user",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refusals.hpp - what came from outside and was not taken: why, and how often
- * (docs/protocol.md, section 11).
+ * refusals.hpp - messages and connections from outside that were refused: the
+ * reasons, and how often (docs/protocol.md, section 11).
  *
  * Thread-safe.
  */
@@ -19,20 +19,20 @@ namespace ckpt
 {
 
 enum class Refusal {
-    forged,     /* its sender does not have the job's key, or is not who it says */
-    replayed,   /* said before, by one who has the key */
-    malformed,  /* truncated, or no message of ours */
+    forged,     /* the sender lacks the job's key, or has another identity than it says */
+    replayed,   /* valid tag, but sent before */
+    malformed,  /* truncated, or not a valid message */
     foreign,    /* of another version, launch or incarnation */
     other_user, /* a connection of another user's process */
-    too_many,   /* a connection that had to make room for a newer one */
-    too_slow,   /* a connection that has not said in time who it is */
+    too_many,   /* a connection closed in favour of a newer one */
+    too_slow,   /* a connection that has not authenticated itself in time */
 };
 inline constexpr std::size_t refusal_kinds = 7;
 
-/* One word, as `ckpt status` shows it. */
+/* Returns one word, as in `ckpt status`. */
 const char *refusal_name(Refusal why);
 
-/* What a decoder throws; the connection is to be ended. */
+/* Thrown by decoders; the caller has to end the connection. */
 class Refused : public Error
 {
   public:
@@ -56,13 +56,13 @@ class Refusals
   public:
     using Counts = std::map<std::string, std::uint64_t>; /* by refusal_name() */
 
-    /* Counts one, and logs `text`, which names the sender: the first ones of each kind,
-     * then ever fewer, so that nobody can fill the disk with our log. */
+    /* Counts one refusal, and logs `text`, which names the sender. It logs the first ones of
+     * each kind, and then fewer and fewer, so that no sender can fill the disk with log lines. */
     void count(Refusal why, const std::string &text);
 
     std::uint64_t of(Refusal why) const;
     std::uint64_t total() const;
-    /* Those that are not 0. */
+    /* Returns the counts that are not 0. */
     Counts counts() const;
 
   private:

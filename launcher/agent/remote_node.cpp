@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote_node.cpp - the ranks of another node: orders out, events in.
+ * remote_node.cpp - the ranks of another node: sends orders, receives events.
  */
 #include "agent/remote_node.hpp"
 
@@ -21,7 +21,7 @@ RemoteNode::RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
     compare_clocks();
 }
 
-/* Of messages to and from each peer. */
+/* Sets the message counts towards each peer. */
 void RemoteNode::Page::set_counts(const json &frame)
 {
     frame.at("sent").get_to(sent);
@@ -32,7 +32,8 @@ void RemoteNode::Page::set_counts(const json &frame)
     }
 }
 
-/* Its own ranks only: no agent can speak for the ranks of another. */
+/* Returns the rank in a frame, which must be on this node: an agent cannot speak for ranks of
+ * other nodes. */
 int RemoteNode::rank_of(const json &frame) const
 {
     int rank = frame.at("rank");

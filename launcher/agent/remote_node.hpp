@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote_node.hpp - the ranks of another node, behind that node's agent.
+ * remote_node.hpp - the ranks of another node, reached through that node's
+ * agent.
  */
 #pragma once
 
@@ -17,14 +18,14 @@ namespace ckpt
 class RemoteNode : public Node
 {
   public:
-    /* gone: the connection has ended; destroy this object later. */
+    /* gone: called when the connection has ended; destroy this object later. */
     RemoteNode(std::unique_ptr<FrameStream> stream, std::string host,
                NodeEvents &events, std::function<void()> gone);
 
     const std::string &host() const override { return host_; }
     const std::string &address() const override { return address_; }
     const std::string &blocks() const override { return blocks_; }
-    /* What its agent has refused, as it told last. */
+    /* The agent's refusals, by its latest report. */
     const Refusals::Counts &refused() const { return refused_; }
     FileSystem file_system() const override { return file_system_; }
     int memory_of(int rank) const override;
@@ -58,7 +59,7 @@ class RemoteNode : public Node
     ClockOffset clock() const override { return probe_.best(); }
 
   private:
-    /* What its agent told last about a rank's page. */
+    /* The agent's latest report about a rank's page. */
     struct Page {
         std::size_t peers = 0; /* ranks of the job */
         std::vector<ckpt_clock> clocks;
@@ -80,9 +81,9 @@ class RemoteNode : public Node
     FileSystem file_system_;
     Refusals::Counts refused_;
     NodeEvents &events_;
-    std::map<int, Page> pages_; /* of its ranks */
+    std::map<int, Page> pages_; /* of the node's ranks */
     ClockProbe probe_;
-    std::string saved_in_; /* directory, as its agent told last */
+    std::string saved_in_; /* directory in the agent's latest report */
     std::uint64_t saved_ = 0;
 };
 

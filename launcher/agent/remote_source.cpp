@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote_source.cpp - finds the way to a server, and another one if a fabric fails.
+ * remote_source.cpp - connects to a server, and connects again without the fabric if that fails.
  */
 #include "agent/remote_source.hpp"
 
@@ -18,7 +18,7 @@ namespace ckpt::redundancy
 namespace
 {
 
-/* Has errors say of whom they are. */
+/* Adds the name of the file and of the host to errors. */
 template <typename Action>
 auto naming(const std::string &what, const std::string &host, Action action)
 try {
@@ -41,7 +41,8 @@ RemoteSource::RemoteSource(const PeerAddress &address, const PeerIdentity &self,
     connection_ = naming("checkpoints", host_, [&] { return connect(fabric_); });
 }
 
-/* The first address that answers may be somebody else's, as on a private network. */
+/* Tries all addresses: the first address that answers may belong to another machine, as on a
+ * private network. */
 std::unique_ptr<BlockConnection> RemoteSource::connect(FabricUse *fabric) const
 {
     std::string failure = "it cannot be reached";
@@ -96,8 +97,8 @@ try {
     return connection_->read_some(path, offset, into);
 }
 
-/* What was asked for comes from there once more. If there is no new connection the node is
- * lost, whatever the fabric has said. */
+/* Requests the pending ranges again over the new connection. If there is none, the node counts
+ * as lost, whatever the fabric has reported. */
 void RemoteSource::go_on_without_fabric(const std::string &why)
 {
     auto plain = connect(nullptr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote_source.hpp - the files that another node has of a checkpoint, by way of its
- * BlockServer (docs/levels.md).
+ * remote_source.hpp - reads another node's files of a checkpoint through its BlockServer
+ * (docs/levels.md).
  */
 #pragma once
 
@@ -23,13 +23,13 @@ class BlockConnection;
 class RemoteSource : public BlockSource
 {
   public:
-    /* How long nothing may come of what has been asked for. */
+    /* Longest time without any of the requested bytes. */
     static constexpr std::chrono::seconds usual_patience{10};
 
-    /* Connects, and makes sure that it is the right one. address: of the BlockServer, with
-     * the job's key. directory: JOB/NUMBER. fabric: what there is of one, or null; must live
-     * longer. If it fails all comes over TCP. Throws Error, as all functions do; what was
-     * said of a file by the other side does not end the connection. */
+    /* Connects, and verifies the server. address: of the BlockServer, with the job's key.
+     * directory: JOB/NUMBER. fabric: opens an endpoint, or null; must live longer. If the fabric
+     * fails, all bytes come over TCP. Throws Error, as all functions do. An error that the
+     * server reports about a file does not end the connection. */
     RemoteSource(const PeerAddress &address, const PeerIdentity &self,
                  std::string directory,
                  std::chrono::milliseconds patience = usual_patience,
@@ -42,7 +42,7 @@ class RemoteSource : public BlockSource
     void announce(const std::string &file, std::uint64_t offset,
                   std::uint64_t bytes) override;
 
-    /* Has whoever reads get an Error now. From any thread. */
+    /* Makes a thread that reads fail with Error at once. May be called from any thread. */
     void cancel();
 
   private:
@@ -58,7 +58,7 @@ class RemoteSource : public BlockSource
     const std::string host_, directory_;
     const std::chrono::milliseconds patience_;
     FabricUse *const fabric_; /* may be null */
-    std::mutex mutex_; /* of what cancel() needs, too: */
+    std::mutex mutex_; /* protects the members below, which cancel() uses */
     std::unique_ptr<BlockConnection> connection_;
     bool is_cancelled_ = false;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * salvage.cpp - a ghost in the place of a rank that has died.
+ * salvage.cpp - a ghost that replaces a rank that has died.
  */
 #include "agent/salvage.hpp"
 
@@ -42,7 +42,7 @@ void Salvage::shared(RankSession &rank, const ckpt_message &message)
 
 void Salvage::kept(RankSession &rank, const ckpt_message &message)
 {
-    Fd connection = rank.take_passed(); /* with which the copy ends */
+    Fd connection = rank.take_passed(); /* the copy ends when this is closed */
 
     if (is_wanted_) {
         copies_.keep(rank, message, std::move(connection));
@@ -54,7 +54,7 @@ void Salvage::here(int rank)
 {
     forget_end_of(rank);
     dead_.erase(rank);
-    copies_.forget(rank); /* of another process, or an earlier program */
+    copies_.forget(rank); /* copies of another process, or of an earlier program */
     if (is_ghost(rank)) {
         over(0, fmt::format("another process says it is rank {}", rank));
     }
@@ -99,7 +99,7 @@ void Salvage::refuse_to_replay(int rank, const std::string &why)
     hooks_.news({SalvageNews::Kind::failed, rank, 0, 0, why});
 }
 
-/* Why the rank cannot be replayed, by all that is known here. */
+/* Returns why the rank cannot be replayed, by everything that is known here. */
 std::string Salvage::obstacle(int rank, const RankCut &cut) const
 {
     const KeptCopy *copy = copies_.find(rank);
@@ -128,7 +128,7 @@ std::string Salvage::obstacle(int rank, const RankCut &cut) const
     return why.empty() ? hooks_.obstacle(rank) : why;
 }
 
-/* The process has ended, so nothing it has said is still to come. */
+/* The process has ended, so all its messages have been handled. */
 void Salvage::ended(int rank)
 {
     Gone gone = std::move(ending_.at(rank));
@@ -174,7 +174,7 @@ void Salvage::say(const Ghost::Answer &answer)
     }
 }
 
-/* All stand still: what was true when the rank died may be so no longer. */
+/* Checks again while all ranks are stopped, as the state may have changed since the rank died. */
 std::string Salvage::still_obstacle() const
 {
     const auto state = memory_.independent();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * salvage.hpp - one rank of this node dies: what it needs to go on from its independent
- * checkpoint is kept here, and a ghost takes its place in the checkpoint of the others
+ * salvage.hpp - handles the death of a rank of this node. It keeps what the rank needs to go on
+ * from its independent checkpoint. A ghost takes the rank's place in the checkpoint of the others
  * (docs/protocol.md, section 12).
  */
 #pragma once
@@ -26,38 +26,40 @@ class Salvage
 {
   public:
     struct Hooks {
-        /* Why the job has not all that is needed, beside what the rank says; or empty. */
+        /* Returns why the job cannot be salvaged, apart from the state of the ranks' shared
+         * page; or "". */
         std::function<std::string(int rank)> obstacle;
-        /* A ghost is here for the rank, which had been cut so: answered by over(). */
+        /* There is a ghost for the rank, whose cut was this. over() answers. */
         std::function<void(int rank, const RankCut &cut)> ghost;
-        /* The ghost says something; called later than what it answers. */
+        /* The ghost sends a message. Runs later than the order that it answers. */
         std::function<void(int rank, const ckpt_message &message)> said;
         std::function<void(const SalvageNews &news)> news;
     };
 
-    /* All must live longer. Context of all functions: normal, in the loop's thread. */
+    /* The arguments must live longer. Context of all functions: normal, in the loop's thread. */
     Salvage(EventLoop &loop, bool is_wanted, Hooks hooks);
     ~Salvage();
     Salvage(const Salvage &) = delete;
     Salvage &operator=(const Salvage &) = delete;
 
-    /* SHARED and KEPT. Throw Refused for what is no such message. */
+    /* Handle SHARED and KEPT. Throw Refused for an invalid message. */
     void shared(RankSession &rank, const ckpt_message &message);
     void kept(RankSession &rank, const ckpt_message &message);
 
-    /* A rank has come, or is connected no more: it may live on. */
+    /* A rank has connected; has disconnected, though its process may live on. */
     void here(int rank);
     void gone(const RankSession &rank, bool is_finished);
-    /* From now on ranks end because we end them. */
+    /* From now on ranks end because this agent ends them. */
     void stop() { is_stopped_ = true; }
-    /* A salvage is under way, or begins when a process has ended. */
+    /* Whether a salvage is under way, or begins when a process has ended. */
     bool is_under_way() const { return ghost_ || !ending_.empty(); }
-    /* What began with Hooks::ghost. number: of the checkpoint; 0: there is none, and why. */
+    /* Ends the salvage that began with Hooks::ghost. number: of the checkpoint; 0: there is
+     * none, and `why` gives the reason. */
     void over(std::uint64_t number, const std::string &why);
 
-    /* The ghost in the place of a rank: */
+    /* The functions below concern the ghost that replaces a rank. */
     bool is_ghost(int rank) const { return ghost_ && ghost_->rank == rank; }
-    /* Whose process is to be read, at this address. */
+    /* The process to be read, and its address. */
     const KeptCopy &copy() const { return ghost_->copy; }
     const std::vector<ckpt_clock> &clocks() const { return ghost_->answers.clocks(); }
     void send(const action::Send &order, std::uint64_t epoch);
@@ -69,7 +71,7 @@ class Salvage
     int copies(int rank) const { return copies_.count(rank); }
 
   private:
-    /* A rank that is connected no more. */
+    /* A rank that has disconnected. */
     struct Gone {
         Fd process;
         std::shared_ptr<RankPage> page;
@@ -96,7 +98,7 @@ class Salvage
     Hooks hooks_;
     SharedMemory memory_;
     KeptCopies copies_;
-    std::map<int, Gone> ending_; /* by rank: how it ends is awaited */
+    std::map<int, Gone> ending_; /* by rank: processes whose end is awaited */
     std::set<int> dead_;
     std::optional<InPlace> ghost_;
 };

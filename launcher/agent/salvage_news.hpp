@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * salvage_news.hpp - what becomes of a job of which one rank has died (agent/salvage.hpp).
+ * salvage_news.hpp - progress of the salvage of a job in which a rank has died (agent/salvage.hpp).
  */
 #pragma once
 
@@ -13,9 +13,9 @@ namespace ckpt
 struct SalvageNews {
     enum class Kind { begun, done, failed } kind;
     int rank;
-    std::uint64_t number = 0;   /* done: of the checkpoint */
-    std::uint64_t interval = 0; /* done: how far the rank had come */
-    std::string why;            /* failed */
+    std::uint64_t number = 0;   /* done: number of the checkpoint */
+    std::uint64_t interval = 0; /* done: interval of the rank at its death */
+    std::string why;            /* failed: the reason */
 };
 
 } // namespace ckpt

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * served_file.cpp - opens a file step by step, so that no name leads elsewhere.
+ * served_file.cpp - opens a path component by component, so that no name leads
+ * elsewhere.
  */
 #include "config.h"
 #include "agent/served_file.hpp"
@@ -30,7 +31,7 @@ bool is_step(std::string_view name)
            name.find('\0') == name.npos;
 }
 
-/* JOB, NUMBER and FILE */
+/* Returns JOB, NUMBER and FILE. */
 std::vector<std::string> steps_of(const std::string &path)
 {
     std::vector<std::string> steps;
@@ -44,7 +45,7 @@ std::vector<std::string> steps_of(const std::string &path)
     return steps;
 }
 
-/* Not what belongs to others, either. */
+/* Returns the status. Fails if another user owns the file. */
 struct stat own_status(int fd, const std::string &path)
 {
     struct stat status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * served_file.hpp - a file of a checkpoint that other nodes may read, and nothing else.
+ * served_file.hpp - opens a file that other nodes may read: a file of a checkpoint, and no other
+ * file.
  */
 #pragma once
 
@@ -20,11 +21,11 @@ namespace ckpt::redundancy
 class ServedFile
 {
   public:
-    /* path: JOB/NUMBER/FILE below the root. Throws Error for any other path, for symbolic
-     * links on the way, and for what is no regular file of ours. */
+    /* path: JOB/NUMBER/FILE below the root. Throws Error for any other path, for symbolic links
+     * on the way, and for anything except this user's regular files. */
     ServedFile(const std::filesystem::path &root, const std::string &path);
 
-    /* Which file it is, whatever its names. */
+    /* Identifies the file, whatever its names. */
     struct Identity {
         dev_t device = 0;
         ino_t number = 0;
@@ -34,9 +35,9 @@ class ServedFile
 
     std::uint64_t size() const { return identity_.size; }
     const Identity &identity() const { return identity_; }
-    /* As long as this object exists. */
+    /* Valid as long as this object exists. */
     int descriptor() const { return fd_.get(); }
-    /* All of `into` must be there. Throws Error. */
+    /* Reads exactly `into`.size() bytes. Throws Error if there are fewer. */
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
   private:

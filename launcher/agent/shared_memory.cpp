@@ -20,7 +20,8 @@ namespace ckpt
 namespace
 {
 
-/* A window and a log for each rank, a few times; our descriptors are for more than that. */
+/* A window and a log for each rank, several times. The agent may have more descriptors than
+ * that. */
 constexpr std::size_t most_files = 512;
 
 } // namespace

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_memory.hpp - memory files of the ranks of this node that are to outlive them, until
- * the agent ends (SHARED, ckpt/wire.h).
+ * shared_memory.hpp - memory files of this node's ranks that have to outlive the ranks; the agent
+ * keeps them open until it ends (SHARED, ckpt/wire.h).
  */
 #pragma once
 
@@ -22,14 +22,14 @@ namespace ckpt
 class SharedMemory
 {
   public:
-    /* SHARED has come from a rank of a job with so many. A file that is here already is kept
-     * once; of more than can be kept obstacle() tells. Throws Refused for what is no such
-     * message. */
+    /* A rank of a job with `rank_count` ranks has sent SHARED. A file that is here already is
+     * kept once. If there are too many files, obstacle() reports that. Throws Refused for an
+     * invalid message. */
     void add(const ckpt_message &message, Fd file, int rank_count);
 
-    /* Nothing: no rank has brought the page, or it is none any more. */
+    /* Returns nothing if no rank has sent the page, or the page is no longer valid. */
     std::optional<IndependentState> independent() const;
-    /* Why no rank can be replayed with what is here; empty: one can. */
+    /* Returns why these files do not suffice to replay a rank; "": they do. */
     std::string obstacle() const;
 
   private:

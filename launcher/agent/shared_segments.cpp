@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_segments.cpp - find and remove Open MPI's files in /dev/shm.
+ * shared_segments.cpp - finds and removes Open MPI's files in /dev/shm.
  */
 #include "agent/shared_segments.hpp"
 
@@ -25,14 +25,14 @@ namespace ckpt
 namespace
 {
 
-/* As btl/vader (4.1) and btl/sm (5.0) of Open MPI, and MPICH name them: not what
- * the program made. */
+/* Names that btl/vader (4.1) and btl/sm (5.0) of Open MPI, and MPICH, use. Files of the program
+ * do not match. */
 constexpr const char *prefixes[] = {"/dev/shm/vader_segment.",
                                     "/dev/shm/sm_segment.",
                                     "/dev/shm/mpich_shm_",
                                     "/dev/shm/mpich_shar_tmp"};
 
-/* The path at the end of a line of /proc/PID/maps, if it is a segment's. */
+/* Returns the path at the end of a line of /proc/PID/maps, if it is a segment's. */
 std::optional<std::string> segment_in(const std::string &line)
 {
     for (const char *prefix : prefixes) {

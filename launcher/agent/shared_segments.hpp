@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_segments.hpp - the shared memory through which Open MPI's ranks of a
- * node talk. A rank that is killed leaves its segment in /dev/shm; each kill
- * and restart would take that much memory from the node.
+ * shared_segments.hpp - the shared memory segments through which Open MPI's
+ * ranks of a node communicate. A killed rank leaves its segment in /dev/shm, so
+ * each kill and restart would take that much memory from the node.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ namespace ckpt
 class SharedSegments
 {
   public:
-    /* Remembers what a rank that has started its MPI has mapped. */
+    /* Remembers the segments that a rank has mapped. The rank has initialised MPI. */
     void note(pid_t rank);
 
-    /* Removes the files that are still there, unless a rank lives. One whose
-     * connection has ended may still be about to: waits for it, but not long. */
+    /* Removes the files that still exist, unless a rank lives. A rank whose connection has ended
+     * may be about to exit: waits for its end for a short time. */
     void remove_leftovers() const;
 
   private:
@@ -34,7 +34,7 @@ class SharedSegments
     };
 
     std::vector<Segment> segments_;
-    std::vector<Fd> ranks_; /* their processes */
+    std::vector<Fd> ranks_; /* processes of the ranks */
 };
 
 } // namespace ckpt

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_watch.cpp - ranks that do not hear the request for a checkpoint.
+ * signal_watch.cpp - detects ranks that do not get the request for a
+ * checkpoint.
  */
 #include "agent/signal_watch.hpp"
 
@@ -22,8 +23,8 @@ namespace
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/* So long a thread may block the signal: run-time systems do in critical sections, and we do
- * around handlers on small stacks. */
+/* How long a thread may block the signal: run-time systems do so in critical sections, and this
+ * library does so around handlers on small stacks. */
 constexpr milliseconds patience(900);
 constexpr milliseconds later(100);
 
@@ -36,7 +37,8 @@ SignalOfThread signal_of(const RankSession &session)
     return read_signal_of_thread(status, session.signal_number());
 }
 
-/* It has been sent to the thread, which blocks it, and not for a while. */
+/* Whether the signal is pending and blocked for the thread, and not by the library for a short
+ * time. */
 bool is_held_up(const RankSession &session)
 {
     const SignalOfThread signal = signal_of(session);
@@ -44,11 +46,11 @@ bool is_held_up(const RankSession &session)
     return signal.is_blocked && signal.is_waiting && !session.page().is_busy();
 }
 
-/* Why the rank does not hear, or empty if it may. `taken`: signals that its handler had seen
- * before the one in question was sent. */
+/* Returns why the rank does not get the request; "": it may get it. `taken`: signals that its
+ * handler had seen before this one was sent. */
 std::string obstacle(const RankSession &session, std::uint64_t taken)
 {
-    const SignalOfThread signal = signal_of(session); /* read first: it may come just now */
+    const SignalOfThread signal = signal_of(session); /* read first, as the signal may arrive now */
 
     if (session.page().is_busy() || session.page().signals_taken() != taken) {
         return {};
@@ -65,8 +67,8 @@ std::string obstacle(const RankSession &session, std::uint64_t taken)
     return {};
 }
 
-/* Signals the rank again if its handler has seen the signal and the rank has not read the
- * request: its thread may have begun to wait just after the handler. `taken`: as above. */
+/* Signals the rank again if its handler has seen the signal but the rank has not read the
+ * request. The thread may have begun to wait just after the handler. `taken`: as above. */
 void remind(const RankSession &session, std::uint64_t taken)
 {
     if (session.page().signals_taken() != taken && session.has_unread()) {
@@ -134,7 +136,7 @@ void SignalWatch::look()
     }
     for (const auto &[rank, why] : deaf) {
         auto found = asked_.find(rank);
-        if (found != asked_.end()) { /* the last one has not ended it for all */
+        if (found != asked_.end()) { /* an earlier call may have ended the checkpoint */
             const std::uint64_t epoch = found->second.epoch;
             asked_.erase(found);
             known_.insert(rank);

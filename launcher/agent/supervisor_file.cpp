@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervisor_file.cpp - "INCARNATION tcp PORT KEY HOST...", which the user's key encrypts if there
+ * supervisor_file.cpp - "INCARNATION tcp PORT KEY HOST...", encrypted with the user's key if there
  * is one.
  */
 #include "agent/supervisor_file.hpp"
@@ -26,7 +26,7 @@ namespace
 
 constexpr const char *what = "address of ckpt run";
 
-/* Of a text that the user's key has encrypted: "sealed SALT DIGITS". */
+/* Start of a text that the user's key encrypts: "sealed SALT DIGITS". */
 constexpr std::string_view sealed_word = "sealed ";
 constexpr std::size_t salt_digits = 2 * MessageKey::size;
 constexpr std::size_t longest = 4096;
@@ -48,7 +48,7 @@ std::string seal(std::string text)
     return line + "\n";
 }
 
-/* Bytes of pairs of hexadecimal digits; what is none ends them. */
+/* Converts pairs of hexadecimal digits to bytes, up to the first invalid pair. */
 std::vector<std::byte> bytes_of(std::string_view digits)
 {
     std::vector<std::byte> bytes;
@@ -61,7 +61,7 @@ std::vector<std::byte> bytes_of(std::string_view digits)
     return bytes;
 }
 
-/* Nothing if it was not made with the key of this process. */
+/* Returns nothing if the text was not made with this process's key. */
 std::optional<std::string> open(const std::string &text)
 {
     if (!image_key()) {

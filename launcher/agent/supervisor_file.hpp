@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervisor_file.hpp - how the agents of a launch find the `ckpt run` that has made it.
+ * supervisor_file.hpp - tells the agents of a launch where the `ckpt run` is that made the launch.
  *
- * A file of mode 0600 where all nodes see the checkpoints: only the user can read the key in
- * it, and if checkpoints are encrypted (image/image_key.hpp) only who has their key. And an agent that was cut off learns from it that another launch has begun.
+ * The file has mode 0600, in the directory of checkpoints that all nodes see. So only the user can
+ * read the key in it; if checkpoints are encrypted (image/image_key.hpp), only a process that has
+ * their key. An agent that was cut off learns from it that another launch has begun.
  */
 #pragma once
 
@@ -20,7 +21,7 @@ namespace ckpt
 
 /* Names the file to agents. */
 inline constexpr const char *supervisor_variable = "CKPT_SUPERVISOR";
-/* The number of their launch; those of a job grow. */
+/* Number of the agents' launch. It grows with each launch of a job. */
 inline constexpr const char *incarnation_variable = "CKPT_INCARNATION";
 
 struct SupervisorFile {
@@ -29,11 +30,12 @@ struct SupervisorFile {
 
     /* Throws Error. */
     void write(const std::filesystem::path &path) const;
-    /* Nothing if it is not there, not ours alone, not made with our key, or not complete. */
+    /* Returns nothing if the file is missing, is accessible to other users, was made with
+     * another key, or is incomplete. */
     static std::optional<SupervisorFile> read(const std::filesystem::path &path);
 };
 
-/* As what both sides of such a connection introduce themselves. */
+/* Identity that both sides of such a connection use in the handshake. */
 inline PeerIdentity supervised_as(const std::string &host, std::uint64_t incarnation)
 {
     return {"ckpt run", host, incarnation};

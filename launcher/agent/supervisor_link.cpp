@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervisor_link.cpp - this node's ranks, for `ckpt run`.
+ * supervisor_link.cpp - connects this node's ranks with `ckpt run`.
  */
 #include "agent/supervisor_link.hpp"
 
@@ -21,7 +21,7 @@ using nlohmann::json;
 namespace
 {
 
-/* To call again, and to look whether ranks are stopped. */
+/* Interval at which it tries to connect, and checks whether ranks are stopped. */
 constexpr auto look_every = std::chrono::seconds(1);
 
 json frame_of(const RankSession &rank)
@@ -69,7 +69,7 @@ SupervisorLink::SupervisorLink(EventLoop &loop, WorkerThread &worker,
 
 /* ---- The connection -------------------------------------------------------- */
 
-/* The file is read each time: `ckpt run` may be another one by now. Its file system may hang. */
+/* Reads the file each time, as there may be another `ckpt run` by now. Its file system may hang. */
 void SupervisorLink::connect()
 {
     if (is_reading_ || (peer_ && (peer_->connecting() || peer_->open()))) {
@@ -88,7 +88,7 @@ void SupervisorLink::connect()
 void SupervisorLink::connect_to(const std::optional<SupervisorFile> &file)
 {
     if (!file) {
-        return; /* it has gone; the job goes on without */
+        return; /* `ckpt run` has gone; the job goes on without it */
     }
     if (file->incarnation != settings_.incarnation) {
         if (file->incarnation > settings_.incarnation) {
@@ -170,7 +170,7 @@ void SupervisorLink::order(const json &frame)
     }
 }
 
-/* Where this node takes datagrams, until it is told who the members are. */
+/* Reports the port at which this node receives datagrams. The list of members comes later. */
 void SupervisorLink::offer_to_watch()
 {
     socket_.emplace(0);
@@ -178,7 +178,7 @@ void SupervisorLink::offer_to_watch()
           {"member", to_frame(member_here(settings_.host, socket_->port()))}});
 }
 
-/* They may never come: somebody has stopped them, or they have ended. */
+/* These ranks may never connect: they may be stopped, or have ended. */
 void SupervisorLink::await(const std::map<int, pid_t> &ranks)
 {
     for (const auto &[rank, process] : ranks) {
@@ -206,7 +206,7 @@ void SupervisorLink::watch_nodes(const json &frame)
     }
 }
 
-/* Where UDP is blocked everybody looks dead, and nobody is. */
+/* Where UDP is blocked, every node looks dead although it is not. */
 void SupervisorLink::trouble(const std::string &why)
 {
     if (is_proven_) {
@@ -225,7 +225,7 @@ void SupervisorLink::over(const std::string &why)
     }
 }
 
-/* What is not sent is told by introduce(), or too late. */
+/* A frame that is not sent now is sent by introduce(), or would come too late anyway. */
 void SupervisorLink::send(const json &frame)
 {
     if (peer_ && peer_->connected()) {

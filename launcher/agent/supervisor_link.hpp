@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervisor_link.hpp - tells `ckpt run` what becomes of this node's ranks, and takes its
- * orders (docs/protocol.md, section 10).
+ * supervisor_link.hpp - reports this node's ranks to `ckpt run`, and takes its orders
+ * (docs/protocol.md, section 10).
  */
 #pragma once
 
@@ -37,27 +37,27 @@ class SupervisorLink
 
     struct Hooks {
         std::function<void(const nlohmann::json &order)> order;
-        /* This launch must not go on: a node is lost, or another one has begun. */
+        /* This launch must not go on: a node is lost, or another launch has begun. */
         std::function<void(const std::string &why)> over;
     };
 
     SupervisorLink(EventLoop &loop, WorkerThread &worker, const LocalNode &local,
                    const Settings &settings, Refusals &refusals, Hooks hooks);
 
-    /* What happens to ranks of this node. */
+    /* Events of this node's ranks. */
     void rank_here(const RankSession &rank);
     void rank_finished(int rank);
     void rank_gone(int rank, Fd process);
     void salvage(const SalvageNews &news);
-    /* This is the agent that coordinates: it can be asked for checkpoints. */
+    /* This agent is the coordinator: `ckpt run` can ask it for checkpoints. */
     void coordinates();
-    /* All ranks are about to be ended, behind this checkpoint, as somebody has asked. */
+    /* The coordinator is about to end all ranks after this checkpoint, on request. */
     void ends_behind(const std::string &checkpoint);
-    /* Whether the job can be saved has changed. */
+    /* The job has become unprotected, or protected again. */
     void protection(const Unprotected::News &news);
-    /* All ranks of this agent have gone: asks whether somebody has wanted that. */
+    /* All ranks of this agent have gone: asks whether their end was requested. */
     void ask_about_end();
-    /* Whether somebody has, as far as is known. */
+    /* Whether the end was requested, as far as known. */
     bool is_end_asked_for() const { return is_end_asked_for_; }
 
     /* This agent ends because there is nothing left to do. */
@@ -93,22 +93,22 @@ class SupervisorLink
     Hooks hooks_;
     EndedProcesses ended_;
     std::unique_ptr<PeerConnection> peer_;
-    std::optional<membership::UdpSocket> socket_; /* until it is used */
+    std::optional<membership::UdpSocket> socket_; /* until watch_ uses it */
     std::unique_ptr<NodeWatch> watch_;
-    bool is_proven_ = false; /* all nodes hear of each other: the watch is believed */
-    std::string trouble_;    /* that it has told of before that */
+    bool is_proven_ = false; /* all nodes receive from each other, so the watch is trusted */
+    std::string trouble_;    /* first trouble that the watch reported before that */
     bool is_over_ = false;
-    bool awaits_cause_ = false; /* an answer to ask_about_end() */
+    bool awaits_cause_ = false; /* waits for an answer to ask_about_end() */
     bool is_end_asked_for_ = false;
     std::set<int> finished_;
-    std::map<int, pid_t> awaited_; /* ranks that the agent before this one had */
-    std::set<int> stopped_; /* ranks, by a signal */
-    std::optional<SalvageNews> salvage_; /* the last ones */
+    std::map<int, pid_t> awaited_; /* ranks of this launch's previous agent */
+    std::set<int> stopped_; /* ranks that a signal has stopped */
+    std::optional<SalvageNews> salvage_; /* the latest news */
     bool coordinates_ = false;
-    std::string ends_behind_; /* name of a checkpoint; empty: nobody has asked for the end */
+    std::string ends_behind_; /* name of a checkpoint; "": no end after a checkpoint is requested */
     Time next_look_;
-    bool is_reading_ = false; /* where `ckpt run` is to be found */
-    WorkerThread reader_;     /* last: its work ends before all else does */
+    bool is_reading_ = false; /* the address of `ckpt run` is being read */
+    WorkerThread reader_;     /* last, so that its work ends before other members are destroyed */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sweep_plan.cpp - the plan of a sweep, and as JSON.
+ * sweep_plan.cpp - the plan of a sweep, and its JSON form.
  */
 #include "agent/sweep_plan.hpp"
 
@@ -16,7 +16,7 @@ namespace
 
 constexpr int largest_job = 1 << 20; /* ranks */
 
-/* That they can be counted. */
+/* Requires that the ranks are valid and can be counted. */
 void require_runs(const SweepPlan &plan)
 {
     int count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sweep_plan.hpp - which agents sweep the counts of a job's messages, and where they
- * are (docs/protocol.md, section 9).
+ * sweep_plan.hpp - the agents that sweep the message counts of a job, and their addresses
+ * (docs/protocol.md, section 9).
  */
 #pragma once
 
@@ -26,15 +26,15 @@ struct SweepPlan {
     };
 
     std::vector<Member> members; /* the nodes, in their order */
-    std::vector<std::uint32_t> sides; /* of their mesh */
-    std::uint32_t self = 0;           /* whom this copy is for */
+    std::vector<std::uint32_t> sides; /* of the nodes' mesh */
+    std::uint32_t self = 0;           /* index of the member that gets this copy */
 
     int rank_count() const;
     bool operator==(const SweepPlan &) const = default;
 };
 
 nlohmann::json to_frame(const SweepPlan &plan);
-/* Throws nlohmann::json::exception, or Error for a plan that is none. */
+/* Throws nlohmann::json::exception, or Error for an invalid plan. */
 SweepPlan sweep_plan_from(const nlohmann::json &json);
 
 } // namespace ckpt

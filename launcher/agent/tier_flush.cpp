@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tier_flush.cpp - from the fast tier to the slow one.
+ * tier_flush.cpp - copies checkpoints from the fast tier to the slow one.
  */
 #include "agent/tier_flush.hpp"
 
@@ -86,7 +86,7 @@ TierFlush::Needed TierFlush::needed() const
     return needed;
 }
 
-/* ---- One after the other ----------------------------------------------------- */
+/* ---- One checkpoint after another -------------------------------------------- */
 
 void TierFlush::begin()
 {
@@ -151,7 +151,7 @@ void TierFlush::copied(const std::string &host, const std::string &file,
                        const std::string &error)
 {
     if (copying_.erase({host, file}) == 0) {
-        return; /* of a coordinator before us */
+        return; /* an answer to an earlier coordinator */
     }
     if (!error.empty()) {
         failure_ = fmt::format("{}: {}", host, error);
@@ -196,7 +196,7 @@ void TierFlush::publish()
     });
 }
 
-/* What lies there without a manifest takes room only. */
+/* Files without a manifest only take space, so they are removed. */
 void TierFlush::failed(const std::string &reason)
 {
     failure_ = reason;
@@ -223,7 +223,7 @@ void TierFlush::end()
     } else {
         spdlog::error("checkpoint {}/{} is not copied to {}: {}", job_, number,
                       slow_.directory().string(), error_);
-        due_since_.reset(); /* the next one is */
+        due_since_.reset(); /* the next checkpoint is copied at once */
     }
     for (std::uint64_t forgotten : std::exchange(forgotten_, {})) {
         remove(forgotten);
@@ -258,7 +258,7 @@ void TierFlush::write_job_state(const JobState &state)
     run([this, state] { slow_.write_job_state(state); });
 }
 
-/* What may fail. */
+/* Runs a task whose failure is only logged. */
 void TierFlush::run(std::function<void()> task)
 {
     thread_.run([this, task = std::move(task)] {
@@ -267,7 +267,7 @@ void TierFlush::run(std::function<void()> task)
         } catch (const std::exception &error) {
             spdlog::warn("{}", error.what());
         }
-        worker_.reply([] {}); /* the loop looks whether all is over */
+        worker_.reply([] {}); /* makes the loop check whether the agent has finished */
     });
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tier_flush.hpp - brings the newest checkpoint of a job from the fast tier to the slow
- * one, while the job runs on. Part of the coordinator.
+ * tier_flush.hpp - copies the newest checkpoint of a job from the fast tier to the slow one, while
+ * the job runs on. Part of the coordinator.
  *
- * Each node copies its own piece; the manifest is written when all have. One checkpoint is
- * under way at a time, with those that it was made on top of; of those that come
- * meanwhile only the newest will be next. What goes wrong is told, and tried again with
- * the next checkpoint.
+ * Each node copies its own piece. The manifest is written when all pieces are copied. One
+ * checkpoint is copied at a time, together with the checkpoints that it is based on. Of the
+ * checkpoints that come meanwhile, only the newest is next. An error is reported, and the next
+ * checkpoint is another attempt.
  */
 #pragma once
 
@@ -29,36 +29,37 @@
 namespace ckpt
 {
 
-/* To be used by the thread of the event loop, unless something else is said. */
+/* Only the thread of the event loop may use it, if not said otherwise. */
 class TierFlush
 {
   public:
     struct Hooks {
-        /* Has a piece copied, which copied() will tell; by which host, empty: by none. */
+        /* Orders the copy of a piece; the caller reports the result with copied(). Returns the
+         * host that copies; "": none can. */
         std::function<std::string(const TierCopy &copy, const Piece &piece)> copy;
-        /* Nothing is under way just now. */
+        /* No copy is under way just now. */
         std::function<void()> over;
     };
-    /* Why not; empty if it is whole in the slow tier. */
+    /* error: why the checkpoint is not complete in the slow tier; empty: it is. */
     using Then = std::function<void(const std::string &error)>;
 
-    /* worker: of the event loop. fast: the directory of the job there. keep: checkpoints
-     * in the slow tier. interval: from one that is to be copied to the next one, at least;
-     * those between them are not. */
+    /* worker: of the event loop. fast: the directory of the job there. keep: checkpoints in the
+     * slow tier. interval: shortest time between two checkpoints that are copied; those in
+     * between are not copied. */
     TierFlush(WorkerThread &worker, std::filesystem::path fast, Store slow, std::string job,
               std::size_t keep, Hooks hooks, std::chrono::nanoseconds interval = {});
 
-    /* This checkpoint is whole in the fast tier: from now on it is the one to be copied. It
-     * may still be given up: forget(). */
+    /* This checkpoint is complete in the fast tier: from now on it is the one to copy. It may
+     * still be given up: forget(). */
     void want(std::uint64_t number, Then then = {});
-    /* The same, and it is there to stay: older ones are not needed. */
+    /* Like want(), for a checkpoint that will not be given up: older ones are not needed. */
     void committed(std::uint64_t number);
-    /* A piece has been folded: takes its place in the fast tier as soon as nothing is copied
-     * from there, and then in the slow one. */
+    /* A piece has been folded. It replaces the piece in the fast tier as soon as nothing is
+     * copied from there, and later the one in the slow tier. */
     void replace(std::uint64_t number, const Piece &folded);
-    /* It has never been: neither here nor there. */
+    /* The checkpoint was given up: removes it from both tiers. */
     void forget(std::uint64_t number);
-    /* A host's answer. error: why it has not been copied, or empty */
+    /* A host's answer. error: why the file was not copied, or "". */
     void copied(const std::string &host, const std::string &file, const std::string &error);
     void host_gone(const std::string &host);
 
@@ -66,16 +67,16 @@ class TierFlush
 
     void write_job_state(const JobState &state);
 
-    /* The newest that is whole in the slow tier by our doing, what is under way (0: none),
-     * and why the last one is not there (or ""). */
+    /* The newest checkpoint that this object has completed in the slow tier, the one being
+     * copied (0: none), and why the latest copy failed (or ""). */
     std::uint64_t flushed() const { return flushed_; }
     std::uint64_t under_way() const { return target_; }
     const std::string &error() const { return error_; }
-    /* How long the newest copy took. */
+    /* Duration of the newest copy, in seconds. */
     double seconds() const { return seconds_; }
 
-    /* What is not needed in the fast tier any more: all numbers below `newest` that are in
-     * none of the chains of `stay`. Thread-safe. */
+    /* Checkpoints that are still needed in the fast tier. Not needed are all numbers below
+     * `newest` that are in no chain of `stay`. Thread-safe. */
     struct Needed {
         std::uint64_t newest = 0;
         std::set<std::uint64_t> stay;
@@ -83,7 +84,7 @@ class TierFlush
     Needed needed() const;
 
   private:
-    using Folded = std::pair<std::uint64_t, Piece>; /* of which checkpoint */
+    using Folded = std::pair<std::uint64_t, Piece>; /* number of the checkpoint, and its piece */
     using Copying = std::pair<std::string, std::string>; /* host, file */
 
     std::uint64_t wanted() const { return std::max(due_, uncertain_); }
@@ -107,17 +108,17 @@ class TierFlush
     const Hooks hooks_;
     const std::chrono::nanoseconds interval_;
 
-    mutable std::mutex mutex_; /* of what needed() tells */
-    std::uint64_t newest_ = 0; /* committed */
-    std::uint64_t target_ = 0; /* under way; 0: nothing is */
+    mutable std::mutex mutex_; /* protects the numbers that needed() uses */
+    std::uint64_t newest_ = 0; /* newest committed checkpoint */
+    std::uint64_t target_ = 0; /* being copied; 0: none */
 
-    std::uint64_t due_ = 0;       /* is wanted, and there to stay; 0: none has been yet */
+    std::uint64_t due_ = 0;       /* to be copied, and committed; 0: none so far */
     std::optional<std::chrono::steady_clock::time_point> due_since_;
-    std::uint64_t uncertain_ = 0; /* is wanted, and may be given up; 0: none */
-    std::deque<TierCopy> copies_; /* until the target is whole; the first is under way */
+    std::uint64_t uncertain_ = 0; /* to be copied, and may be given up; 0: none */
+    std::deque<TierCopy> copies_; /* steps until the target is complete; the first is under way */
     std::set<Copying> copying_;
-    std::string failure_; /* of what is under way */
-    std::vector<Folded> folded_; /* not yet in its place */
+    std::string failure_; /* of the copy under way */
+    std::vector<Folded> folded_; /* not yet in their places */
     std::set<std::uint64_t> forgotten_;
     std::vector<std::pair<std::uint64_t, Then>> then_;
 
@@ -125,7 +126,7 @@ class TierFlush
     std::string error_;
     std::chrono::steady_clock::time_point begun_;
     double seconds_ = 0;
-    WorkerThread thread_; /* last: its work ends before all else does */
+    WorkerThread thread_; /* last, so that its work ends before other members are destroyed */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_recorder.cpp - keeps what happens during one checkpoint, within bounds.
+ * trace_recorder.cpp - records the events of one checkpoint, within bounds.
  */
 #include "config.h"
 #include "agent/trace_recorder.hpp"
@@ -34,7 +34,7 @@ bool is_of_nodes(TraceKind kind)
            kind == TraceKind::commit;
 }
 
-/* What is told twice, by sender and receiver, and is named by these. */
+/* Events that both sender and receiver report; name_of() identifies them. */
 bool has_halves(TraceKind kind)
 {
     return kind == TraceKind::marker || kind == TraceKind::sweep;
@@ -46,7 +46,7 @@ std::tuple<TraceKind, int, int, std::uint64_t> name_of(const TraceEvent &event)
     return {event.kind, event.from, event.to, sweep ? event.value : 0};
 }
 
-/* One was told by the sender, the other by the receiver. */
+/* Whether the sender has reported one, and the receiver the other. */
 bool are_halves(const TraceEvent &one, const TraceEvent &other)
 {
     auto is_sent = [](const TraceEvent &event) {
@@ -60,7 +60,7 @@ bool are_halves(const TraceEvent &one, const TraceEvent &other)
             (is_arrived(one) && is_sent(other)));
 }
 
-/* What rank `rank` tells, in CLOCK_MONOTONIC of its node. */
+/* Converts an event that rank `rank` has recorded, in CLOCK_MONOTONIC of its node. */
 TraceEvent event_of(int rank, const ckpt_seen &seen)
 {
     const bool has_come = seen.kind == CKPT_SEEN_MARKER_RECEIVED ||
@@ -90,7 +90,7 @@ TraceEvent event_of(const SweepSeen &seen)
     return event;
 }
 
-/* Kinds that are counted apart when the most frequent one is looked for. */
+/* Returns the class of an event, for counting which class is most frequent. */
 std::pair<TraceKind, std::uint16_t> sort_of(const TraceEvent &event)
 {
     return {event.kind, event.type};
@@ -155,7 +155,7 @@ void TraceRecorder::answered(int rank, const ckpt_message &message, Time now)
     if (message.type == CKPT_MSG_REPORT || message.type == CKPT_MSG_STOPPED) {
         event.more = message.arg[3];
     } else if (message.type == CKPT_MSG_READY) {
-        event.value = message.arg[2]; /* the first is an address */
+        event.value = message.arg[2]; /* the first argument is an address */
         last_ready_.at(static_cast<std::size_t>(rank)) = event.at;
         trace_.totals.channels += message.arg[2];
     } else {
@@ -214,7 +214,7 @@ void TraceRecorder::commit(Time now)
     event.kind = TraceKind::commit;
     event.at = since_request(now);
     for (std::size_t rank = 0; rank < still_since_.size(); rank++) {
-        if (still_since_[rank] != unknown_time) { /* to be killed */
+        if (still_since_[rank] != unknown_time) { /* the rank will be killed */
             stood_still_[rank] +=
                 event.at - std::exchange(still_since_[rank], event.at);
         }
@@ -224,7 +224,7 @@ void TraceRecorder::commit(Time now)
 
 void TraceRecorder::seen_on(int node, TraceEvent event)
 {
-    /* Whatever the node says: without overflow. */
+    /* unsigned, so that no value from the node can overflow */
     const auto shift = static_cast<std::uint64_t>(
                            trace_.nodes.at(static_cast<std::size_t>(node)).clock_offset) -
                        static_cast<std::uint64_t>(
@@ -235,7 +235,7 @@ void TraceRecorder::seen_on(int node, TraceEvent event)
             *time = static_cast<std::int64_t>(static_cast<std::uint64_t>(*time) + shift);
         }
     }
-    if (event.kind == TraceKind::cut) { /* better than when READY came */
+    if (event.kind == TraceKind::cut) { /* more exact than the arrival of READY */
         last_ready_.at(static_cast<std::size_t>(event.from)) = unknown_time;
     }
     add(event);
@@ -266,9 +266,9 @@ void TraceRecorder::seen_by(int rank, const RankSeen &seen,
     count_unkept(seen);
 }
 
-/* ---- What it took -------------------------------------------------------- */
+/* ---- Cost ---------------------------------------------------------------- */
 
-/* Of what a rank has counted, but had no room for. */
+/* Counts the events that a rank has counted but had no space to record. */
 void TraceRecorder::count_unkept(const RankSeen &seen)
 {
     std::array<std::uint64_t, CKPT_SEEN_KINDS> unkept = seen.counts;
@@ -313,7 +313,7 @@ CheckpointCost TraceRecorder::cost() const
 
 /* ---- Bounds -------------------------------------------------------------- */
 
-/* What is sent is counted at its sender, what is logged where it arrived. */
+/* A message is counted at its sender, a logged message at its receiver. */
 void TraceRecorder::count(const TraceEvent &event)
 {
     TraceTotals &totals = trace_.totals;
@@ -385,7 +385,7 @@ void TraceRecorder::thin_ranks()
     });
 }
 
-/* The first half of them in the table, which is the older one. */
+/* Removes the first half of the class in the table, which is the older half. */
 void TraceRecorder::drop_most_frequent()
 {
     std::map<std::pair<TraceKind, std::uint16_t>, std::size_t> counts;
@@ -403,7 +403,7 @@ void TraceRecorder::drop_most_frequent()
 
 /* ---- The end ------------------------------------------------------------- */
 
-/* What was told by both ends, with one time each, becomes one event. */
+/* Joins the two reports of a message, with one time each, into one event. */
 void TraceRecorder::join_halves()
 {
     std::vector<TraceEvent> &events = trace_.events;
@@ -418,7 +418,7 @@ void TraceRecorder::join_halves()
             *kept++ = *next;
         } else if (next->at == unknown_time) {
             std::prev(kept)->arrived = next->arrived;
-        } else { /* the sender's, which has the count */
+        } else { /* the sender's report, which has the count */
             std::int64_t arrived = std::prev(kept)->arrived;
             *std::prev(kept) = *next;
             std::prev(kept)->arrived = arrived;
@@ -427,7 +427,7 @@ void TraceRecorder::join_halves()
     events.erase(kept, events.end());
 }
 
-/* Of captured ranks that have not told it themselves. */
+/* Adds cuts of captured ranks that have not reported their cuts. */
 void TraceRecorder::add_cuts()
 {
     for (std::size_t rank = 0; rank < captured_.size(); rank++) {

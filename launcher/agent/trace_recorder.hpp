@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_recorder.hpp - keeps what passes through the coordinator during one
+ * trace_recorder.hpp - records the messages of the coordinator during one
  * checkpoint, with times, for the file trace.json.
  *
- * It does not know the protocols: it is told what is sent, answered and seen.
- * Memory is bounded, and an event costs no allocation once the table of events
- * has grown. On the event loop's thread.
+ * It does not know the protocols: the coordinator reports what it sends,
+ * receives and sees. Memory is bounded, and an event allocates no memory once
+ * the table of events has grown. Runs on the event loop's thread.
  */
 #pragma once
 
@@ -32,46 +32,51 @@ class TraceRecorder
     using Time = std::chrono::steady_clock::time_point; /* CLOCK_MONOTONIC */
 
     static constexpr std::size_t default_limit = 1u << 16;
-    /* Of so many ranks all events are kept as long as possible. */
+    /* The recorder keeps all events of this number of ranks as long as
+     * possible. */
     static constexpr int most_drawn_ranks = 64;
 
-    /* Keeps at most `limit` events, which is at least 2. When there are more,
-     * first every second rank loses its events, and again, down to
-     * most_drawn_ranks; then the older half of the most frequent kind goes. */
+    /* Keeps at most `limit` events, which is at least 2. If there are more,
+     * it first drops the events of every second rank, and repeats that down
+     * to most_drawn_ranks. Then it drops the older half of the most frequent
+     * kind. */
     explicit TraceRecorder(std::size_t limit = default_limit);
 
-    /* A checkpoint is asked for; forgets the last one. `nodes` have the ranks
-     * from 0 to rank_count - 1; `protocol` is "sns", "cl" or "ns". */
+    /* A checkpoint is requested; forgets the previous one. `nodes` have the
+     * ranks from 0 to rank_count - 1; `protocol` is "sns", "cl" or "ns". */
     void begin(std::string_view protocol, int rank_count,
                std::vector<TraceNode> nodes, Time now);
-    /* What it has turned out to be. */
+    /* Sets the protocol that the checkpoint has used in the end. */
     void set_protocol(std::string_view protocol) { trace_.protocol = protocol; }
-    /* The sides of the mesh that the nodes sweep. */
+    /* Sets the sides of the mesh of nodes in the sweep. */
     void set_sides(std::vector<std::uint32_t> sides);
 
-    /* The coordinator sends to a rank, or hears from one. */
+    /* The coordinator sends to a rank, or receives from it. */
     void ordered(const action::Send &order, Time now);
     void answered(int rank, const ckpt_message &message, Time now);
-    /* Whether a rank stands still now; only changes are kept. */
+    /* Whether a rank is stopped now; only changes are recorded. */
     void stands_still(int rank, bool still, Time now);
-    /* A rank's memory is read; its cut was where it said READY last, unless it
-     * tells better itself. */
+    /* A rank's memory is read. Its cut counts as the time of its latest
+     * READY, unless the rank itself reports a better one. */
     void captured(int rank, Time now);
     void written(const std::string &host, Time now);
     void commit(Time now);
 
-    /* What a rank or the agent of a node has seen itself: cut, marker, sweep,
-     * logged, stopped, resumed. `at` and `arrived` are CLOCK_MONOTONIC of that
-     * node in nanoseconds. What sender and receiver tell each of the same
-     * marker or sweep message becomes one event. */
+    /* Takes an event that a rank or a node's agent has recorded: cut,
+     * marker, sweep, logged, stopped, resumed. `at` and `arrived` are
+     * CLOCK_MONOTONIC of that node in nanoseconds. The two reports of a
+     * marker or sweep message, by its sender and its receiver, become one
+     * event. */
     void seen_on(int node, TraceEvent event);
 
-    /* All that a rank has seen, with the difference of its node's clock. */
+    /* Takes all events that a rank has recorded. clock: offset of its node's
+     * clock. */
     void seen_by(int rank, const RankSeen &seen, const ClockOffset &clock);
 
-    /* What the checkpoint has taken until now. */
+    /* Returns the cost of the checkpoint so far. */
     CheckpointCost cost() const;
-    /* The trace of the checkpoint, sorted; the recorder is empty after it. */
+    /* Returns the sorted trace of the checkpoint. The recorder is empty
+     * afterwards. */
     CheckpointTrace finish(const std::string &job, std::uint64_t number);
 
   private:
@@ -89,10 +94,12 @@ class TraceRecorder
     std::size_t limit_;
     Time requested_;
     CheckpointTrace trace_;
-    /* By rank. Since when it stands still, or unknown; and how long it has. */
+    /* By rank: since when it is stopped, or unknown_time; and how long it
+     * has been stopped in all. */
     std::vector<std::int64_t> still_since_;
     std::vector<std::int64_t> stood_still_;
-    std::vector<std::int64_t> last_ready_; /* unknown: cut is told */
+    std::vector<std::int64_t> last_ready_; /* by rank; unknown_time: the rank
+                                              has reported its cut */
     std::vector<char> captured_;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unprotected.cpp - since when a job could not be saved, and what is to be told of that.
+ * unprotected.cpp - since when a job's periodic checkpoints fail, and the reports about it.
  */
 #include "agent/unprotected.hpp"
 

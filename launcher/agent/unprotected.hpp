@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unprotected.hpp - since when a job that is to be saved from time to time could not be. No I/O.
+ * unprotected.hpp - since when a job's periodic checkpoints fail. No I/O.
  */
 #pragma once
 
@@ -17,26 +17,27 @@ class Unprotected
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
 
-    /* What there is to tell. */
+    /* A change to report. */
     struct News {
         bool is_unprotected = false; /* else it is protected again */
-        bool is_overdue = false;     /* for a whole interval, and tried again */
+        bool is_overdue = false;     /* for a whole interval, with a failed second attempt */
         std::string why;
     };
 
-    /* A checkpoint could not be taken, at that time. */
+    /* A checkpoint has failed at `now`. */
     void failed(Time now, const std::string &why);
-    /* One has been under way since then. An interval later the job counts as unprotected. */
+    /* A checkpoint has been under way since then. After an interval the job counts as
+     * unprotected. */
     void under_way(Time since, Time now, Duration interval);
-    /* There is one. */
+    /* A checkpoint was committed. */
     void committed();
 
-    /* Since when; nothing: it is protected. */
+    /* Time since when the job is unprotected; nothing: it is protected. */
     std::optional<Time> since() const { return since_; }
     const std::string &why() const { return why_; }
 
-    /* Each change once: that it is unprotected, that it has been for `interval` and a second
-     * checkpoint has failed, that it is not any more. */
+    /* Returns each change once: the job is unprotected; it has been so for `interval` and a
+     * second checkpoint has failed; it is protected again. */
     std::optional<News> news(Time now, Duration interval);
 
   private:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * worker_thread.cpp - does slow work, in order, beside the event loop.
+ * worker_thread.cpp - runs slow tasks, in order, on a thread beside the event
+ * loop.
  */
 #include "agent/worker_thread.hpp"
 
@@ -88,7 +89,8 @@ void WorkerThread::work()
         busy_ = true;
         lock.unlock();
         task();
-        task = {}; /* what it holds goes before we are called idle */
+        task = {}; /* destroys what the task holds before the thread counts
+                      as idle */
         lock.lock();
         busy_ = false;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * worker_thread.hpp - does slow work, in order, beside the event loop.
+ * worker_thread.hpp - runs slow tasks, in order, on a thread beside the event
+ * loop.
  */
 #pragma once
 
@@ -26,18 +27,19 @@ class WorkerThread
     /* Finishes all tasks; their replies are dropped. */
     void stop();
 
-    /* Queues work. It must not throw. From any thread. */
+    /* Queues a task, which must not throw. May be called from any thread. */
     void run(Task task);
 
-    /* Called by work: `task` will run on the event loop's thread, in order. */
+    /* Called by a task: `task` will run on the event loop's thread, in
+     * order. */
     void reply(Task task);
 
     /* Readable when there are replies. */
     int descriptor() const { return event_.get(); }
-    /* Runs the replies that are there. On the event loop's thread. */
+    /* Runs the waiting replies. Call on the event loop's thread. */
     void run_replies();
 
-    /* No work is queued or running and no reply is waiting. */
+    /* Whether no task is queued or running and no reply waits. */
     bool idle() const;
 
   private:
@@ -50,7 +52,7 @@ class WorkerThread
     std::deque<Task> replies_;
     bool busy_ = false;
     bool ending_ = false;
-    std::thread thread_; /* last: starts when all else is there */
+    std::thread thread_; /* last: starts when all other members exist */
 };
 
 } // namespace ckpt

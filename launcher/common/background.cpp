@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * background.cpp - threads whose work can wait.
+ * background.cpp - scheduling of threads whose work is not urgent.
  */
 #include "common/background.hpp"
 
@@ -25,7 +25,7 @@ void run_in_short_slices()
     sched_attr wanted{};
     wanted.size = SCHED_ATTR_SIZE_VER0;
     if (::syscall(SYS_sched_getattr, 0, &wanted, SCHED_ATTR_SIZE_VER0, 0) == 0) {
-        wanted.sched_runtime = 100'000; /* ns: the least that there is */
+        wanted.sched_runtime = 100'000; /* ns, the minimum */
         (void)::syscall(SYS_sched_setattr, 0, &wanted, 0);
     }
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * background.hpp - threads whose work can wait.
+ * background.hpp - scheduling of threads whose work is not urgent.
  */
 #pragma once
 
 namespace ckpt
 {
 
-/* From now on this thread, and those that it starts, gets processors and disks when
- * nobody else wants them. */
+/* From now on this thread, and threads that it starts, get processors and disks with low
+ * priority. */
 void step_back();
 
-/* From now on this thread, when it has a processor that somebody else wants back, leaves
- * it soon: a tenth of a millisecond, not some three. It gets as much as before, as far as
- * the kernel (Linux 6.12) knows this. */
+/* From now on this thread leaves its processor soon when another thread needs it: after a tenth
+ * of a millisecond, not about three. It gets as much processor time as before. Requires a kernel
+ * with this setting (Linux 6.12). */
 void run_in_short_slices();
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bytes.hpp - questions about stretches of memory.
+ * bytes.hpp - tests on ranges of memory.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ namespace ckpt
 
 inline bool is_all_zero(std::span<const std::byte> bytes)
 {
-    /* If the first byte is zero and each equals the one before it, all are;
-     * memcmp does that comparison at the speed of memory. */
+    /* If the first byte is zero and each byte equals the one before, all are
+     * zero. memcmp does that comparison at the speed of memory. */
     return bytes.empty() ||
            (bytes[0] == std::byte{0} &&
             std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checksum.hpp - XXH3-64 of bytes that come in parts, or of a part of a file.
+ * checksum.hpp - XXH3-64 of bytes that arrive in parts, or of a part of a file.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ class Checksum
         void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
     };
     std::unique_ptr<XXH3_state_t, Deleter> state_;
-    std::unique_ptr<std::byte[]> buffer_; /* made when a file is read */
+    std::unique_ptr<std::byte[]> buffer_; /* allocated for the first file */
 };
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * directory.cpp - an open directory of ours.
+ * directory.cpp - an open directory of this user.
  */
 #include "config.h"
 #include "common/directory.hpp"
@@ -26,7 +26,7 @@ struct Close {
     void operator()(DIR *stream) const { ::closedir(stream); }
 };
 
-/* The directory `name` in the open directory `above`; path: for messages. */
+/* Opens the directory `name` in the open directory `above`; path: for messages. */
 Fd open_here(int above, const std::filesystem::path &name, const std::filesystem::path &path)
 {
     Fd fd(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -65,7 +65,7 @@ std::vector<std::string> Directory::names() const
     if (!stream) {
         fail_errno(errno, "cannot list directory {}", path_.string());
     }
-    (void)again.release(); /* it is the stream's */
+    (void)again.release(); /* the stream owns it now */
     errno = 0;
     while (const dirent *entry = ::readdir(stream.get())) {
         const std::string name = entry->d_name;
@@ -104,7 +104,7 @@ void Directory::remove_file(const std::string &name) const
 
 void Directory::sync() const
 {
-    /* Some network file systems cannot (sync_directory()). */
+    /* some network file systems cannot do this (see sync_directory()) */
     if (::fsync(fd_.get()) < 0 && errno != EINVAL) {
         fail_errno(errno, "cannot sync directory {}", path_.string());
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * directory.hpp - an open directory of ours: what is done in it is done in that one,
- * whatever its name comes to mean.
+ * directory.hpp - an open directory of this user. All operations work in that directory, even if
+ * its name later belongs to another one.
  */
 #pragma once
 
@@ -17,21 +17,22 @@ namespace ckpt
 class Directory
 {
   public:
-    /* It must belong to us, and be no link; so must those above it, if `levels` is more than 1
-     * (2: its parent). Above these may be links, as the user has made them. Throws Error, as all
-     * functions do; of code ENOENT if there is nothing of this name. */
+    /* The directory must belong to this user and must not be a link. If `levels` is above 1,
+     * this also holds for the directories above it (2: its parent). Directories above these may
+     * be links that the user has made. Throws Error, as all functions do; with code ENOENT if
+     * the name does not exist. */
     explicit Directory(const std::filesystem::path &path, unsigned levels = 1);
 
-    /* Of all that is in it, in order. */
+    /* Returns the names of all entries, sorted. */
     std::vector<std::string> names() const;
     enum class Entry {
         none,
-        own_file, /* regular, and no link to one */
+        own_file, /* regular file of this user, not a link */
         other,
     };
     Entry entry(const std::string &name) const;
     bool has_file(const std::string &name) const { return entry(name) == Entry::own_file; }
-    /* It may have gone already. */
+    /* The file may be gone already. */
     void remove_file(const std::string &name) const;
     void sync() const;
 

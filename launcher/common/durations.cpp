@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * durations.cpp - lengths of time and of memory as text, and back.
+ * durations.cpp - conversion between text and durations or sizes.
  */
 #include "config.h"
 #include "common/durations.hpp"
@@ -19,7 +19,7 @@ namespace
 
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 
-/* Seconds in one unit; 0 for a unit that does not exist. */
+/* Returns the seconds in one unit, or 0 for an unknown unit. */
 double unit_seconds(std::string_view unit)
 {
     struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * durations.hpp - lengths of time as users write and read them, and points in
- * time as the manifest stores them.
+ * durations.hpp - durations as users write and read them, and times as the
+ * manifest stores them.
  */
 #pragma once
 
@@ -13,20 +13,22 @@
 namespace ckpt
 {
 
-/* "90", "90s", "10m", "1.5h", "250ms", "2d" to nanoseconds; a bare number is
- * seconds. Throws Error on anything else or a negative value. */
+/* Converts "90", "90s", "10m", "1.5h", "250ms" or "2d" to nanoseconds; a
+ * bare number is seconds. Throws Error on any other text or a negative
+ * value. */
 std::chrono::nanoseconds parse_duration(std::string_view text);
 
-/* 0.0123 -> "12.3 ms", 75 -> "1 min 15 s": three significant digits. */
+/* Returns three significant digits: 0.0123 -> "12.3 ms", 75 -> "1 min 15 s". */
 std::string format_seconds(double seconds);
 
 /* 1536 -> "1.5 KiB". */
 std::string format_bytes(std::uint64_t bytes);
 
-/* "1 rank", "2 ranks". */
+/* Returns "1 rank", "2 ranks". */
 std::string counted(std::uint64_t number, const char *noun);
 
-/* Nanoseconds since 1970 to and from "2025-01-31T12:00:00.123456789Z". */
+/* Convert nanoseconds since 1970 to and from
+ * "2025-01-31T12:00:00.123456789Z". */
 std::int64_t now_nanoseconds();
 std::string format_time(std::int64_t nanoseconds);
 std::int64_t parse_time(std::string_view text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error.hpp - the one exception of the launcher: a text for the user.
+ * error.hpp - the launcher's only exception: a text for the user.
  *
- * The text names the thing that failed and why; callers print it as it is.
+ * The text names what failed and why. Callers print it unchanged.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ class Error : public std::runtime_error
     {
     }
 
-    /* The errno behind the error, or 0 if there was none. */
+    /* The errno that caused the error, or 0. */
     int code() const noexcept { return code_; }
 
   private:
@@ -39,7 +39,8 @@ template <typename... Args>
     throw Error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/* Throws an Error of code ENOENT: what the user names is not there. */
+/* Throws an Error of code ENOENT: a thing that the user has named does not
+ * exist. */
 template <typename... Args>
 [[noreturn]] void fail_not_found(fmt::format_string<Args...> format,
                                  Args &&...args)
@@ -47,7 +48,8 @@ template <typename... Args>
     throw Error(fmt::format(format, std::forward<Args>(args)...), ENOENT);
 }
 
-/* Throws an Error: formatted text, colon, what `code` (an errno) means. */
+/* Throws an Error with the formatted text, a colon, and the meaning of
+ * `code` (an errno). */
 template <typename... Args>
 [[noreturn]] void fail_errno(int code, fmt::format_string<Args...> format,
                              Args &&...args)

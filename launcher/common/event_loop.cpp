@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * event_loop.cpp - one epoll descriptor and who is called for which event.
+ * event_loop.cpp - an epoll descriptor, and the handlers of its events.
  */
 #include "common/event_loop.hpp"
 
@@ -70,7 +70,8 @@ void EventLoop::turn(Time until)
     for (int i = 0; i < count; i++) {
         auto found = handlers_.find(events[i].data.u64);
         if (found != handlers_.end()) {
-            auto handler = found->second; /* lives on if it forgets itself */
+            auto handler = found->second; /* stays alive if the handler
+                                             forgets itself */
             (*handler)(events[i].events);
         }
     }

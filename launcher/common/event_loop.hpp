@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * event_loop.hpp - one epoll descriptor and who is called for which event.
+ * event_loop.hpp - an epoll descriptor, and the handlers of its events.
  */
 #pragma once
 
@@ -24,18 +24,18 @@ class EventLoop
     EventLoop();
 
     /* Watches `fd` (level-triggered), which must stay open until forget().
-     * Handlers may watch and forget any descriptor, their own too. */
+     * Handlers may watch and forget any descriptor, including their own. */
     void watch(int fd, std::uint32_t events, Handler handler);
     void change(int fd, std::uint32_t events);
     void forget(int fd);
 
-    /* Waits for events, not beyond `until`, and calls their handlers. */
+    /* Waits for events, until `until` at most, and calls their handlers. */
     void turn(Time until);
 
   private:
     Fd epoll_;
-    /* An event carries a token, because the number of a descriptor may be in
-     * use again when it is handled. */
+    /* An event carries a token, because the descriptor's number may be in
+     * use again when the event is handled. */
     std::uint64_t next_token_ = 1;
     std::map<int, std::uint64_t> tokens_;
     std::map<std::uint64_t, std::shared_ptr<Handler>> handlers_;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.cpp - the places where a test can make something go wrong.
+ * fault.cpp - the places where a test can inject a fault.
  */
 #include "config.h"
 #include "common/fault.hpp"
@@ -26,37 +26,40 @@ namespace
 {
 
 constexpr std::string_view known_faults[] = {
-    "image-write-enospc",      /* a write to a node file finds no space */
+    "image-write-enospc",      /* no space for a write to a node file */
     "image-close-enospc",      /* no space when HDF5 writes its last metadata */
     "image-during-capture",    /* the writer dies before it reads a chunk */
     "image-before-rename",     /* the writer dies, temporary file complete */
     "image-after-rename",      /* the writer dies, manifest not yet written */
-    "trace-write-enospc",      /* a write to a trace finds no space */
-    "text-file-before-rename", /* dies, temporary manifest or job file whole */
-    "owner-before-rename",     /* who takes a job dies, its record whole */
-    "remove-after-manifest",   /* who removes a checkpoint dies, its manifest gone */
+    "trace-write-enospc",      /* no space for a write to a trace */
+    "text-file-before-rename", /* dies, temporary manifest or job file complete */
+    "owner-before-rename",     /* the process that takes a job dies, its record complete */
+    "remove-after-manifest",   /* the process that removes a checkpoint dies, its manifest
+                                  removed */
     "agent-before-manifest",   /* the agent dies, all pieces written */
     "agent-during-capture",    /* the agent dies while it reads a rank */
-    "agent-during-cut",        /* the same, of a piece written rank by rank */
+    "agent-during-cut",        /* the same, for a piece written rank by rank */
     "agent-during-log",        /* the agent dies while it saves a message log */
     "flush-enospc",            /* no space for a copy in the slow tier */
-    "agent-during-flush",      /* the agent dies, a piece copied but not yet on the disk */
+    "agent-during-flush",      /* the agent dies, a piece copied but not yet on disk */
     "agent-before-slow-manifest", /* the agent dies, all pieces copied */
-    "agent-during-redundancy", /* the agent dies before it writes what protects others */
-    "fabric-open",             /* there is no endpoint of a fabric */
+    "agent-during-redundancy", /* the agent dies before it writes redundancy for other nodes */
+    "fabric-open",             /* the endpoint of a fabric cannot be opened */
     "fabric-lend",             /* memory cannot be lent */
     "fabric-read",             /* memory of another node cannot be read */
-    "fabric-still",            /* from now on a node does not do what others want */
-    "agent-at-frozen",         /* the agent dies when a rank has told of its copy */
+    "fabric-still",            /* from now on a node does not serve requests over the fabric */
+    "agent-at-frozen",         /* the agent dies when a rank has reported its copy */
     "agent-at-kept",           /* the agent dies when it has an independent checkpoint */
-    "agent-at-salvage",        /* the agent dies when a ghost is in the place of a rank */
-    "agent-at-ghost-save",     /* the agent dies when all but a ghost have described themselves */
-    "rank-tells-seldom",       /* of ten independent checkpoints nine are not told to others,
-                                  by which they would trim their logs (the plugin looks) */
+    "agent-at-salvage",        /* the agent dies when a ghost has replaced a rank */
+    "agent-at-ghost-save",     /* the agent dies when all ranks except a ghost have described
+                                  themselves */
+    "rank-tells-seldom",       /* nine of ten independent checkpoints are not reported to other
+                                  ranks, which need the reports to trim their logs (checked by
+                                  the plugin) */
     "agent-at-watched",        /* the agent dies when a rank has made a userfaultfd */
     "agent-at-fault",          /* the agent dies when a rank waits to write (cll) */
     "agent-at-join",           /* the agent dies when a rank has introduced itself */
-    /* The coordinating agent dies when it has begun a phase and told ranks so. */
+    /* The coordinating agent dies after it has begun a phase and informed the ranks. */
     "agent-in-align",
     "agent-in-stop",
     "agent-in-drain",
@@ -68,20 +71,21 @@ constexpr std::string_view known_faults[] = {
     "agent-in-commit",
     "agent-in-undo",
     /* A restart dies while it rolls back files: */
-    "rollback-before-record",  /* all is checked, nothing noted */
-    "rollback-after-record",   /* the redo record is on the disk */
-    "rollback-before-rename",  /* a file is there under its temporary name */
+    "rollback-before-record",  /* everything is checked, nothing is recorded */
+    "rollback-after-record",   /* the redo record is on disk */
+    "rollback-before-rename",  /* a file exists under its temporary name */
     "rollback-after-step",     /* a record is undone */
-    "rollback-before-done",    /* all are undone and on the disk */
-    "rollback-after-done",     /* this is noted */
+    "rollback-before-done",    /* all records are undone and on disk */
+    "rollback-after-done",     /* the end of the rollback is recorded */
     "rollback-during-removal", /* a kept file or a log is removed */
     /* An agent dies while it drops records of files: */
-    "drop-before-note", /* a kept file is removed, and nothing noted */
-    "drop-after-note",  /* the records no longer count, but are there */
+    "drop-before-note", /* a kept file is removed, but this is not recorded */
+    "drop-after-note",  /* the records no longer count, but still exist */
     /* `ckpt run` dies while it reveals outputs: */
-    "reveal-after-intent", /* what was ahead is found and noted, nothing is revealed */
+    "reveal-after-intent", /* output beyond the checkpoint is found and recorded, nothing is
+                              revealed */
     "reveal-after-step",   /* an object is revealed, or a line passed on */
-    "reveal-before-done",  /* all are revealed, which is not noted */
+    "reveal-before-done",  /* everything is revealed, but this is not recorded */
     /* The plugin kills a rank. */
 #define CKPT_RANK_FAULT(symbol, name) name,
     CKPT_RANK_FAULTS(CKPT_RANK_FAULT)
@@ -91,7 +95,7 @@ constexpr std::string_view known_faults[] = {
 struct Fault {
     std::string_view name;
     long count = 1;
-    std::string_view host; /* empty: all of them */
+    std::string_view host; /* empty: all hosts */
     bool is_known = false;
 };
 

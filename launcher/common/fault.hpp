@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.hpp - places where a test can make something go wrong.
+ * fault.hpp - places where a test can inject a fault.
  *
- * CKPT_FAULT=NAME[:COUNT][@HOST] chooses one place; it strikes at the COUNT-th
- * time a process (of that host) reaches it (default: the first), once. What
- * happens there is up to the place: an error is reported as if the kernel had
- * given it, or the process kills itself. The list of names is in fault.cpp; those
- * that begin with "rank-" are for the plugin (ckpt/rank_faults.h).
+ * CKPT_FAULT=NAME[:COUNT][@HOST] chooses one place. The fault strikes once, at the COUNT-th time
+ * that a process (on that host) reaches the place (default: the first). The place defines the
+ * effect: it reports an error as if the kernel had returned it, or the process kills itself. The
+ * list of names is in fault.cpp. Names that begin with "rank-" are for the plugin
+ * (ckpt/rank_faults.h).
  */
 #pragma once
 
@@ -15,14 +15,14 @@
 namespace ckpt
 {
 
-/* True if the fault `name`, which must be in the list, is to strike now. A
- * setting that names no known fault strikes nowhere. Thread-safe. */
+/* Returns true if the fault `name`, which must be in the list, strikes now.
+ * A setting with an unknown name strikes nowhere. Thread-safe. */
 bool fault_strikes(std::string_view name) noexcept;
 
-/* If the fault strikes: ends this process at once with SIGKILL. */
+/* Ends this process at once with SIGKILL if the fault strikes. */
 void fault_kill(std::string_view name) noexcept;
 
-/* Throws Error if CKPT_FAULT is set and names no known fault. */
+/* Throws Error if CKPT_FAULT is set to an unknown fault. */
 void require_known_fault();
 
 } // namespace ckpt

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* A new directory's own name is lost with a crash until its parent is on the disk. Of a parent
- * that may be searched but not read, the whole file system. */
+/* Makes the name of a new directory survive a crash: its parent must be on disk. If the parent
+ * may be searched but not read, this syncs the whole file system. */
 void sync_name(const fs::path &directory)
 {
     try {
@@ -43,7 +43,7 @@ void sync_name(const fs::path &directory)
     }
 }
 
-/* Removes a temporary file unless told that it got its final name. */
+/* Removes a temporary file, unless keep() says that it is complete. */
 class TemporaryFile
 {
   public:
@@ -116,9 +116,9 @@ Fd open_own_file(const fs::path &path, std::string_view what)
     if (!fd) {
         const int error = errno;
         if (error == EACCES) {
-            require_own(path, what); /* that would be why */
+            require_own(path, what); /* another owner may be the reason */
         }
-        if (error == ELOOP) { /* its content may be as good as any */
+        if (error == ELOOP) { /* the target may have any content */
             throw Error(fmt::format("{} {} is a link", what, path.string()), error);
         }
         fail_errno(error, "cannot open {} {}", what, path.string());
@@ -188,8 +188,8 @@ void write_text_file(const fs::path &path, std::string_view text,
 void sync_directory(const fs::path &directory)
 {
     Fd fd = open_file(directory, O_RDONLY | O_DIRECTORY, 0, "directory");
-    /* Some network file systems cannot do this and say EINVAL; there a
-     * rename is as lasting as the server makes it. */
+    /* Some network file systems cannot do this and return EINVAL. On these,
+     * a rename is as durable as the server makes it. */
     if (::fsync(fd.get()) < 0 && errno != EINVAL) {
         fail_errno(errno, "cannot sync directory {}", directory.string());
     }
@@ -217,7 +217,7 @@ void make_private_directory(const fs::path &directory)
     require_own(directory, "directory");
 }
 
-/* What cannot be told may be one. */
+/* An entry that cannot be examined may be a directory. */
 static bool may_be_directory(const fs::path &path)
 {
     try {

@@ -16,7 +16,7 @@ namespace ckpt
 namespace
 {
 
-/* Those of the loopback interface last. */
+/* Addresses of the loopback interface come last. */
 std::vector<std::string> numeric_addresses()
 {
     std::vector<std::string> real, loopback;

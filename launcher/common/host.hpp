@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host.hpp - what this node is called, and where others find it.
+ * host.hpp - name and addresses of this node.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 namespace ckpt
 {
 
-/* As job.json, node files and members of a job have it. */
+/* Returns the name as in job.json, node files and the list of members. */
 std::string host_name();
 
-/* To be tried in order: the name, then numeric addresses of the interfaces that are up, those of
- * the loopback interface last. */
+/* Returns addresses in the order in which others should try them. The name comes first, then
+ * numeric addresses of the interfaces that are up, with the loopback interface last. */
 std::vector<std::string> host_addresses();
 
 } // namespace ckpt

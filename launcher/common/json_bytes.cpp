@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_bytes.cpp - JSON for strings of any bytes.
+ * json_bytes.cpp - JSON with strings of arbitrary bytes.
  */
 #include "config.h"
 #include "common/json_bytes.hpp"
@@ -21,7 +21,7 @@ unsigned byte_at(std::string_view bytes, std::size_t i)
     return static_cast<unsigned char>(bytes[i]);
 }
 
-/* Bytes of the character at `i`; 0 if there is none (RFC 3629, section 4). */
+/* Returns the bytes of the character at `i`; 0 if it is invalid (RFC 3629, section 4). */
 std::size_t character_size(std::string_view bytes, std::size_t i)
 {
     const unsigned first = byte_at(bytes, i);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_bytes.hpp - JSON for strings of any bytes: names of files, arguments, variables.
+ * json_bytes.hpp - JSON with strings of arbitrary bytes: file names, arguments, variables.
  *
- * JSON has text only (RFC 8259). A byte that belongs to no character of UTF-8 is written as the
- * private character U+10FF00 plus its value, and comes back as that byte; so do the bytes of such a
- * character in the string itself. All other strings are written as they are.
+ * JSON strings hold only text (RFC 8259). A byte that is not part of a UTF-8 character is written
+ * as the private character U+10FF00 plus the byte's value. It is read back as that byte. If the
+ * string itself contains such a private character, its bytes are written in the same way. All other
+ * strings are written unchanged.
  */
 #pragma once
 
@@ -18,11 +19,13 @@
 namespace ckpt
 {
 
-/* One string, there and back. What json_bytes_text() never writes comes back as it is. */
+/* Convert one string. json_bytes_from() leaves text unchanged that json_bytes_text() never
+ * writes. */
 std::string json_bytes_text(std::string_view bytes);
 std::string json_bytes_from(std::string_view text);
 
-/* Changes all strings in it, keys too. Throws Error if it is nested more than `depth` times. */
+/* Applies `change` to all strings of `json`, including keys. Throws Error if `json` is nested
+ * more than `depth` levels. */
 template <typename Json, typename Change>
 Json with_strings(const Json &json, Change change, int depth = 100)
 {
@@ -48,13 +51,13 @@ Json with_strings(const Json &json, Change change, int depth = 100)
     return changed;
 }
 
-/* The text of a value. indent: as nlohmann's dump(). */
+/* Returns the text of a value. indent: as in nlohmann's dump(). */
 template <typename Json> std::string dump_json(const Json &json, int indent = -1)
 {
     return with_strings(json, json_bytes_text).dump(indent);
 }
 
-/* The value of a text. Throws what nlohmann's parse() does, or Error. */
+/* Returns the value of a text. Throws Error, or an exception of nlohmann's parse(). */
 template <typename Json = nlohmann::json> Json parse_json(std::string_view text)
 {
     return with_strings(Json::parse(text), json_bytes_from);

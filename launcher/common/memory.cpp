@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.cpp - what the machine has, and what a control group leaves of it.
+ * memory.cpp - memory of the machine, and the limits of control groups.
  */
 #include "common/memory.hpp"
 
@@ -22,12 +22,13 @@ namespace ckpt
 namespace
 {
 
-/* Of a thread where address space is scarce; no function of ours needs a tenth of it. */
+/* Stack of a thread where address space is scarce. The launcher's functions need less than a
+ * tenth of it. */
 constexpr std::size_t small_stack = 1u << 20;
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/* A file with one number; "max" is none. */
+/* Reads a file with one number; "max" counts as no number. */
 std::optional<std::uint64_t> number_in(const fs::path &path)
 {
     std::ifstream file(path);
@@ -35,7 +36,7 @@ std::optional<std::uint64_t> number_in(const fs::path &path)
     return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/* What a group of one of the two versions, and those around it, may still have. */
+/* Returns the bytes left to a group, of either cgroup version, and to the groups above it. */
 std::uint64_t left_in(const fs::path &root, const fs::path &group, const char *limit_name,
                       const char *usage_name)
 {
@@ -92,7 +93,7 @@ std::uint64_t available_memory()
     return available_memory("/proc", "/sys/fs/cgroup");
 }
 
-/* Else each thread reserves 64 MiB for malloc() and 8 MiB for its stack. */
+/* Otherwise each thread reserves 64 MiB for malloc() and 8 MiB for its stack. */
 void spare_address_space()
 {
     struct rlimit limit;

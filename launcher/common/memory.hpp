@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.hpp - how much memory this process may still use, and how it uses less.
+ * memory.hpp - how much memory this process may still use, and how to use less.
  */
 #pragma once
 
@@ -10,17 +10,18 @@
 namespace ckpt
 {
 
-/* Bytes that can be used without swapping, and without going beyond what the control groups
- * of this process may have (a batch system's limit of a job); 0 if the kernel does not
- * tell. What a group has in the page cache counts as used. */
+/* Returns the bytes that can be used without swapping and within the limits of this process's
+ * control groups. Such a limit may come from a batch system. Returns 0 if the kernel does not
+ * say. A group's page cache counts as used. */
 std::uint64_t available_memory();
 
-/* The same for a system whose /proc and /sys/fs/cgroup are there. */
+/* Returns the same for a system with these directories as /proc and /sys/fs/cgroup. */
 std::uint64_t available_memory(const std::filesystem::path &proc,
                                const std::filesystem::path &groups);
 
-/* Where the address space is limited (RLIMIT_AS), as for the program beside which this one
- * runs: new threads take little of it. For the start of a program, before it has any. */
+/* Limits the address space that new threads reserve, if the process's address space is limited
+ * (RLIMIT_AS). Such a limit may come from the program beside which this one runs. Call at the
+ * start of a program, before it starts threads. */
 void spare_address_space();
 
 } // namespace ckpt

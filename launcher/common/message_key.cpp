@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_key.cpp - keys and tags, by libsodium.
+ * message_key.cpp - keys and tags, with libsodium.
  */
 #include "common/message_key.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::size_t shortest_tag = 16;
 static_assert(crypto_auth_hmacsha256_KEYBYTES == MessageKey::size);
 static_assert(crypto_auth_hmacsha256_BYTES == std::tuple_size<MessageKey::Tag>::value);
 
-/* Must have been called before anything else of the library; once is enough. */
+/* Initialises the library, which must come before any other call. Repeated calls are harmless. */
 void prepare()
 {
     if (sodium_init() < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_key.hpp - the secret that the processes of a job share, and the tags by
- * which they know each other's messages (HMAC-SHA-256, RFC 2104).
+ * message_key.hpp - the secret that a job's processes share, and the tags that authenticate their
+ * messages (HMAC-SHA-256, RFC 2104).
  */
 #pragma once
 
@@ -22,18 +22,18 @@ class MessageKey
     static constexpr std::size_t size = 32; /* bytes */
     using Tag = std::array<std::byte, 32>;
 
-    /* A random one. */
+    /* Returns a random key. */
     static MessageKey make();
-    /* 64 hexadecimal digits; nothing for any other text. */
+    /* Accepts 64 hexadecimal digits; returns nothing for any other text. */
     static std::optional<MessageKey> parse(std::string_view text);
     std::string text() const;
     std::span<const unsigned char, size> bytes() const { return bytes_; }
 
-    /* Another key, that follows from this one and the label: for one connection, one
-     * direction, one purpose. Who has it cannot tell this one. */
+    /* Returns another key, derived from this one and the label: for one connection, direction or
+     * purpose. This key cannot be computed from the derived one. */
     MessageKey derive(std::string_view label) const;
 
-    /* Of all parts, one after the other. */
+    /* Returns the tag of all parts, concatenated. */
     Tag tag(std::initializer_list<std::span<const std::byte>> parts) const;
 
     bool operator==(const MessageKey &other) const;
@@ -42,8 +42,8 @@ class MessageKey
     std::array<unsigned char, size> bytes_{};
 };
 
-/* Takes as long for a wrong tag as for a right one. `given` may be of any length: only
- * as many bytes as it has, but at least 16, are compared. */
+/* Takes the same time for a wrong tag as for a right one. `given` may be shorter than a full
+ * tag: only its bytes are compared, at least 16. */
 bool is_tag(std::span<const std::byte> given, const MessageKey::Tag &right);
 
 } // namespace ckpt

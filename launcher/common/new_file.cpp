@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_file.cpp - a file that has its name when it is whole and, if it is to last, on the disk.
+ * new_file.cpp - a file that gets its name when it is complete and, if it has to be durable, on
+ * disk.
  */
 #include "config.h"
 #include "common/new_file.hpp"
@@ -24,10 +25,10 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/* The disk gets its work in parts of this size, so that never much waits for it. */
+/* Data is handed to the disk in parts of this size, so that little is left for sync(). */
 constexpr std::uint64_t writeback_part = 8u << 20;
 
-/* Whether nobody else has it, by another name, owner or mode. */
+/* Whether the file has no other name, and this user's owner and mode. */
 bool is_ours_alone(int fd)
 {
     struct stat status;
@@ -47,7 +48,7 @@ NewFile::NewFile(const fs::path &path, std::string_view what, const fs::path &ro
     }
 }
 
-/* Whatever the umask is. */
+/* Sets the mode independently of the umask. */
 NewFile::NewFile(const fs::path &path, std::string_view what, Purpose purpose)
     : path_(path), temporary_(temporary_name(path)), what_(what), purpose_(purpose),
       fd_(open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL, 0600, what))
@@ -59,7 +60,7 @@ NewFile::NewFile(const fs::path &path, std::string_view what, Purpose purpose)
     }
 }
 
-/* False if there is no such file, or it is none that can be had. */
+/* Returns false if `room` does not exist or cannot be used. */
 bool NewFile::take(const fs::path &room)
 {
     Fd file(::open(room.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -87,7 +88,7 @@ void NewFile::write(std::span<const std::byte> part, std::uint64_t offset)
     if (end_ - handed_over_ >= writeback_part) {
         ::sync_file_range(fd_.get(), static_cast<off_t>(handed_over_),
                           static_cast<off_t>(end_ - handed_over_),
-                          SYNC_FILE_RANGE_WRITE); /* a hint: fsync has the errors */
+                          SYNC_FILE_RANGE_WRITE); /* only a hint: fsync reports errors */
         handed_over_ = end_;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_file.hpp - a file that has its name when it is whole and, if it is to last, on the disk.
+ * new_file.hpp - a file that gets its name when it is complete and, if it has to be durable, on
+ * disk.
  */
 #pragma once
 
@@ -20,32 +21,31 @@ class NewFile
 {
   public:
     enum class Purpose {
-        to_last,  /* over a power failure; of mode 0600 */
-        to_inform /* whoever reads it, until it is written again soon; of mode 0644 */
+        to_last,  /* survives a power failure; mode 0600 */
+        to_inform /* only for readers, and rewritten soon; mode 0644 */
     };
 
-    /* Under a temporary name, of mode 0600. what: names the thing in an
-     * error ("piece"). room: a file on the same file system that nobody needs, or no
-     * path. If it is there, and ours, and has no other name, it gets the
-     * temporary name and is overwritten: the memory that it has need not be found again.
-     * Throws Error, as all functions do. */
+    /* Makes the file under a temporary name, with mode 0600. what: names the thing in an error
+     * ("piece"). room: an unneeded file on the same file system, or an empty path. If that file
+     * exists, belongs to this user and has no other name, it gets the temporary name and is
+     * overwritten. So its memory need not be allocated again. Throws Error, as all functions do. */
     NewFile(const std::filesystem::path &path, std::string_view what,
             const std::filesystem::path &room = {});
     NewFile(const std::filesystem::path &path, std::string_view what, Purpose purpose);
-    /* Nothing stays of it if it was not published. */
+    /* Removes the file if it was not published. */
     ~NewFile();
     NewFile(const NewFile &) = delete;
     NewFile &operator=(const NewFile &) = delete;
 
     const std::filesystem::path &temporary() const { return temporary_; }
 
-    /* The disk begins to write long before sync(), if most parts come in order. */
+    /* If most parts come in order, the disk starts to write them long before sync(). */
     void write(std::span<const std::byte> part, std::uint64_t offset);
-    /* Until it is on the disk, and it ends where the last of its parts ends. */
+    /* Waits until the file is on disk. The file then ends at the end of its last part. */
     void sync();
-    /* After sync(): the memory that it takes in the page cache can go to others. */
+    /* Call after sync(): frees the file's memory in the page cache. */
     void leave_cache();
-    /* rename; if it is to last, fsync of the directory. */
+    /* Renames the file. If it has to be durable, calls fsync for the directory. */
     void publish();
 
   private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parallel.cpp - independent pieces of work on several threads.
+ * parallel.cpp - independent calls on several threads.
  */
 #include "config.h"
 #include "common/parallel.hpp"
@@ -47,7 +47,7 @@ void parallel_for(std::size_t count, unsigned threads,
                 helpers.emplace_back(loop);
             }
         } catch (const std::system_error &) {
-            /* There is no room for more threads. */
+            /* the system cannot create more threads */
         }
         loop();
     }

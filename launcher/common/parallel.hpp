@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parallel.hpp - does independent pieces of work on several threads.
+ * parallel.hpp - runs independent calls on several threads.
  */
 #pragma once
 
@@ -10,14 +10,14 @@
 namespace ckpt
 {
 
-/* CPUs that are online, whatever this process is bound to. */
+/* Number of online CPUs, whatever this process is bound to. */
 unsigned online_cpus();
 
 /*
- * Calls work(i) once for each i in [0, count), from at most `threads` threads,
- * fewer if the system has no room for them, in rising order of start. When a
- * call throws, no further ones are started, and one of the exceptions is thrown
- * here.
+ * Calls work(i) once for each i in [0, count), on at most `threads` threads.
+ * The calls start in ascending order. Uses fewer threads if the system cannot
+ * create more. If a call throws, no further calls start, and this function
+ * throws one of the exceptions.
  */
 void parallel_for(std::size_t count, unsigned threads,
                   const std::function<void(std::size_t)> &work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pidfd.cpp - processes by descriptor, by system calls.
+ * pidfd.cpp - processes by descriptor, with system calls.
  */
 #include "common/pidfd.hpp"
 

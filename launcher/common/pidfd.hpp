@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pidfd.hpp - processes by descriptor, which never is another process as an id may be.
+ * pidfd.hpp - processes by descriptor. Unlike a process id, a descriptor never refers to another
+ * process later.
  */
 #pragma once
 
@@ -11,10 +12,11 @@
 namespace ckpt
 {
 
-/* Readable when the process has ended. Empty, with errno, if there is none. Any context. */
+/* Returns a descriptor that is readable when the process has ended; empty, with errno, if the
+ * process does not exist. Any context. */
 Fd open_pidfd(pid_t process);
 
-/* To a process that is there still, or to nobody. */
+/* Sends the signal if the process still exists. */
 void send_signal(const Fd &pidfd, int signal);
 
 } // namespace ckpt

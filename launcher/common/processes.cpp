@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * processes.cpp - what is known of a process from its id.
+ * processes.cpp - information about a process, by its id.
  */
 #include "common/processes.hpp"
 
@@ -27,10 +27,10 @@ struct Stat {
     std::uint64_t start = 0; /* clock ticks since boot */
 };
 
-constexpr int fields_between = 17; /* parent and start, 4 and 22 of proc(5) */
+constexpr int fields_between = 17; /* between parent and start, fields 4 and 22 of proc(5) */
 
-/* From /proc/PID/stat: "pid (name) state parent ..."; the name may hold
- * anything. */
+/* Reads /proc/PID/stat: "pid (name) state parent ..."; the name may contain
+ * any characters. */
 Stat stat_of(std::int64_t pid)
 {
     std::ifstream file(fmt::format("/proc/{}/stat", pid));

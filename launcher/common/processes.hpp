@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * processes.hpp - what is known of a process from its id.
+ * processes.hpp - information about a process, by its id.
  */
 #pragma once
 
@@ -12,34 +12,34 @@
 namespace ckpt
 {
 
-/* True while there is such a process on this node, of whatever user, that has
- * not ended: one that only waits to be reaped does not count. */
+/* Returns whether the process exists on this node, for any user, and has not
+ * ended. A process that only waits to be reaped does not count. */
 bool is_running(std::int64_t pid);
 
-/* True for one that a signal has stopped (not a debugger). */
+/* Returns whether a signal (not a debugger) has stopped the process. */
 bool is_stopped(std::int64_t pid);
 
-/* Seconds of processor time that this process has had, all threads together. */
+/* Processor time of this process in seconds, for all threads together. */
 double process_cpu_seconds();
 
-/* Process id of its parent; 0 if it has none or is gone. */
+/* Returns the parent's process id; 0 if there is none or the process is gone. */
 int parent_of(std::int64_t pid);
 
-/* Its name, as the kernel cuts it; empty if it is gone. */
+/* Returns the name, truncated by the kernel; "" if the process is gone. */
 std::string process_name(std::int64_t pid);
 
-/* Process id and time of its start, "%010d-%020lu": no other process of this host
- * ever has the same. Empty if there is no such process. */
+/* Returns process id and start time, "%010d-%020lu", which no other process of this host ever
+ * shares; "" if the process does not exist. */
 std::string process_identity(std::int64_t pid);
 
 struct ProcessName {
     std::string pid;
-    std::string name; /* as the kernel cuts it */
+    std::string name; /* truncated by the kernel */
 };
 
-/* A process of which a descriptor leads to `target`, as /proc names what has no
- * path ("socket:[1]"); but for those in `except`. Only of those whose descriptors
- * we may see. */
+/* Returns a process with a descriptor to `target`, in the form of /proc for objects without a
+ * path ("socket:[1]"). Ignores the processes in `except`, and those whose descriptors this user
+ * may not see. */
 std::optional<ProcessName> holder_of(const std::string &target,
                                      const std::set<std::int64_t> &except = {});
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random_digits.cpp - text that nobody else has.
+ * random_digits.cpp - unique text.
  */
 #include "config.h"
 #include "common/random_digits.hpp"

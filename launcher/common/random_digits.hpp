@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random_digits.hpp - text that nobody else has, for names and tokens.
+ * random_digits.hpp - unique text for names and tokens.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace ckpt
 {
 
-/* `bytes` random bytes of the kernel as hexadecimal digits, two for each. Throws Error. */
+/* Returns `bytes` random bytes of the kernel as hexadecimal digits, two per byte. Throws Error. */
 std::string random_digits(std::size_t bytes);
 
 } // namespace ckpt

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * run_directory.cpp - where the sockets of this user's agents and commands are.
+ * run_directory.cpp - the directory with the sockets of this user's agents and
+ * commands.
  */
 #include "config.h"
 #include "common/run_directory.hpp"

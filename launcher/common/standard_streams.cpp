@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * standard_streams.cpp - standard streams that somebody has closed.
+ * standard_streams.cpp - keeps closed standard streams from being reused.
  */
 #include "config.h"
 #include "common/standard_streams.hpp"

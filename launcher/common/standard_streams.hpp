@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * standard_streams.hpp - standard streams that somebody has closed.
+ * standard_streams.hpp - keeps closed standard streams from being reused.
  */
 #pragma once
 
 namespace ckpt
 {
 
-/* What is opened from here on has no number of a standard stream: what one would be written to
- * goes nowhere, and not into a file or a connection. A program that is executed finds
- * closed what was closed. For the start of a program. Throws Error. */
+/* Opens /dev/null for each closed standard stream, so that no file or connection opened later
+ * gets its number. Otherwise output for the stream would go there. A program that is executed
+ * later finds these streams closed again. Call at the start of a program. Throws Error. */
 void hold_standard_streams();
 
 } // namespace ckpt

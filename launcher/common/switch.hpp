@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * switch.hpp - options that are on, off, or decided by what is measured.
+ * switch.hpp - options that are on, off, or decided by measurements.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ namespace ckpt
 
 enum class Switch { off, on, automatic };
 
-/* "auto", "on" or "off"; throws Error on anything else. */
+/* Converts "auto", "on" or "off"; throws Error on any other text. */
 inline Switch switch_from(std::string_view text)
 {
     if (text == "auto") {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * temporary_name.cpp - the name of a file before it is whole.
+ * temporary_name.cpp - the name of a file until it is complete.
  */
 #include "config.h"
 #include "common/temporary_name.hpp"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * temporary_name.hpp - the name of a file before it is whole: NAME.DIGITS.tmp.
+ * temporary_name.hpp - the name of a file until it is complete:
+ * NAME.DIGITS.tmp.
  */
 #pragma once
 
@@ -10,16 +11,16 @@
 namespace ckpt
 {
 
-/* A name beside `path` that no other writer of it has, on no host: two agents of one job, or
- * two commands, may write the same file. Throws Error if there are no random numbers. */
+/* Returns a name beside `path` that no other writer uses, on any host. Two agents of one job, or
+ * two commands, may write the same file. Throws Error if the kernel has no random numbers. */
 std::filesystem::path temporary_name(const std::filesystem::path &path);
 
-/* NAME of "NAME.tmp" and "NAME.DIGITS.tmp", with hexadecimal digits; other names give
- * themselves. */
+/* Returns NAME of "NAME.tmp" and "NAME.DIGITS.tmp", with hexadecimal digits. Returns other names
+ * unchanged. */
 std::string_view without_temporary_suffix(std::string_view name);
 
-/* Removes what writers of `path` that were killed have left. Only for the one process that may
- * write it now. Throws Error if the directory cannot be read. */
+/* Removes files that killed writers of `path` have left. Only the process that may write `path`
+ * now may call this. Throws Error if the directory cannot be read. */
 void remove_temporaries(const std::filesystem::path &path);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * actions.hpp - what the membership's state machine wants done or known.
+ * actions.hpp - actions that the membership's state machine requests.
  */
 #pragma once
 
@@ -15,31 +15,31 @@ namespace ckpt::membership
 
 namespace action
 {
-/* Sends it, once; it may be lost. `view` goes into the envelope. */
+/* Sends the message once; it may be lost. `view` goes into the envelope. */
 struct Send {
     MemberId to;
     std::uint64_t view;
     Message message;
 };
-/* All members that live will install this view, or a later one, in this order. */
+/* Every living member installs this view, or a later one, in this order. */
 struct Install {
     struct Departure {
         MemberId member;
-        Reason reason; /* as far as it is known here */
+        Reason reason; /* as far as this member knows it */
     };
     View view;
-    std::vector<Departure> departed; /* since the last one installed here */
-    std::vector<MemberId> replaced;  /* they have another process now */
+    std::vector<Departure> departed; /* since the view that was installed here before */
+    std::vector<MemberId> replaced;  /* members that another process represents now */
 };
-/* This process does not belong to the job, or not any more. The last action. */
+/* This process does not belong to the job, or no longer does. The last action. */
 struct Excluded {
     enum class By { view, incarnation } by;
-    std::uint64_t number; /* of the view or incarnation that is without it */
+    std::uint64_t number; /* of the view or incarnation that excludes it */
 };
-/* A majority could not be reached for as long as is allowed. The last action. */
+/* No majority could be reached within the time limit. The last action. */
 struct LostMajority {
 };
-/* The connection between two living nodes has died, or is back. */
+/* The connection between two living nodes has died, or works again. */
 struct LinkChanged {
     MemberId one;
     MemberId other;
@@ -50,20 +50,20 @@ struct LinkChanged {
 using Action = std::variant<action::Send, action::Install, action::Excluded,
                             action::LostMajority, action::LinkChanged>;
 
-/* Where the parts of the state machine leave what they want done, in order. */
+/* Collects the actions that the parts of the state machine request, in order. */
 class Outbox
 {
   public:
     explicit Outbox(MemberId self) : self_(self) {}
 
-    /* Goes into the envelopes of all messages from now on. */
+    /* Goes into the envelopes of all later messages. */
     void set_view(std::uint64_t number) { view_ = number; }
 
     void send(MemberId to, Message message)
     {
         add(action::Send{to, view_, std::move(message)});
     }
-    /* To all but ourselves. */
+    /* Sends to all members of the set except this one. */
     void send(const MemberSet &to, const Message &message)
     {
         to.for_each([&](MemberId member) {

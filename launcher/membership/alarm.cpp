@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alarm.cpp - what the membership takes the time from, and is woken by.
+ * alarm.cpp - clock and timer of the membership.
  */
 #include "membership/alarm.hpp"
 
@@ -30,7 +30,7 @@ void MachineAlarm::set(Time when)
     itimerspec value{};
 
     if (when != Time::max()) {
-        /* Zero would disarm it. */
+        /* zero would disarm the timer */
         const auto due = std::max<nanoseconds>(when.time_since_epoch(), nanoseconds(1));
         value.it_value.tv_sec = duration_cast<seconds>(due).count();
         value.it_value.tv_nsec = (due % seconds(1)).count();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alarm.hpp - what the membership takes the time from, and is woken by.
+ * alarm.hpp - clock and timer of the membership.
  */
 #pragma once
 
@@ -16,28 +16,27 @@ class Alarm
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /* Normal context, like all here; no call waits. */
+    /* Normal context, like all functions here; no call blocks. */
     Alarm() = default;
     virtual ~Alarm() = default;
     Alarm(const Alarm &) = delete;
     Alarm &operator=(const Alarm &) = delete;
 
-    /* Never goes back. */
+    /* Never decreases. */
     virtual Time now() const = 0;
-    /* From `when` on fd() can be read from; Time::max(): never. Instead of what was set
-     * before. */
+    /* Makes fd() readable from `when` on; Time::max(): never. Replaces the earlier setting. */
     virtual void set(Time when) = 0;
-    /* The same one as long as the object lives, and its own. */
+    /* The descriptor is the same as long as the object lives, which owns it. */
     virtual int fd() const = 0;
-    /* fd() cannot be read from any more until the time that is set next. */
+    /* Makes fd() unreadable until the time that is set next. */
     virtual void quiet() = 0;
 };
 
-/* By the clock of the machine. */
+/* Uses the machine's clock. */
 class MachineAlarm : public Alarm
 {
   public:
-    MachineAlarm(); /* Throws Error: no descriptor. */
+    MachineAlarm(); /* Throws Error if no descriptor is left. */
 
     Time now() const override { return Time::clock::now(); }
     void set(Time when) override;

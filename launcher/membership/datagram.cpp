@@ -87,7 +87,7 @@ class Writer
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Each take() says whether there was such a thing, and nothing is left at the end. */
+/* Each take() returns whether the bytes hold a valid value. Nothing may be left at the end. */
 class Reader
 {
   public:

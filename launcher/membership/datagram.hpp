@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * datagram.hpp - messages between members as bytes (docs/membership.md, section 6): a
- * header, a body and a tag; little endian, fixed widths.
+ * datagram.hpp - messages between members as bytes (docs/membership.md, section 6): a header, a
+ * body and a tag, little endian with fixed widths.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::uint32_t datagram_magic = 0x424d4b43; /* "CKMB" */
 constexpr std::uint16_t datagram_version = 1;
 constexpr std::size_t tag_bytes = 16;
-/* No network divides datagrams of this length (IPv6 carries 1280 with headers). */
+/* Networks do not fragment datagrams of this length (IPv6 carries 1280 bytes with headers). */
 constexpr std::size_t longest_datagram = 1200;
 
-/* The kind of a message is its place in the variant, from 1. */
+/* The kind of a message is its index in the variant, from 1. */
 struct DatagramHeader {
     std::uint32_t magic;
     std::uint16_t version;
@@ -63,7 +63,7 @@ struct Accusation {
     std::uint32_t reason;
     std::uint32_t stands;
 };
-/* Prepare, Acceptance, Denial. */
+/* Body of Prepare, Acceptance and Denial. */
 struct Vote {
     std::uint64_t number;
     std::uint32_t round;
@@ -80,8 +80,8 @@ struct Proposal {
     std::uint32_t round;
     std::uint32_t proposer;
 };
-/* Alone it is a Decision. A bit per member of the table follows, in words of 64, and
- * then the lives. */
+/* The whole body of a Decision. One bit per member of the table follows, in words of 64 bits,
+ * and then the lives. */
 struct View {
     std::uint64_t number;
     std::uint32_t capacity; /* members of the table */
@@ -110,18 +110,18 @@ static_assert(sizeof(DatagramHeader) + sizeof(Promise) + sizeof(View) +
               longest_datagram);
 } // namespace wire
 
-/* Normal context, all of these. The bytes of a datagram: the header gets its kind, its
- * length and the constants, the rest of it is the caller's. */
+/* Normal context, all functions here. encode() returns the bytes of a datagram. It sets the
+ * kind, the length and the constants of the header; the caller sets the other fields. */
 std::vector<std::byte> encode(DatagramHeader header, const Message &message,
                               const MessageKey &key);
 
-/* The header of something that may be a datagram of this version: long enough for it and
- * its tag, and as long as it says. Nothing of it has been proved. */
+/* Returns the header of bytes that may be a datagram of this version. They are long enough for a
+ * header and a tag, and have the length in the header. Nothing is authenticated. */
 std::optional<DatagramHeader> decode_header(std::span<const std::byte> datagram);
-/* A datagram with a header was made by someone who has the key. */
+/* Whether the sender of a datagram with a valid header has the key. */
 bool is_authentic(std::span<const std::byte> datagram, const MessageKey &key);
-/* The message of a datagram with a header, if it is one of a job with `members` members
- * to the last bit. */
+/* Returns the message of a datagram with a valid header, if every bit is valid in a job with
+ * `members` members. */
 std::optional<Message> decode_message(std::span<const std::byte> datagram,
                                       std::size_t members);
 

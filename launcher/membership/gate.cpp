@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gate.cpp - lets the datagrams of this job's present incarnation in, each once.
+ * gate.cpp - accepts the datagrams of this job's present incarnation, each once.
  */
 #include "membership/gate.hpp"
 
@@ -14,9 +14,9 @@ namespace ckpt::membership
 namespace
 {
 
-/* Processes of a member whose messages are still told apart from replays. */
+/* Number of processes of a member whose messages are still checked for replays. */
 constexpr std::size_t most_processes = 4;
-constexpr int most_refusals = 16; /* in a second */
+constexpr int most_refusals = 16; /* per second */
 
 } // namespace
 
@@ -82,8 +82,8 @@ Gate::Opened Gate::drop(Drop reason)
     return opened;
 }
 
-/* Only who has the key is answered, with hardly more bytes than it sent, and not often;
- * and it is told nothing but that we exist. */
+/* Answers only senders that have the key, with few more bytes than they sent, and not often. The
+ * answer only says that this incarnation exists. */
 Gate::Opened Gate::answer_older(const DatagramHeader &theirs, Time now)
 {
     Opened opened = drop(Drop::older);

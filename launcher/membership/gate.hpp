@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gate.hpp - lets the datagrams of this job's present incarnation in, each once, and
- * counts what it does not let in and why (docs/membership.md, section 7).
+ * gate.hpp - accepts the datagrams of this job's present incarnation, each once, and counts the
+ * others by reason (docs/membership.md, section 7).
  */
 #pragma once
 
@@ -20,14 +20,14 @@ namespace ckpt::membership
 {
 
 enum class Drop {
-    foreign,     /* too short or long, not of this protocol or version */
-    forged,      /* the tag is not ours */
+    foreign,     /* too short or long, or of another protocol or version */
+    forged,      /* wrong tag */
     older,       /* of an older incarnation */
-    newer,       /* of a newer one, and no refusal */
-    misdirected, /* to another member, or from none of this job */
-    former,      /* of a process that several others have followed */
-    replayed,    /* seen before, or too late to tell */
-    malformed    /* authentic, but no message */
+    newer,       /* of a newer incarnation, but not a refusal */
+    misdirected, /* for another member, or not from a member of this job */
+    former,      /* of a process that several later processes have replaced */
+    replayed,    /* seen before, or too old to tell */
+    malformed    /* authentic, but not a valid message */
 };
 constexpr std::size_t drop_reasons = 8;
 const char *drop_name(Drop reason);
@@ -52,19 +52,19 @@ class Gate
         };
         std::optional<Content> content;
         std::optional<Drop> dropped;
-        /* The job is in this newer incarnation. */
+        /* Set if the job runs in this newer incarnation. */
         std::optional<std::uint64_t> superseded_by;
-        /* To be sent to where the datagram came from: what tells an older incarnation
-         * that it is over. Empty: nothing. */
+        /* To be sent to the datagram's sender: tells an older incarnation that it is over.
+         * Empty: send nothing. */
         std::vector<std::byte> refusal;
     };
 
-    /* Normal context, like all here. */
+    /* Normal context, like all functions here. */
     explicit Gate(const Identity &identity);
 
-    /* A datagram for a member below `members`. */
+    /* Returns a datagram for a member below `members`. */
     std::vector<std::byte> seal(MemberId to, std::uint64_t view, const Message &message);
-    /* `now` bounds how many refusals there are per second. */
+    /* `now` limits the number of refusals per second. */
     Opened open(std::span<const std::byte> datagram, Time now);
 
     std::uint64_t dropped(Drop reason) const
@@ -73,7 +73,7 @@ class Gate
     }
 
   private:
-    /* Which of the last 64 numbers have been seen. */
+    /* Records which of the latest 64 numbers have been seen. */
     class Window
     {
       public:
@@ -84,7 +84,7 @@ class Gate
         std::uint64_t seen_ = 0; /* bit i: highest_ - i */
     };
     struct Sender {
-        Life floor = 0; /* no process below this any more */
+        Life floor = 0; /* processes with a lower life are rejected */
         std::map<Life, Window> windows;
     };
 
@@ -93,8 +93,8 @@ class Gate
     Opened drop(Drop reason);
 
     Identity identity_;
-    MessageKey key_; /* of the datagrams */
-    std::vector<std::uint64_t> sent_; /* by member: the last sequence number */
+    MessageKey key_; /* for datagrams */
+    std::vector<std::uint64_t> sent_; /* by member: the latest sequence number */
     std::vector<Sender> senders_;     /* by member */
     std::array<std::uint64_t, drop_reasons> dropped_{};
     Time refusals_since_{};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * member_set.hpp - members of a job, and sets of them: a bit each, and a ring in the
+ * member_set.hpp - members of a job, and sets of members: one bit per member, and a ring in the
  * order of their numbers.
  */
 #pragma once
@@ -14,13 +14,14 @@
 namespace ckpt::membership
 {
 
-/* A member's place in the table of the launch, from 0; it keeps it. */
+/* A member's constant index in the table of the launch, from 0. */
 using MemberId = std::uint32_t;
-/* Which process stands for a member: 1 is the first, a replacement has a higher one. */
+/* Number of the process that represents a member: the first is 1, a replacement has a higher
+ * number. */
 using Life = std::uint32_t;
 
 constexpr Life first_life = 1;
-/* A view of more would not fit into a datagram that no network divides. */
+/* A larger view would not fit into a datagram that networks leave unfragmented. */
 constexpr std::size_t most_members = 4096;
 
 class MemberSet
@@ -33,7 +34,7 @@ class MemberSet
         return (members + word_bits - 1) / word_bits;
     }
 
-    /* Normal context, like all here. Empty, for members below `capacity`. */
+    /* Normal context, like all functions here. Makes an empty set for members below `capacity`. */
     explicit MemberSet(std::size_t capacity = 0)
         : capacity_(capacity), words_(words_for(capacity))
     {
@@ -57,7 +58,7 @@ class MemberSet
         return member < capacity_ &&
                (words_[member / word_bits] >> (member % word_bits) & 1) != 0;
     }
-    /* member < capacity() */
+    /* Requires member < capacity(). */
     void insert(MemberId member)
     {
         words_[member / word_bits] |= Word{1} << (member % word_bits);
@@ -77,15 +78,15 @@ class MemberSet
     }
     bool empty() const { return size() == 0; }
 
-    /* The next in the ring; itself if there is no other. It need not be in the set,
-     * which must not be empty. */
+    /* Returns the next member in the ring, or `member` if there is no other. `member` need not
+     * be in the set, which must not be empty. */
     MemberId successor(MemberId member) const { return neighbour(member, 1); }
     MemberId predecessor(MemberId member) const
     {
         return neighbour(member, capacity_ - 1);
     }
 
-    /* Members in ascending order. */
+    /* Calls `action` for the members in ascending order. */
     template <typename Action> void for_each(Action action) const
     {
         for (std::size_t i = 0; i < words_.size(); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_protocol.cpp - the membership of a job as the state machine of one member.
+ * membership_protocol.cpp - the membership of a job, as the state machine of one member.
  */
 #include "membership/membership_protocol.hpp"
 
@@ -39,8 +39,8 @@ Protocol::Protocol(MemberId self, Life life, std::size_t members, Options option
 
 /* ---- Time ---------------------------------------------------------------- */
 
-/* What passes while this process does not run, though it should have, is no time in
- * which it could have heard anybody: its clock stands still. */
+/* Returns `now` on a clock that stands still while this process should run but does not. In such
+ * a time the process cannot receive, so it must not accuse others of silence. */
 Protocol::Time Protocol::awake(Time now)
 {
     if (!ended_ && now > due_ + options_.heartbeat / 4) {
@@ -61,7 +61,7 @@ Protocol::Time Protocol::next_due() const
     const Time soon = stepped_at_ + options_.heartbeat / 8;
     const Time next = std::min(beat_at_, watch_.next_tick());
 
-    if (successor_) { /* there is only that to be told */
+    if (successor_) { /* the only task left is to tell the others */
         return soon + asleep_;
     }
     return (is_busy() ? std::min(next, soon) : next) + asleep_;
@@ -189,7 +189,8 @@ void Protocol::receive(const Envelope &envelope, const Message &message, Time no
     }
 }
 
-/* Who is behind is told; who is ahead is asked, by a message that shows that we are. */
+/* Sends the newest view to a member with an older one. Asks a member with a newer one, by a
+ * message that shows the own view. */
 void Protocol::compare_views(const Envelope &envelope, Time now)
 {
     const View &view = newest_known();
@@ -224,10 +225,10 @@ void Protocol::on_decision(const Envelope &envelope, const View &view, Time now)
             end(action::Excluded{action::Excluded::By::view, view.number});
         } else if (life == life_) {
             install(view, now);
-        } /* else our arrival has yet to be agreed on */
+        } /* else: the members have not agreed yet to admit this process */
     }
     if (!ended_ && view.number == view_.number) {
-        outbox_.send(envelope.from, message::Heartbeat{}); /* shows that we have it */
+        outbox_.send(envelope.from, message::Heartbeat{}); /* shows that this member has the view */
     }
 }
 
@@ -245,11 +246,11 @@ void Protocol::on_hello(const Envelope &envelope, Time now)
     Arrival &arrival = arrivals_.try_emplace(from, Arrival{0, now}).first->second;
     if (envelope.life >= arrival.life) {
         arrival = {envelope.life, now + options_.heartbeat * 3};
-        watch_.refused(from, now); /* the process before it has gone */
+        watch_.refused(from, now); /* so the process before it has gone */
     }
 }
 
-/* Whoever accuses a member that we hear is told so, and we do not believe it. */
+/* If this member receives from an accused member, it tells the accuser and drops the accusation. */
 void Protocol::vouch(MemberId member)
 {
     auto at = charges_.lower_bound({member, 0});
@@ -293,7 +294,7 @@ void Protocol::on(const Envelope &envelope, const message::Accusation &accusatio
     const bool by_itself = accused == envelope.from;
 
     if (accused == self_) {
-        outbox_.send(envelope.from, message::Heartbeat{}); /* but we live */
+        outbox_.send(envelope.from, message::Heartbeat{}); /* shows that this member lives */
         return;
     }
     if (!view_.has(accused, accusation.life) ||
@@ -367,7 +368,7 @@ std::vector<action::Install::Departure> Protocol::departures(const View &next) c
     return departed;
 }
 
-/* Of charges, arrivals and links, those that the new view has an answer to. */
+/* Drops the charges, arrivals and links that the new view settles. */
 void Protocol::drop_what_is_settled()
 {
     const auto present = [&](MemberId member) { return view_.members.contains(member); };
@@ -405,10 +406,10 @@ void Protocol::install(const View &view, Time now)
     unsettled_since_.reset();
     uninformed_ = MemberSet(members_);
     told_.clear();
-    beat_at_ = now; /* the neighbours are waiting for us */
+    beat_at_ = now; /* the neighbours wait for a heartbeat */
 }
 
-/* A quorum has accepted `next` from us. */
+/* A quorum has accepted `next`, which this member proposed. */
 void Protocol::announce(const View &next, Time now)
 {
     const MemberSet before = view_.members;
@@ -417,7 +418,7 @@ void Protocol::announce(const View &next, Time now)
         install(next, now);
         uninformed_ = before;
         uninformed_.erase(self_);
-    } else { /* another's proposal that we had to finish */
+    } else { /* the proposal of another member, which this one had to complete */
         successor_ = next;
         uninformed_ = next.members;
         unsettled_since_.reset();
@@ -426,7 +427,7 @@ void Protocol::announce(const View &next, Time now)
     inform_until_ = now + options_.heartbeat * 3;
 }
 
-/* Until all have shown that they have it. The departed never will. */
+/* Repeats the view until all members have shown that they have it. Departed members never do. */
 void Protocol::inform(Time now)
 {
     if (now >= inform_until_ && !uninformed_.empty()) {
@@ -479,8 +480,8 @@ Outlook Protocol::outlook(Time now) const
     return outlook;
 }
 
-/* The lowest member that is not accused leads at once, the others only if it does not:
- * one after the other, and none beside a rival that may still succeed. */
+/* The lowest member that is not accused may lead at once. Each other member waits for its turn,
+ * in case the lower ones do not lead, and never starts beside a rival that may still succeed. */
 Protocol::Time Protocol::may_begin_at(const Outlook &outlook) const
 {
     const Duration heartbeat = options_.heartbeat;
@@ -502,7 +503,7 @@ Protocol::Time Protocol::may_begin_at(const Outlook &outlook) const
     return begin;
 }
 
-/* Whose turn it is. The turns of the others begin anew if it is another one's. */
+/* Notes which member has to lead. If that changes, the turns of the others start again. */
 void Protocol::note_leader(const Outlook &outlook, Time now)
 {
     std::optional<MemberId> leader;
@@ -550,7 +551,7 @@ void Protocol::leave(Time now)
         return;
     }
     leaving_ = true;
-    if (view_.members.size() <= 1) { /* nobody is there to let us go */
+    if (view_.members.size() <= 1) { /* no other member can agree to the departure */
         end(action::Excluded{action::Excluded::By::view, view_.number});
     }
     beat_at_ = awake_now;

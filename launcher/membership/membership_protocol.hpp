@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_protocol.hpp - the membership of a job as the state machine of one member:
- * messages and the passing of time go in, actions come out, and no call here waits, reads
- * a descriptor or looks at a clock (docs/membership.md).
+ * membership_protocol.hpp - the membership of a job, as the state machine of one member. Messages
+ * and the passing of time go in, and actions come out. No call blocks, reads a descriptor or looks
+ * at a clock (docs/membership.md).
  */
 #pragma once
 
@@ -27,48 +27,48 @@ class Protocol
     using Duration = std::chrono::steady_clock::duration;
 
     struct Options {
-        /* H: between two signs of life. A node is accused 2.5 H after the last one. */
+        /* H: time between two heartbeats. A node is accused 2.5 H after its last one. */
         Duration heartbeat = std::chrono::milliseconds(250);
-        /* How long a node may live without a process of ours. */
+        /* How long a node may stay in the view without a process of the job. */
         Duration replacement = std::chrono::seconds(10);
-        /* How much later than this one another member may begin with view 1. */
+        /* How much later than this member another one may start with view 1. */
         Duration start = std::chrono::seconds(5);
-        /* How long a view change that is needed may take, or a new process may wait to
-         * be let in, before this member gives itself up. At least 16 H. */
+        /* Limit for a view change that is needed, and for a new process that waits to be
+         * admitted. After this time the member gives up. At least 16 H. */
         Duration majority = std::chrono::seconds(5);
     };
 
     /*
-     * Normal context, like all here. A member whose life is the first is in view 1 at
-     * once, with `members` others and itself, all in their first life; it gets an Install
-     * of it. One of a later life asks to be let in. Throws Error: more than most_members,
-     * self is none of them, or options that cannot work.
+     * Normal context, like all functions here. A member in its first life is in view 1 at once, and
+     * gets an Install of that view. View 1 has all `members` members in their first life. A member
+     * in a later life asks to be admitted. Throws Error if there are more than most_members, if
+     * `self` is not below `members`, or if the options cannot work.
      */
     Protocol(MemberId self, Life life, std::size_t members, Options options, Time now);
 
-    /* Events. Each may leave actions, to be taken and done in order. `now` must not go
-     * back. Nobody is judged before tick(): call it at once when everything that has come
-     * was given to receive() and refused(). */
+    /* Events. Each may request actions, to be taken and performed in order. `now` must not
+     * decrease. Members are judged only in tick(): call it at once when all waiting input has
+     * gone to receive() and refused(). */
     void receive(const Envelope &envelope, const Message &message, Time now);
-    /* The kernel of the member's node says that there is no such process. */
+    /* The kernel of the member's node reports that the process does not exist. */
     void refused(MemberId member, Time now);
-    /* An authentic refusal has come: the job is being run by a newer incarnation. */
+    /* An authentic refusal has come: a newer incarnation runs the job. */
     void superseded(std::uint64_t incarnation);
-    /* This member wants to go. It stays until it gets Excluded. */
+    /* This member wants to leave. It stays until it gets Excluded. */
     void leave(Time now);
     void tick(Time now);
-    /* When tick() must be called at the latest. */
+    /* Latest time for the next tick(). */
     Time next_tick() const;
 
     std::vector<Action> take_actions() { return outbox_.take(); }
 
     MemberId self() const { return self_; }
     Life life() const { return life_; }
-    /* The last one installed here; its number is 0 if there was none. */
+    /* The view that was installed here last; its number is 0 if there was none. */
     const View &view() const { return view_; }
-    /* It was excluded or has lost the majority: it does nothing any more. */
+    /* Whether this member was excluded or has lost the majority. It does nothing any more. */
     bool has_ended() const { return ended_; }
-    /* Pairs of members that live but do not hear each other. */
+    /* Pairs of living members that do not receive from each other. */
     const std::set<std::pair<MemberId, MemberId>> &dead_links() const
     {
         return dead_links_;
@@ -77,7 +77,7 @@ class Protocol
   private:
     struct Charge {
         Reason reason;
-        Time expires; /* unless it is repeated */
+        Time expires; /* unless the accusation is repeated */
     };
     struct Arrival {
         Life life;
@@ -104,7 +104,7 @@ class Protocol
     template <typename Other>
     void on(const Envelope &, const Other &, Time)
     {
-        /* Hello, Decision and Refusal are seen to before. */
+        /* Hello, Decision and Refusal are handled before. */
     }
     void on_decision(const Envelope &envelope, const View &view, Time now);
     void on_hello(const Envelope &envelope, Time now);
@@ -132,34 +132,34 @@ class Protocol
     const std::size_t members_;
     const Options options_;
 
-    /* Time during which this process could not run does not count. */
+    /* Time in which this process could not run does not count. */
     Duration asleep_{};
-    Time due_{};        /* the next tick, real time */
-    Time stepped_at_{}; /* the last one */
+    Time due_{};        /* time of the next tick, real time */
+    Time stepped_at_{}; /* time of the latest step */
 
     Outbox outbox_;
     View view_;
     bool ended_ = false;
     bool leaving_ = false;
-    /* Decided here, and without us: we go when the others know it. */
+    /* Decided here, and without this member: it leaves when the others know the view. */
     std::optional<View> successor_;
     RingWatch watch_;
     ViewChange change_;
 
     Time beat_at_{};
-    /* By accused and accuser. */
+    /* By accused member and accuser. */
     std::map<std::pair<MemberId, MemberId>, Charge> charges_;
     std::map<MemberId, Arrival> arrivals_;
     std::set<std::pair<MemberId, MemberId>> dead_links_;
-    /* Since when a change is needed or we wait to be let in. */
+    /* Since when a change is needed, or this member waits to be admitted. */
     std::optional<Time> unsettled_since_;
     std::optional<MemberId> leader_;
     Time leader_since_{};
-    /* Who has not shown yet that it has the view that was decided here. */
+    /* Members that have not shown yet that they have the view that was decided here. */
     MemberSet uninformed_;
     Time inform_at_{};
     Time inform_until_{};
-    std::map<MemberId, Time> told_; /* when the view was sent to it, unasked */
+    std::map<MemberId, Time> told_; /* when the view was sent to a member, unrequested */
 };
 
 } // namespace ckpt::membership

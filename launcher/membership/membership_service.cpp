@@ -19,7 +19,7 @@ namespace ckpt::membership
 namespace
 {
 
-/* Whoever floods us may not keep us from our own heartbeats. */
+/* A flood of datagrams must not delay this member's own heartbeats. */
 constexpr int most_at_once = 4096;
 
 Gate::Identity identity_of(const Table &table)
@@ -52,7 +52,7 @@ Service::~Service()
     loop_.forget(socket_.fd());
 }
 
-/* A node's loopback addresses lead to itself; they count only if it has no others. */
+/* A node's loopback addresses lead to the node itself. They count only if it has no others. */
 void Service::read_table()
 {
     for (MemberId member = 0; member < table_.members.size(); member++) {
@@ -76,13 +76,13 @@ void Service::read_table()
 
 /* ---- Input --------------------------------------------------------------- */
 
-/* Whatever woke us: first all that has come, so that nobody is accused who has been
- * heard. */
+/* Reads all waiting input first, whatever event has come, so that members with unread messages
+ * are not accused. */
 void Service::work()
 {
     alarm_->quiet();
     if (!read_refusals() || !read()) {
-        return; /* destroyed */
+        return; /* a handler has destroyed this object */
     }
     protocol_.tick(alarm_->now());
     if (act()) {
@@ -151,13 +151,13 @@ bool Service::take(const UdpSocket::Received &received)
 
 /* ---- Output -------------------------------------------------------------- */
 
-/* False: a handler has destroyed this object. */
+/* Returns false if a handler has destroyed this object. */
 bool Service::act(std::optional<Route> route)
 {
     const auto alive = alive_;
     const auto call = [&](const auto &handler, const auto &...what) {
         if (handler) {
-            auto kept = handler; /* may destroy itself */
+            auto kept = handler; /* the handler may destroy itself */
             kept(what...);
         }
     };
@@ -181,9 +181,9 @@ bool Service::act(std::optional<Route> route)
     return true;
 }
 
-/* An answer goes back where the question came from. Else to where the member was last
- * seen and, if that is not quite recent, to all its addresses: it may be on another
- * way. */
+/* Sends an answer back to the address that the question came from. Sends other messages to the
+ * latest address of the member. If that is not quite recent, sends also to all other addresses
+ * of the member, which may be reachable on another path. */
 void Service::send(const action::Send &send, const std::optional<Route> &route)
 {
     const Peer &peer = peers_[send.to];

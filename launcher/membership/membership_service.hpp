@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membership_service.hpp - a process's part in the membership of its job: the state
- * machine, fed by a UDP socket and an alarm on an event loop (docs/membership.md,
- * section 8).
+ * membership_service.hpp - a process's part in the membership of its job (docs/membership.md,
+ * section 8). A UDP socket and an alarm on an event loop drive the state machine.
  */
 #pragma once
 
@@ -23,25 +22,25 @@
 namespace ckpt::membership
 {
 
-/* What all members of a launch are told alike, but for `self` and `life`. */
+/* Data that all members of a launch get. Only `self` and `life` differ. */
 struct Table {
     struct Entry {
-        std::string host;                   /* for people */
-        std::vector<std::string> addresses; /* numeric ones; names are passed over */
+        std::string host;                   /* for messages to users */
+        std::vector<std::string> addresses; /* numeric addresses; names are ignored */
         std::uint16_t port = 0;             /* UDP */
     };
-    std::vector<Entry> members; /* by number: the lowest that lives coordinates */
+    std::vector<Entry> members; /* by number; the lowest living member coordinates */
     MemberId self = 0;
-    Life life = first_life;        /* how many processes this member has had */
+    Life life = first_life;        /* number of processes that this member has had */
     MessageKey key;                /* of the job */
-    std::uint64_t incarnation = 1; /* number of the launch: grows with each */
+    std::uint64_t incarnation = 1; /* number of the launch, which grows with each launch */
 };
 
 class Service
 {
   public:
-    /* Each may destroy the service. After `excluded` or `lost_majority` nothing comes
-     * any more. All may be empty. */
+    /* Each handler may destroy the service. `excluded` and `lost_majority` are final. All may be
+     * empty. */
     struct Handlers {
         std::function<void(const action::Install &)> view;
         std::function<void(const action::Excluded &)> excluded;
@@ -50,9 +49,9 @@ class Service
     };
 
     /*
-     * Normal context, like all here; no call waits. The loop must outlive the service.
-     * The first view comes to its handler from the loop, not from here. Throws Error: a
-     * table that is too large or has a member without an address, no descriptors.
+     * Normal context, like all functions here; no call blocks. The loop must outlive the service.
+     * The handler gets the first view from the loop, not from the constructor. Throws Error if the
+     * table is too large or has a member without an address, or if no descriptor is left.
      */
     Service(EventLoop &loop, UdpSocket socket, Table table, Protocol::Options options,
             Handlers handlers,
@@ -61,16 +60,17 @@ class Service
     Service(const Service &) = delete;
     Service &operator=(const Service &) = delete;
 
-    /* Asks the others to go on without us; `excluded` says when they do. */
+    /* Asks the other members to go on without this one; `excluded` reports when they do. */
     void leave();
 
     const Protocol &protocol() const { return protocol_; }
     const std::string &host(MemberId member) const { return table_.members[member].host; }
-    /* Something authentic has come from another member: datagrams get here. */
+    /* Whether an authentic datagram of another member has arrived, so that datagrams reach this
+     * node. */
     bool has_heard() const;
-    /* Datagrams that were not let in. */
+    /* Number of datagrams that the gate has dropped. */
     std::uint64_t dropped(Drop reason) const { return gate_.dropped(reason); }
-    /* Datagrams that the kernel did not take. */
+    /* Number of datagrams that the kernel did not accept for sending. */
     std::uint64_t unsent() const { return unsent_; }
 
   private:
@@ -78,11 +78,11 @@ class Service
 
     struct Peer {
         std::vector<Endpoint> known; /* from the table */
-        std::optional<Endpoint> seen; /* where its newest process sends from */
+        std::optional<Endpoint> seen; /* address from which its newest process sends */
         Life life = 0;
         Time seen_at{};
     };
-    struct Route { /* of an answer */
+    struct Route { /* for an answer */
         MemberId member;
         Endpoint endpoint;
     };
@@ -107,7 +107,7 @@ class Service
     Protocol protocol_;
     std::vector<Peer> peers_;
     std::uint64_t unsent_ = 0;
-    std::shared_ptr<bool> alive_; /* false when this object is gone */
+    std::shared_ptr<bool> alive_; /* false when this object is destroyed */
 };
 
 } // namespace ckpt::membership

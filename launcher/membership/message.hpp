@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message.hpp - what members say to each other (docs/membership.md, section 6 has the
- * layouts).
+ * message.hpp - messages between members (their layouts: docs/membership.md, section 6).
  */
 #pragma once
 
@@ -15,7 +14,7 @@
 namespace ckpt::membership
 {
 
-/* Names one attempt to agree on the next view; the higher one wins. */
+/* Identifies one attempt to agree on the next view; the higher ballot wins. */
 struct Ballot {
     std::uint32_t round = 0; /* 0: none */
     MemberId proposer = 0;
@@ -23,12 +22,12 @@ struct Ballot {
     auto operator<=>(const Ballot &) const = default;
 };
 
-/* Why a member is to leave the view. */
+/* Reason for which a member has to leave the view. */
 enum class Reason : std::uint32_t {
-    unknown = 0, /* who has missed the accusation does not know */
-    silent = 1,  /* no sign of life, of the process nor of its node */
-    gone = 2,    /* its process has ended, and none has come in its place */
-    leaving = 3  /* it says so itself */
+    unknown = 0, /* this member has missed the accusation */
+    silent = 1,  /* no sign of life of the process or its node */
+    gone = 2,    /* its process has ended and was not replaced */
+    leaving = 3  /* it wants to leave */
 };
 const char *reason_name(Reason reason);
 
@@ -36,16 +35,16 @@ namespace message
 {
 
 struct Heartbeat {
-    bool probe = false; /* asks for one in return */
+    bool probe = false; /* asks for a heartbeat in return */
     bool operator==(const Heartbeat &) const = default;
 };
-/* To the other watcher of a neighbour: have you heard it? */
+/* To the other watcher of a neighbour: asks when it last received from the neighbour. */
 struct Question {
     MemberId about = 0;
     bool operator==(const Question &) const = default;
 };
-/* The last sign of life of that process or, if it is gone, of its node; the latter is
- * told to all, unasked. */
+/* The age of the latest sign of life of that process, or of its node if the process is gone. In
+ * the latter case all members get it, unrequested. */
 struct Answer {
     MemberId about = 0;
     Life life = 0;
@@ -57,15 +56,15 @@ struct Accusation {
     MemberId accused = 0;
     Life life = 0;
     Reason reason = Reason::silent;
-    bool stands = true; /* false: it is withdrawn */
+    bool stands = true; /* false: the accusation is withdrawn */
     bool operator==(const Accusation &) const = default;
 };
-/* Of a process that is in no view yet. */
+/* From a process that is not in a view yet. */
 struct Hello {
     bool operator==(const Hello &) const = default;
 };
 
-/* `number` is that of the view to come. */
+/* `number` is the number of the next view. */
 struct Prepare {
     std::uint64_t number = 0;
     Ballot ballot;
@@ -74,8 +73,8 @@ struct Prepare {
 struct Promise {
     std::uint64_t number = 0;
     Ballot ballot;
-    Ballot accepted;            /* the highest of which it has accepted a proposal, ... */
-    std::optional<View> view{}; /* ... and that */
+    Ballot accepted;            /* the highest ballot with an accepted proposal ... */
+    std::optional<View> view{}; /* ... and that proposal */
     bool operator==(const Promise &) const = default;
 };
 struct Proposal {
@@ -88,19 +87,19 @@ struct Acceptance {
     Ballot ballot;
     bool operator==(const Acceptance &) const = default;
 };
-/* To a ballot that is lower than one promised. */
+/* Answers a ballot that is lower than a promised one. */
 struct Denial {
     std::uint64_t number = 0;
     Ballot promised;
     bool operator==(const Denial &) const = default;
 };
-/* The view of the sender, which a quorum has accepted. */
+/* The sender's view, which a quorum has accepted. */
 struct Decision {
     View view;
     bool operator==(const Decision &) const = default;
 };
 
-/* The nodes of both are alive, and one does not hear the other. */
+/* The nodes of both members are alive, and one does not receive from the other. */
 struct Link {
     MemberId one = 0;
     MemberId other = 0;
@@ -109,7 +108,7 @@ struct Link {
 };
 /* To a process of an older incarnation. */
 struct Refusal {
-    std::uint64_t incarnation = 0; /* that one */
+    std::uint64_t incarnation = 0; /* the older incarnation */
     bool operator==(const Refusal &) const = default;
 };
 
@@ -121,11 +120,11 @@ using Message =
                  message::Promise, message::Proposal, message::Acceptance,
                  message::Denial, message::Decision, message::Link, message::Refusal>;
 
-/* Who says it. */
+/* The sender of a message. */
 struct Envelope {
     MemberId from = 0;
     Life life = 0;
-    std::uint64_t view = 0; /* the number of its present one; 0: none yet */
+    std::uint64_t view = 0; /* number of its present view; 0: none yet */
     bool operator==(const Envelope &) const = default;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ring_watch.cpp - who is alive, as far as one member can tell.
+ * ring_watch.cpp - which members are alive, as far as one member can tell.
  */
 #include "membership/ring_watch.hpp"
 
@@ -15,8 +15,8 @@ namespace
 
 using std::chrono::milliseconds;
 
-/* A kernel says only once a second to the same node that there is no such process
- * (net.ipv4.icmp_ratelimit): silence of a node is shown by no less than this. */
+/* A kernel reports to the same node only once a second that a process does not exist
+ * (net.ipv4.icmp_ratelimit). So a shorter silence of a node proves nothing. */
 constexpr milliseconds refusals_apart{3000};
 
 } // namespace
@@ -93,7 +93,7 @@ void RingWatch::refused(MemberId member, Time now)
     }
 }
 
-/* That a process is gone is told to all, also to those that do not know where it was. */
+/* All members learn that a process is gone, including those that never knew its address. */
 void RingWatch::vouched(const message::Answer &answer, Time now)
 {
     const Time when = now - milliseconds(answer.silent_ms);
@@ -145,7 +145,7 @@ std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) c
     if (found == neighbours_.end() || (!signs.heard && !gone)) {
         return std::nullopt;
     }
-    /* Of a process only what was heard here: hearsay would keep itself alive. */
+    /* About a process, report only messages received here: repeated hearsay would never end. */
     const Time last = gone ? *signs.refused : last_heard(member, found->second);
     const auto silent = std::chrono::duration_cast<milliseconds>(now - last).count();
     return message::Answer{member, view_.life_of(member),
@@ -154,8 +154,8 @@ std::optional<message::Answer> RingWatch::testimony(MemberId member, Time now) c
 
 /* ---- Judgement ----------------------------------------------------------- */
 
-/* 2.5 H: the third heartbeat after the last one is late by half its time. What is left
- * of 3 H is for the view change, which asks the accused itself. */
+/* 2.5 H: the third heartbeat after the last one is late by half its period. The rest of 3 H is
+ * for the view change, which asks the accused member itself. */
 std::optional<Reason> RingWatch::verdict(MemberId member, const Neighbour &neighbour,
                                          Time now) const
 {
@@ -185,7 +185,8 @@ void RingWatch::ask(MemberId member, Neighbour &neighbour, Time now, Outbox &out
     }
 }
 
-/* A coordinator that has never heard it must not take it for dead. */
+/* Tells all members, as a coordinator that has never received from the process must not take its
+ * node for dead. */
 void RingWatch::tell_if_gone(MemberId member, Neighbour &neighbour, Time now,
                              Outbox &outbox)
 {
@@ -213,7 +214,7 @@ void RingWatch::judge(MemberId member, Neighbour &neighbour, Time now, Outbox &o
     }
 }
 
-/* We do not hear it, and its witness has, more than once. */
+/* Whether the witness has received from the member more than once while this member has not. */
 bool RingWatch::is_link_dead(MemberId member, const Neighbour &neighbour,
                              Time now) const
 {

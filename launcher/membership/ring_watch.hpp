@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ring_watch.hpp - who is alive, as far as one member can tell: it watches both its
- * neighbours in the ring, so that each member has a watcher and a witness, and the two
- * ask each other before one accuses (docs/membership.md, section 3).
+ * ring_watch.hpp - which members are alive, as far as one member can tell. It watches both its
+ * neighbours in the ring, so that each member has a watcher and a witness. The two ask each other
+ * before one of them accuses (docs/membership.md, section 3).
  */
 #pragma once
 
@@ -25,56 +25,60 @@ class RingWatch
 
     struct Options {
         Duration heartbeat;   /* H */
-        Duration replacement; /* how long a node may be without a process of ours */
-        Duration start;       /* by how much some may begin later than others */
+        Duration replacement; /* how long a node may be without a process of the job */
+        Duration start;       /* how much later than others a member may start */
     };
 
-    /* Normal context, like all here. All times are of the same clock, which never goes
-     * back. */
+    /* Normal context, like all functions here. All times are from the same clock, which never
+     * decreases. */
     RingWatch(MemberId self, std::size_t members, Options options);
 
-    /* The neighbours may be others now; those have not been silent before. */
+    /* The neighbours may change. A new neighbour does not count as silent before this view. */
     void install(const View &view, Time now);
 
-    /* Events: a message of the member's present process; its node's kernel says that
-     * there is no such process; another member has had a sign of life `ago`. */
+    /* Events: heard(): the member's present process has sent a message. refused(): the kernel of
+     * its node reports that the process does not exist. vouched(): another member reports a sign
+     * of life that is `answer.silent_ms` old. */
     void heard(MemberId member, Time now);
     void refused(MemberId member, Time now);
     void vouched(const message::Answer &answer, Time now);
 
-    /* A neighbour that lives does not hear us any more, nor we it; or again. */
+    /* A living neighbour and this member do not receive from each other any more, or do so
+     * again. */
     struct LinkChange {
         MemberId neighbour;
         bool dead;
     };
-    /* Asks, accuses, withdraws. */
+    /* Asks about neighbours, accuses them, and withdraws accusations. */
     std::vector<LinkChange> tick(Time now, Outbox &outbox);
-    /* When there is something to do if nothing is heard until then. */
+    /* Time of the next action if no message arrives before. */
     Time next_tick() const;
 
-    /* What we can say about a member, if it is a neighbour of ours. */
+    /* Returns this member's evidence about a member, if that is its neighbour. */
     std::optional<message::Answer> testimony(MemberId member, Time now) const;
     std::optional<Time> heard_at(MemberId member) const
     {
         return signs_[member].heard;
     }
-    /* Its node lives and its process does not; it may still be replaced. */
+    /* Whether the member's node lives and its process does not. The process may still be
+     * replaced. */
     bool is_gone(MemberId member, Time now) const;
-    /* It may not have begun yet. */
+    /* Whether the member may not have started yet. */
     bool is_awaited(MemberId member, Time now) const;
-    /* Whom we accuse, and of what. */
+    /* Members that this member accuses, and the reasons. */
     const std::map<MemberId, Reason> &accused() const { return accused_; }
 
   private:
     struct Signs {
-        std::optional<Time> heard;   /* a message */
-        std::optional<Time> refused; /* no such process, says a living node */
+        std::optional<Time> heard;   /* time of the latest message */
+        std::optional<Time> refused; /* when its living node last reported that the process does
+                                        not exist */
         std::optional<Time> gone_since;
     };
     struct Neighbour {
         std::optional<MemberId> witness; /* its other neighbour */
-        Time since;   /* we watch it since; older signs do not matter */
-        Time vouched; /* the last sign that the witness had */
+        Time since;   /* since when this member watches it; older signs do not count */
+        Time vouched; /* time of the latest sign that the witness has reported */
         Time ask_at{};
         Time accuse_at{};
         Time tell_at{};
@@ -96,8 +100,8 @@ class RingWatch
     std::vector<Signs> signs_; /* by member */
     std::map<MemberId, Neighbour> neighbours_;
     std::map<MemberId, Reason> accused_;
-    Time judged_{};        /* the last tick */
-    Time awaited_until_{}; /* who has not been heard from at all */
+    Time judged_{};        /* the latest tick */
+    Time awaited_until_{}; /* for members from which no message has come */
 };
 
 } // namespace ckpt::membership

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * udp_socket.cpp - datagrams over IPv6 and IPv4, and the news that nobody listens there.
+ * udp_socket.cpp - datagrams over IPv6 and IPv4, and ICMP reports of ports on which no process
+ * listens.
  */
 #include "membership/udp_socket.hpp"
 
@@ -41,7 +42,7 @@ bool Endpoint::is_loopback() const
            (IN6_IS_ADDR_V4MAPPED(&host) && host.s6_addr[12] == 127);
 }
 
-/* A scope only says by which interface an address is reached. */
+/* Ignores the scope, which only selects the interface. */
 bool Endpoint::operator==(const Endpoint &other) const
 {
     return address_.sin6_port == other.address_.sin6_port &&
@@ -57,11 +58,11 @@ UdpSocket::UdpSocket(std::uint16_t port)
     socklen_t size = sizeof address;
     auto *generic = reinterpret_cast<sockaddr *>(&address);
 
-    address.sin6_family = AF_INET6; /* and IPv4, mapped */
+    address.sin6_family = AF_INET6; /* accepts IPv4 as well, as mapped addresses */
     address.sin6_addr = in6addr_any;
     address.sin6_port = htons(port);
     setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    /* Errors come with the address they belong to (ip(7)). */
+    /* makes the kernel report errors with their addresses (ip(7)) */
     setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
     setsockopt(socket_.get(), IPPROTO_IP, IP_RECVERR, &on, sizeof on);
     if (!socket_ || bind(socket_.get(), generic, sizeof address) < 0 ||
@@ -76,7 +77,7 @@ std::optional<UdpSocket::Received> UdpSocket::receive(std::span<std::byte> buffe
     sockaddr_in6 from{};
     ssize_t size;
 
-    do { /* an error of something sent before is told once here, too */
+    do { /* an error of an earlier datagram is also reported once here */
         socklen_t length = sizeof from;
         size = recvfrom(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT,
                         reinterpret_cast<sockaddr *>(&from), &length);
@@ -121,7 +122,7 @@ bool UdpSocket::send(std::span<const std::byte> bytes, const Endpoint &to)
 {
     const auto *address = reinterpret_cast<const sockaddr *>(&to.address());
 
-    /* The first attempts may be answered with errors of earlier datagrams. */
+    /* the first attempts may return errors of earlier datagrams */
     for (int attempt = 0; attempt < 3; attempt++) {
         if (sendto(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT, address,
                    sizeof to.address()) >= 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * udp_socket.hpp - datagrams over IPv6 and IPv4, and the news that nobody listens there.
+ * udp_socket.hpp - datagrams over IPv6 and IPv4, and ICMP reports of ports on which no process
+ * listens.
  */
 #pragma once
 
@@ -17,14 +18,15 @@
 namespace ckpt::membership
 {
 
-/* An address and a port; IPv4 is mapped into IPv6. */
+/* An address and a port; IPv4 addresses are mapped into IPv6. */
 class Endpoint
 {
   public:
     Endpoint() = default;
     explicit Endpoint(const sockaddr_in6 &address) : address_(address) {}
 
-    /* A numeric address; nothing for a name, as nobody may wait for a name server. */
+    /* Parses a numeric address. Returns nothing for a name, as this must not wait for a name
+     * server. */
     static std::optional<Endpoint> parse(const std::string &address,
                                          std::uint16_t port);
 
@@ -39,22 +41,23 @@ class Endpoint
 class UdpSocket
 {
   public:
-    /* Normal context, like all here. Port 0: any that is free. Throws Error. */
+    /* Normal context, like all functions here. Port 0: any free port. Throws Error. */
     explicit UdpSocket(std::uint16_t port);
 
     int fd() const { return socket_.get(); }
     std::uint16_t port() const { return port_; }
 
     struct Received {
-        std::span<const std::byte> bytes; /* of the buffer */
+        std::span<const std::byte> bytes; /* part of the buffer */
         Endpoint from;
     };
-    /* The next datagram, if one is there. A longer one than the buffer is cut. */
+    /* Returns the next datagram, if there is one. A datagram that is longer than the buffer is
+     * truncated. */
     std::optional<Received> receive(std::span<std::byte> buffer);
-    /* Where the next one was sent that the kernel of the other node, or of this, had
-     * nobody for. */
+    /* Returns the target of the next datagram for which the kernel of that node, or of this
+     * node, has found no listening process. */
     std::optional<Endpoint> refused();
-    /* False: it was not sent; it is as if it had been lost. */
+    /* Returns false if the datagram was not sent, which is equivalent to a loss. */
     bool send(std::span<const std::byte> bytes, const Endpoint &to);
 
   private:

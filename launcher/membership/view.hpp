@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * view.hpp - who belongs to a job, as all of them agree: views follow one another in one
- * sequence (docs/membership.md, section 2).
+ * view.hpp - the members of a job, as all of them agree. Views form a single sequence
+ * (docs/membership.md, section 2).
  */
 #pragma once
 
@@ -16,10 +16,10 @@ namespace ckpt::membership
 struct View {
     std::uint64_t number = 0; /* the first is 1 */
     MemberSet members;
-    /* Of members whose first process has been replaced. */
+    /* Only for members whose first process has been replaced. */
     std::map<MemberId, Life> lives;
 
-    /* All members of a launch, each with its first process. */
+    /* Returns the view with all members of a launch, each with its first process. */
     static View first(std::size_t members) { return {1, MemberSet::all(members), {}}; }
 
     Life life_of(MemberId member) const
@@ -27,19 +27,19 @@ struct View {
         auto found = lives.find(member);
         return found == lives.end() ? first_life : found->second;
     }
-    /* This very process belongs to it. */
+    /* Whether exactly this process belongs to the view. */
     bool has(MemberId member, Life life) const
     {
         return members.contains(member) && life_of(member) == life;
     }
-    /* Any two of them have a member in common. */
+    /* Any two quorums have a common member. */
     bool is_quorum(std::size_t votes) const { return 2 * votes > members.size(); }
 
     bool operator==(const View &) const = default;
 };
 
-/* More replaced processes than this do not fit into a datagram; a further one is not let
- * in, and its member is given up when its time is over. */
+/* More replaced processes do not fit into a datagram. A further one is not admitted, and its
+ * member is given up when its time is over. */
 constexpr std::size_t most_lives = 64;
 
 } // namespace ckpt::membership

@@ -22,7 +22,7 @@ void ViewChange::install(const View &view)
 
 /* ---- The acceptor -------------------------------------------------------- */
 
-/* Another one's ballot is higher than all we know: ours has no chance any more. */
+/* If another member's ballot is higher than all known ones, this member's ballot cannot win. */
 void ViewChange::follow(Ballot ballot, Time now)
 {
     highest_round_ = std::max(highest_round_, ballot.round);
@@ -75,11 +75,11 @@ void ViewChange::begin(Time now, Outbox &outbox)
     ballot_ = {highest_round_, self_};
     began_ = now;
     remind_at_ = now;
-    promised_ = ballot_; /* our own promise, */
+    promised_ = ballot_; /* this member's own promise */
     best_accepted_ = accepted_;
     best_ = accepted_view_;
     answered_ = MemberSet(view_.members.capacity());
-    answered_.insert(self_); /* and its count */
+    answered_.insert(self_); /* counts it */
     remind(message::Prepare{next_number(), ballot_}, now, outbox);
 }
 
@@ -112,8 +112,8 @@ void ViewChange::on(MemberId, const message::Denial &denial, Time now)
     }
 }
 
-/* A quorum has promised; of the others, those that are said to be dead have had a chance
- * to object, and those that are not have answered, or been silent for 3 H. */
+/* Returns whether a quorum has promised and the others need not be waited for. Accused members
+ * must have had a chance to object. All others must have answered, or have been silent for 3 H. */
 bool ViewChange::may_propose(const Outlook &outlook, Time now) const
 {
     bool missing = false;
@@ -130,8 +130,8 @@ bool ViewChange::may_propose(const Outlook &outlook, Time now) const
     return !missing || now >= began_ + heartbeat_ * 3;
 }
 
-/* What a quorum may have accepted already must be proposed again; else what we think
- * right now, so that a failure during the change is taken in. */
+/* Returns the proposal that a quorum may have accepted already. If there is none, returns a view
+ * by the present knowledge, which includes failures during the change. */
 View ViewChange::choose(const Outlook &outlook, Time now) const
 {
     if (best_) {
@@ -161,13 +161,13 @@ void ViewChange::propose(View view, Outbox &outbox)
     phase_ = Phase::propose;
     proposed_ = std::move(view);
     answered_ = MemberSet(view_.members.capacity());
-    accepted_ = ballot_; /* who leads has promised nothing higher */
+    accepted_ = ballot_; /* the leader has promised no higher ballot */
     accepted_view_ = proposed_;
     answered_.insert(self_);
     outbox.send(view_.members, message::Proposal{ballot_, proposed_});
 }
 
-/* To whom has not answered. */
+/* Sends to the members that have not answered. */
 void ViewChange::remind(const Message &message, Time now, Outbox &outbox)
 {
     if (now >= remind_at_) {
@@ -186,7 +186,7 @@ std::optional<View> ViewChange::step(const Outlook &outlook, Time now, Outbox &o
         if (may_propose(outlook, now)) {
             View next = choose(outlook, now);
             if (next.members == view_.members && next.lives == view_.lives) {
-                phase_ = Phase::idle; /* all have turned out to be alive */
+                phase_ = Phase::idle; /* all members have turned out to be alive */
                 return std::nullopt;
             }
             propose(std::move(next), outbox);

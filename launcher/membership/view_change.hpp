@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * view_change.hpp - how the members of a view agree on the next one: Lamport's synod
- * (Paxos), once per view, with the members of that view as acceptors and whoever
- * coordinates as the proposer (docs/membership.md, section 4).
+ * view_change.hpp - how the members of a view agree on the next one: Lamport's synod (Paxos), once
+ * per view. The members of that view are the acceptors, and the coordinator is the proposer
+ * (docs/membership.md, section 4).
  */
 #pragma once
 
@@ -16,12 +16,12 @@
 namespace ckpt::membership
 {
 
-/* What a coordinator knows about the members when it has to make a proposal. */
+/* A coordinator's knowledge about the members when it makes a proposal. */
 struct Outlook {
-    MemberSet accused;                /* to go, unless replaced */
-    MemberSet gone;                   /* not to be waited for, but to stay */
-    MemberSet unheard;                /* since the change has begun */
-    std::map<MemberId, Life> arrived; /* processes that take the place of others */
+    MemberSet accused;                /* to be removed, unless replaced */
+    MemberSet gone;                   /* to be kept, but not waited for */
+    MemberSet unheard;                /* silent since the change began */
+    std::map<MemberId, Life> arrived; /* processes that replace others */
 
     bool asks_for_change() const { return !accused.empty() || !arrived.empty(); }
     bool may_lead(MemberId member) const
@@ -36,14 +36,14 @@ class ViewChange
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
 
-    /* Normal context, like all here. */
+    /* Normal context, like all functions here. */
     ViewChange(MemberId self, Duration heartbeat) : self_(self), heartbeat_(heartbeat) {}
 
-    /* Begins anew: what was promised for another view does not matter any more. */
+    /* Starts from a new view: promises for another view are void. */
     void install(const View &view);
 
-    /* The acceptor. `number` of the message must be that of the next view, and its
-     * sender a member of the present one. */
+    /* The acceptor. `number` of the message must be the next view's, and the sender a member of
+     * the present view. */
     void on(MemberId from, const message::Prepare &prepare, Time now, Outbox &outbox);
     void on(MemberId from, const message::Proposal &proposal, Time now, Outbox &outbox);
 
@@ -52,13 +52,13 @@ class ViewChange
     void on(MemberId from, const message::Promise &promise);
     void on(MemberId from, const message::Acceptance &acceptance);
     void on(MemberId from, const message::Denial &denial, Time now);
-    /* Goes on as far as it can. The next view, as soon as it is decided here. */
+    /* Proceeds as far as possible. Returns the next view as soon as it is decided here. */
     std::optional<View> step(const Outlook &outlook, Time now, Outbox &outbox);
 
     bool is_leading() const { return phase_ != Phase::idle; }
-    /* Since when this member has led the present attempt. */
+    /* Since when this member leads the present attempt. */
     Time began() const { return began_; }
-    /* Who is at it besides us, and when that was last to be seen. */
+    /* Another member that leads an attempt, and when its latest message came. */
     struct Rival {
         MemberId proposer;
         Time seen;
@@ -79,19 +79,19 @@ class ViewChange
     Duration heartbeat_;
     View view_;
 
-    /* As an acceptor. */
+    /* State of the acceptor. */
     Ballot promised_;
     Ballot accepted_;
     std::optional<View> accepted_view_;
 
-    /* As a proposer. */
+    /* State of the proposer. */
     Phase phase_ = Phase::idle;
     Ballot ballot_;
     Time began_{};
     Time remind_at_{};
     MemberSet answered_;       /* in this phase */
-    Ballot best_accepted_;     /* of the promises */
-    std::optional<View> best_; /* and what was proposed with it */
+    Ballot best_accepted_;     /* highest in the promises */
+    std::optional<View> best_; /* the view proposed with it */
     View proposed_;
     std::uint32_t highest_round_ = 0;
     std::optional<Rival> rival_;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * actions.hpp - what the coordinator's state machine wants done, and by which events
- * that is answered (protocol/cut_protocol.hpp).
+ * actions.hpp - actions that the coordinator's state machine requests, and the events that answer
+ * them (protocol/cut_protocol.hpp).
  */
 #pragma once
 
@@ -41,8 +41,8 @@ struct Send {
 struct Capture {
     std::vector<std::uint64_t> snapshots;
 };
-/* Makes the checkpoint's directory and the files of its pieces, to which ranks are
- * added one by one. Answered by opened() or failed(). */
+/* Makes the checkpoint's directory and the files of its pieces, to which ranks are added one by
+ * one. Answered by opened() or failed(). */
 struct OpenPieces {
 };
 /* Saves one rank. Answered by captured() or failed(). */
@@ -50,27 +50,28 @@ struct AddToPiece {
     int rank;
     std::uint64_t snapshot;
 };
-/* All ranks are saved and all logs are there. Answered by written() or failed(). */
+/* All ranks are saved and all logs are complete: finishes the pieces. Answered by written() or
+ * failed(). */
 struct ClosePieces {
 };
 /* Writes the manifest. Answered by committed() or failed(). */
 struct Commit {
 };
-/* Stops what Capture or Commit began and removes its files. Answered by
- * undone(). */
+/* Stops the work of Capture, OpenPieces or Commit, and removes its files.
+ * Answered by undone(). */
 struct Undo {
 };
 /* Ends all ranks. */
 struct Kill {
 };
-/* The checkpoint is over; `reason` says why there is none. retry: Sync-and-Stop
- * may well do. */
+/* The checkpoint is over. `reason` says why it has failed. retry:
+ * Sync-and-Stop may succeed. */
 struct Finish {
     bool committed;
     std::string reason;
     bool retry = false;
 };
-/* What an agent's loss had left half cut is whole again: nothing is under way. */
+/* A cut that the loss of an agent had left incomplete is complete: nothing is under way. */
 struct Settled {
 };
 } // namespace action

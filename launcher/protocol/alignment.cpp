@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alignment.cpp - phase ALIGN: the ranks agree on a cut of the
- * collectives (docs/protocol.md, sections 4 to 6).
+ * alignment.cpp - phase ALIGN: the ranks agree on a cut of the collectives
+ * (docs/protocol.md, sections 4 to 6).
  */
 #include "protocol/cut_protocol.hpp"
 
@@ -41,8 +41,9 @@ bool CutProtocol::any_synchronous() const
                        [](const Rank &rank) { return rank.synchronous; });
 }
 
-/* One that runs on after its cut cannot be asked about synchronous sends where it is,
- * and a sender may have to know before it enters, too. */
+/* Whether a restart can enter the collective again that the rank is inside. That is impossible
+ * if ranks run on after their cuts and any rank uses synchronous sends. A rank inside cannot be
+ * asked about these, and a sender may need the answer before it enters. */
 bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 {
     return !(is_to_move() && any_synchronous()) &&
@@ -52,10 +53,10 @@ bool CutProtocol::may_be_redone(const Rank &rank, std::size_t slot) const
 }
 
 /*
- * A collective that a rank has left for good must be left by all members before
- * the cut; so must one that a rank is in and cannot enter again after a
- * restart. Nonblocking ones beyond these are begun again by a restart.
- * Targets never fall: a member may have freed the communicator meanwhile.
+ * All members must leave a collective before the cut in two cases: a rank has
+ * left it for good, or a rank is inside and cannot enter it again after a
+ * restart. A restart begins later nonblocking collectives again. Targets never
+ * decrease: a member may have freed the communicator meanwhile.
  */
 void CutProtocol::raise_targets(const Clocks &clocks)
 {
@@ -77,7 +78,7 @@ void CutProtocol::raise_targets(const Clocks &clocks)
     }
 }
 
-/* By clock id, the fewest collectives any member has entered. */
+/* Returns, by clock id, the smallest number of collectives that any member has entered. */
 CutProtocol::Fewest CutProtocol::fewest_entered(const Clocks &clocks)
 {
     Fewest fewest;
@@ -91,8 +92,9 @@ CutProtocol::Fewest CutProtocol::fewest_entered(const Clocks &clocks)
     return fewest;
 }
 
-/* A collective that all members have entered may be left at any time, so also
- * between now and the cut, when it would be too late for another target. */
+/* Raises targets for collectives that all members have entered. A rank may
+ * leave such a collective at any time, also between now and the cut, when it
+ * is too late to raise the target. */
 void CutProtocol::raise_for_those_about_to_leave(const Clocks &clocks)
 {
     const Fewest fewest = fewest_entered(clocks);
@@ -145,14 +147,14 @@ void CutProtocol::write_targets(const Clocks &clocks)
     }
 }
 
-/* Looks at all ranks: goes on to STOP, or lets run who has to run. */
+/* Examines all ranks: goes on to STOP, or lets those ranks run that have to. */
 void CutProtocol::align(Time now)
 {
     bool all_reported =
         std::all_of(ranks_.begin(), ranks_.end(),
                     [](const Rank &rank) { return rank.reported; });
     if (!all_reported) {
-        return; /* a target is worth nothing before all clocks are known */
+        return; /* targets need the clocks of all ranks */
     }
 
     Clocks clocks = read_clocks();
@@ -174,7 +176,7 @@ void CutProtocol::align(Time now)
     break_stall(clocks, now);
 }
 
-/* Whether the gate at which a rank waits is open for it. */
+/* Whether the gate at which a rank waits is open for this rank. */
 bool CutProtocol::opened(const Rank &rank,
                          const std::vector<ckpt_clock> &clocks) const
 {
@@ -184,8 +186,8 @@ bool CutProtocol::opened(const Rank &rank,
 
 void CutProtocol::run_those_who_may(const Clocks &clocks, Time now)
 {
-    /* One inside may need the others' lower halves: an access to memory of
-     * theirs that their processors have to carry out, say. */
+    /* a rank inside may need the lower halves of others, for example to
+     * access their memory */
     bool help = std::any_of(
         ranks_.begin(), ranks_.end(),
         [this](const Rank &rank) { return inside_unclocked(rank); });
@@ -202,7 +204,7 @@ void CutProtocol::run_those_who_may(const Clocks &clocks, Time now)
     }
 }
 
-/* Whether a rank or a clock differs from what the last call saw. */
+/* Whether a rank or a clock has changed since the last call. */
 bool CutProtocol::has_moved(const Clocks &clocks)
 {
     std::vector<std::uint64_t> fingerprint;
@@ -220,9 +222,9 @@ bool CutProtocol::has_moved(const Clocks &clocks)
 }
 
 /*
- * Whether a rank may go on without the help of ranks that are at a gate.
- * One that is inside a collective leaves by itself once every member has entered.
- * A rank with several threads says that it waits when those in MPI do.
+ * Whether a rank may go on without the help of ranks that are at a gate. A rank inside a collective
+ * leaves it without help when every member has entered. A rank with several threads reports that it
+ * waits when its threads in MPI do.
  */
 bool CutProtocol::can_move(const Rank &rank,
                            const std::vector<ckpt_clock> &clocks,
@@ -248,9 +250,10 @@ void CutProtocol::began_to_be_still(Time now)
 }
 
 /*
- * A rank that runs may by now be inside a call without a clock that waits for one at a
- * gate, as MPI_Comm_create_group does. Most such calls are short, so no rank tells that
- * unasked. One that computes has nothing to answer, and is asked less and less often.
+ * Asks running ranks where they are. A rank may by now be inside a call without a clock, such as
+ * MPI_Comm_create_group, and wait there for a rank at a gate. Most such calls are short, so ranks
+ * do not report them without a question. A rank that computes has no news, so it is asked less and
+ * less often.
  */
 void CutProtocol::ask_where(Time now)
 {
@@ -267,23 +270,22 @@ void CutProtocol::ask_where(Time now)
 }
 
 /*
- * The targets may ask for the impossible: rank A has to reach a collective, for
- * which it needs a message that rank B sends only after a collective beyond its
- * own target. Then everyone is at a gate, inside or waiting; the gates are
- * opened by one collective, which also raises the target for the other members.
+ * Targets may require the impossible. Rank A has to reach a collective, and for that needs a
+ * message from rank B. B sends it only after a collective beyond B's own target. Then all ranks are
+ * at a gate, inside, or waiting. So this opens the gates by one collective, which also raises the
+ * target for the other members.
  *
- * A gate of a communicator some member of which is still below the target stays
- * shut: in a correct program nobody's progress depends on it, because the call
- * behind it might have had to wait for that member (MPI 4.1, section 6.14).
- * So each round brings the lagging ranks nearer to their targets without moving
- * these, and as what happens before a collective is finite, it ends. A message
- * wait that would have ended by itself looks the same; the patience makes that
- * rare, and a needless round costs one collective. A program that does rely on
- * collectives not to synchronise is helped after the long patience.
+ * A gate stays shut if any member of its communicator is still below the target. In a correct
+ * program no rank needs the call behind such a gate to proceed. The call might have had to wait for
+ * that member (MPI 4.1, section 6.14). So each round brings the lagging ranks nearer to their
+ * targets without raising these. As only finitely many steps precede a collective, the rounds end.
+ * A wait for a message that would have ended without help looks the same. The patience makes that
+ * rare, and a needless round costs one collective. After the long patience, this also helps a
+ * program that relies on collectives not to synchronise.
  *
- * One that seems to compute may wait outside of MPI, for memory that it shares with a rank
- * at a gate, say. After the long patience the gates are opened for that, too: whoever
- * does compute loses nothing by it.
+ * A rank that seems to compute may wait outside MPI, for example for memory that it shares with a
+ * rank at a gate. So after the long patience the gates are opened for that as well. This does not
+ * harm ranks that do compute.
  */
 void CutProtocol::break_stall(const Clocks &clocks, Time now)
 {
@@ -310,7 +312,7 @@ void CutProtocol::break_stall(const Clocks &clocks, Time now)
     }
 }
 
-/* The clocks behind whose gates the rank, or a thread of it, waits. */
+/* Returns the clocks at whose gates the rank, or one of its threads, waits. */
 std::vector<std::uint64_t>
 CutProtocol::shut_gates(const Rank &rank,
                         const std::vector<ckpt_clock> &clocks) const

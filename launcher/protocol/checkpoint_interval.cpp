@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint_interval.cpp - Daly's estimate, fed with what is measured.
+ * checkpoint_interval.cpp - Daly's estimate, computed from measured values.
  */
 #include "protocol/checkpoint_interval.hpp"
 
@@ -16,10 +16,10 @@ namespace
 {
 
 constexpr double day = 86400;
-/* Before anything has been measured: soon, so that something is saved. */
+/* Interval before the first measurement: short, so that the job is saved soon. */
 constexpr double first_interval = 60;
 constexpr double shortest_interval = 1;
-/* Of a new cost, in what is taken for the cost: programs have phases. */
+/* Weight of a new measurement in the cost, as programs have phases. */
 constexpr double weight = 0.5;
 
 } // namespace

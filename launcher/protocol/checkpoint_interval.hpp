@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checkpoint_interval.hpp - how long a job computes between two checkpoints: as long as
- * the user says, or so long that checkpoints and the work that failures undo cost
- * least together (Young 1974; Daly 2006).
+ * checkpoint_interval.hpp - how long a job computes between two checkpoints. The user sets this
+ * time, or the job minimises the total cost of checkpoints and of the work that failures undo
+ * (Young 1974; Daly 2006).
  */
 #pragma once
 
@@ -13,23 +13,23 @@
 namespace ckpt
 {
 
-/* A job so far: all of its launches. */
+/* All launches of a job so far. */
 struct JobHistory {
-    double seconds = 0; /* for which it has run */
+    double seconds = 0; /* run time */
     unsigned failures = 0;
 };
 
 /*
- * The mean time between failures, in seconds, of which the history is one
- * observation: that of a job which, before it began, ran for a day and then failed.
+ * Returns the mean time between failures, in seconds. It adds to the history an assumed run of one
+ * day that ended in a failure.
  */
 double observed_mtbf(const JobHistory &history);
 
 /*
- * The interval, in seconds, between the end of a checkpoint and the beginning of the next
- * one, for which a job ends soonest. `cost`: how much later it ends for
- * each checkpoint; above 0. `mtbf`: above 0. By J. T. Daly, A higher order estimate of the
- * optimum checkpoint interval for restart dumps, FGCS 22 (2006).
+ * Returns the interval that minimises the job's run time: the seconds from the end of a checkpoint
+ * to the beginning of the next. `cost`: seconds by which each checkpoint delays the job's end;
+ * above 0. `mtbf`: seconds; above 0. By J. T. Daly, A higher order estimate of the optimum
+ * checkpoint interval for restart dumps, FGCS 22 (2006).
  */
 double optimal_interval(double cost, double mtbf);
 
@@ -45,14 +45,14 @@ class CheckpointInterval
     bool is_periodic() const;
     bool is_automatic() const { return automatic_; }
 
-    /* Seconds. The first two need not be called: then mtbf is that of a new job. */
+    /* In seconds. Both calls are optional: the default is the mtbf of a new job. */
     void give_mtbf(double mtbf) { given_mtbf_ = mtbf; }
     void observe(const JobHistory &history) { history_ = history; }
 
-    /* What a checkpoint has cost the program, in seconds. */
+    /* Takes the measured cost of a checkpoint, in seconds. */
     void learn(double cost);
 
-    /* From the end of a checkpoint, or the beginning of the job, to the next one. */
+    /* Time from the end of a checkpoint, or the beginning of the job, to the next checkpoint. */
     Duration value() const;
 
     double mtbf() const; /* seconds */

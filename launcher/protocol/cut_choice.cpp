@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cut_choice.cpp - table 4.3 of Plank (1993), for a program that is being watched.
+ * cut_choice.cpp - table 4.3 of Plank (1993), applied to measurements of the running program.
  */
 #include "protocol/cut_choice.hpp"
 
@@ -15,7 +15,7 @@ namespace ckpt
 namespace
 {
 
-/* Messages that large defeat the purpose: a hundredth of what is saved anyway. */
+/* If logged messages exceed a hundredth of the saved memory, staggering does not pay. */
 constexpr std::uint64_t memory_per_logged_byte = 100;
 constexpr unsigned longest_pause = 64;
 
@@ -66,9 +66,8 @@ Stagger CutChoice::stagger() const
 }
 
 /*
- * Messages that cross the cut are the fault of staggering as such: without it there
- * are few, whatever the program sends. So that is tried, and tried again after a
- * while, as programs have phases.
+ * Staggering itself causes messages to cross the cut: without it there are few, whatever the
+ * program sends. So staggering is tried, and tried again after a pause, as programs have phases.
  */
 void CutChoice::learn(const Measured &measured)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cut_choice.hpp - which protocol the next checkpoint takes, and whether it is
- * staggered: as the user says, or from what the last one has measured (Plank 1993,
- * section 3.4 and table 4.3).
+ * cut_choice.hpp - chooses the protocol of the next checkpoint, and whether it is staggered. The
+ * user decides, or the measurements of the latest checkpoint (Plank 1993, section 3.4 and table
+ * 4.3).
  */
 #pragma once
 
@@ -19,10 +19,10 @@ namespace ckpt
 class CutChoice
 {
   public:
-    /* The word with which ranks take checkpoints of themselves in between. */
+    /* Value of --protocol with which ranks take independent checkpoints in between. */
     static constexpr std::string_view independent = "independent";
 
-    /* What the user says: nothing for "auto" and "independent". Throw Error for other
+    /* Return the user's choice; nothing for "auto" and "independent". Throw Error for other
      * words. */
     static std::optional<Protocol> protocol_from(std::string_view word);
     static std::optional<Stagger> stagger_from(std::string_view word);
@@ -32,17 +32,17 @@ class CutChoice
     {
     }
 
-    /* Network sweeping, which is best for all programs of table 4.3. */
+    /* By default network sweeping, which is best for all programs of table 4.3. */
     Protocol protocol() const;
-    /* If ranks synchronise loosely and have sent little across the cut. */
+    /* By default staggered if ranks synchronise loosely and have sent little across the cut. */
     Stagger stagger() const;
 
-    /* Of a checkpoint that is over. */
+    /* Measurements of a checkpoint that is over. */
     struct Measured {
         Stagger stagger;
         int ranks;
-        int waiting; /* of these, when the first was cut: for a message, or at
-                        the gate of a collective */
+        int waiting; /* ranks that waited when the first one was cut: for a
+                        message, or at the gate of a collective */
         std::uint64_t memory;       /* bytes saved */
         std::uint64_t logged_bytes; /* of messages that crossed the cut */
     };
@@ -52,7 +52,7 @@ class CutChoice
     std::optional<Protocol> protocol_;
     std::optional<Stagger> stagger_;
     bool loose_ = false;
-    unsigned pause_ = 0; /* so many checkpoints are not staggered */
+    unsigned pause_ = 0; /* number of checkpoints to take without staggering */
     unsigned next_pause_ = 1;
 };
 

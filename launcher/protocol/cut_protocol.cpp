@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cut_protocol.cpp - what all protocols have in common: ranks that come and go, a
- * request, its end. Then alignment.cpp, and sync_and_stop.cpp or nonblocking_cut.cpp;
- * lost_agent.cpp, if need be.
+ * cut_protocol.cpp - the common part of all protocols: ranks that come and go, and the begin and
+ * end of a request. The other parts are alignment.cpp, sync_and_stop.cpp or nonblocking_cut.cpp,
+ * and lost_agent.cpp.
  */
 #include "protocol/cut_protocol.hpp"
 
@@ -61,7 +61,8 @@ void CutProtocol::goodbye(int rank, Time now)
     }
 }
 
-/* One whose memory is copied is not, unless it has messages to log. */
+/* Whether the checkpoint still needs the rank. It does not when the rank's memory is copied,
+ * unless the rank still has to log messages. */
 bool CutProtocol::is_needed(const Rank &rank) const
 {
     return !rank.captured || is_moving();
@@ -137,7 +138,7 @@ std::string CutProtocol::obstacle() const
     return {};
 }
 
-/* Ranks may be of two colours, and the ghost cannot be cut. */
+/* Ranks may have different colours, and the ghost cannot be cut. */
 std::string CutProtocol::ghost_obstacle() const
 {
     const bool any_open =
@@ -284,7 +285,7 @@ void CutProtocol::request(std::uint64_t epoch, bool kill, Time now, CutPlan plan
     enter(Phase::align, now);
     for (int i = 0; i < rank_count(); i++) {
         ranks_[i] = fresh(ranks_[i].watch);
-        /* The gate is closed for everything until the targets are known. */
+        /* the gate is closed for all collectives until the targets are known */
         actions_.push_back(action::SetTargets{
             i, std::vector<std::uint64_t>(pages_.clocks(i).size(), 0)});
         send(i, CKPT_MSG_REQUEST, true, is_to_move() ? 1 : 0);
@@ -296,7 +297,7 @@ std::optional<CutProtocol::Time> CutProtocol::deadline() const
     if (phase_ == Phase::idle || phase_ == Phase::commit ||
         phase_ == Phase::undo || settling_ ||
         (is_moving() && !reason_.empty())) {
-        return {}; /* what is whole is not given up for being late */
+        return {}; /* a cut that must be completed has no time limit */
     }
     const bool is_short = plan_.replayed >= 0 && phase_ < Phase::open;
     return requested_at_ + (is_short ? plan_.agree_within : options_.timeout);
@@ -322,10 +323,10 @@ void CutProtocol::tick(Time now)
 
 /*
  * Messages of a rank arrive in the order in which it sent them, and each phase
- * begins when all ranks have answered the one before: so an answer that comes
+ * begins when all ranks have answered the previous one. So an answer that comes
  * before its rank was asked again belongs to a round that was broken off, and
- * is dropped. But a rank whose agent is there obeys CUT and CLOSE whatever
- * happens to other agents, and what it answers counts for the cut's end.
+ * is dropped. But a rank whose agent is connected obeys CUT and CLOSE whatever
+ * happens to other agents. Its answers to these count for the end of the cut.
  */
 void CutProtocol::message(int rank, const ckpt_message &message, Time now)
 {
@@ -339,7 +340,7 @@ void CutProtocol::message(int rank, const ckpt_message &message, Time now)
     }
     if (phase_ == Phase::idle || phase_ == Phase::undo ||
         message.epoch != epoch_) {
-        return; /* to a checkpoint that has been given up */
+        return; /* answer to a checkpoint that was given up */
     }
     switch (message.type) {
     case CKPT_MSG_REPORT:
@@ -385,7 +386,7 @@ void CutProtocol::message(int rank, const ckpt_message &message, Time now)
 void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
 {
     if (phase_ == Phase::cut && !rank.asked_at) {
-        set_place(rank, message, now); /* who waits comes first */
+        set_place(rank, message, now); /* ranks that wait are cut first */
     }
     if (phase_ >= Phase::open) {
         return;
@@ -396,21 +397,21 @@ void CutProtocol::on_report(Rank &rank, const ckpt_message &message, Time now)
         rank.synchronous || (message.arg[6] & CKPT_REPORT_SYNCHRONOUS) != 0;
     if (message.arg[0] == CKPT_PLACE_GATE && message.arg[3] == 0) {
         rank.gates[static_cast<std::uint32_t>(message.arg[1])] = message.arg[4];
-        return; /* one of its threads; what the rank does is told apart */
+        return; /* a report about one thread; the rank reports for itself separately */
     }
     if (phase_ == Phase::stop && rank.answered && message.arg[3] == 0 &&
         message.arg[0] != CKPT_PLACE_INSIDE) {
-        return; /* one of its threads; another one is still inside */
+        return; /* a report about one thread; another thread is still inside */
     }
     set_place(rank, message, now);
     rank.reported = true;
     if (phase_ == Phase::align) {
         align(now);
     } else if (phase_ == Phase::drain || phase_ == Phase::save) {
-        left_early_ = true; /* it was inside, and has left */
+        left_early_ = true; /* it was inside and has left */
         rank.answered = true;
         proceed(now);
-    } /* in STOP, its STOPPED is to come, or it left after that: examined later */
+    } /* in STOP: its STOPPED is still to come, or it left afterwards and is examined later */
 }
 
 /* ---- The end ------------------------------------------------------------ */
@@ -425,7 +426,7 @@ void CutProtocol::failed(std::string_view reason, Time now)
     }
 }
 
-/* The job goes on, whatever happened. */
+/* Gives up the checkpoint; the job goes on in every case. */
 void CutProtocol::give_up(std::string reason, Time now)
 {
     if (phase_ == Phase::undo) {

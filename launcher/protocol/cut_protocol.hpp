@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cut_protocol.hpp - how the ranks of a job agree on a consistent cut, as the
- * coordinator's state machine: what happened goes in, what is to be done comes out,
- * and no call here waits, reads a descriptor or looks at a clock (docs/protocol.md,
- * sections 4 to 6; docs/consistent-cuts.md).
+ * cut_protocol.hpp - the coordinator's state machine by which the ranks of a job agree on a
+ * consistent cut. Events go in, and actions come out. No call blocks, reads a descriptor or looks
+ * at a clock (docs/protocol.md, sections 4 to 6; docs/consistent-cuts.md).
  */
 #pragma once
 
@@ -40,29 +39,30 @@ enum class Phase {
 };
 const char *phase_name(Phase phase);
 
-/* What a checkpoint is to be like. */
+/* Parameters of a checkpoint. */
 struct CutPlan {
-    /* Sync-and-Stop, if a rank cannot be saved otherwise. */
+    /* Falls back to Sync-and-Stop if a rank cannot be saved otherwise. */
     Protocol protocol = Protocol::sync_and_stop;
-    /* Ranks of a lane are cut one after the other, each when the one before has
-     * been saved. Empty: all at once. With Sync-and-Stop all are cut at once,
-     * and whoever does Capture has them take turns. */
+    /* Ranks of a lane are cut one after another, each when the previous one
+     * has been saved. Empty: all at once. With Sync-and-Stop all are cut at
+     * once, and the receiver of Capture staggers the saving. */
     Lanes lanes;
-    /* A ghost stands for this rank, which has died (protocol/ghost.hpp); -1: for none. */
+    /* The dead rank that a ghost replaces (protocol/ghost.hpp); -1: none. */
     int replayed = -1;
-    /* Of such a checkpoint, until all have described themselves. */
+    /* With a ghost: time limit until all ranks have described themselves. */
     std::chrono::steady_clock::duration agree_within{};
 };
 
-/* The rank pages, as far as the coordinator must read them. For a rank of
- * another node it is what that node's agent told last. */
+/* The parts of the rank pages that the coordinator reads. For a rank of
+ * another node, the values that the node's agent has reported last. */
 class RankPages
 {
   public:
     virtual ~RankPages() = default;
     /* Slots [0, clock_count) of the rank; unused ones have id 0. */
     virtual std::vector<ckpt_clock> clocks(int rank) const = 0;
-    /* Messages from one rank to another, as the first and the second count. */
+    /* Number of messages from one rank to another: sent() by the sender's count, received() by
+     * the receiver's. */
     virtual std::uint64_t sent(int from, int to) const = 0;
     virtual std::uint64_t received(int to, int from) const = 0;
 };
@@ -75,7 +75,7 @@ class CutProtocol
 
     struct Options {
         Duration timeout = std::chrono::minutes(30); /* of a whole request */
-        /* How long nothing may have moved before a gate is opened (stall). */
+        /* Time without any progress after which a gate is opened (stall). */
         Duration patience = std::chrono::milliseconds(10);
         Duration long_patience = std::chrono::milliseconds(500);
         /* How often ranks are reminded that messages cross the cut. */
@@ -84,17 +84,17 @@ class CutProtocol
         Duration turn = std::chrono::milliseconds(100);
     };
 
-    /* Seconds, of the last checkpoint. */
+    /* Seconds, of the latest checkpoint. */
     struct Times {
         double request_to_stop = 0;
-        double stop = 0; /* the longest any one rank stood still */
+        double stop = 0; /* the longest stop of any rank */
         double drain = 0;
         double capture = 0;
         double commit = 0;
         double total = 0;
     };
 
-    /* Messages that crossed the cut, of the last checkpoint. */
+    /* Messages that crossed the cut of the latest checkpoint. */
     struct Logged {
         std::uint64_t messages = 0;
         std::uint64_t bytes = 0;
@@ -103,69 +103,70 @@ class CutProtocol
     /* `pages` must outlive the machine. */
     CutProtocol(int rank_count, const RankPages &pages, Options options);
 
-    /* Why the last attempt was given up, or is. */
+    /* Why the present or latest attempt was given up. */
     const std::string &reason() const { return reason_; }
 
-    /* Events. Each may leave actions, to be taken and done in order. */
+    /* Events. Each may request actions, to be taken and performed in order. */
     void hello(int rank, const RankCut &cut = {}, Time now = {});
     void goodbye(int rank, Time now);
     void gone(int rank, Time now);
-    /* Its agent has gone; it will be back, unless it goes, too. */
+    /* The rank's agent is lost. The rank will return, unless it dies as well. */
     void lost(int rank, Time now);
-    /* If there is no obstacle. */
+    /* Requires that obstacle() returns "". */
     void request(std::uint64_t epoch, bool kill, Time now, CutPlan plan = {});
     void message(int rank, const ckpt_message &message, Time now);
     void opened(Time now);
-    /* The agents cannot tell the ranks the counts of their messages. */
+    /* The agents cannot tell the ranks their message counts. */
     void sweep_failed();
     void captured(int rank, Time now);
     void written();
     void committed(Time now);
     void failed(std::string_view reason, Time now);
     void undone(Time now);
-    /* The passing of time: call every few milliseconds in phase align (that a
-     * rank enters a collective is only seen in its page), and at deadline(). */
+    /* The passing of time: call every few milliseconds in phase align, as
+     * only a rank's page shows that the rank enters a collective. Call also
+     * at deadline(). */
     void tick(Time now);
 
     std::vector<Action> take_actions();
 
-    /* Why no checkpoint can be requested now; empty if one can. */
+    /* Returns why no checkpoint can be requested now; "" if one can. */
     std::string obstacle() const;
-    /* Why no ghost can take the place of a rank that has just gone; empty if one can. */
+    /* Returns why no ghost can replace a rank that has just gone; "" if one can. */
     std::string ghost_obstacle() const;
-    /* A further request may share the checkpoint under way: no rank has been
-     * told to stop. */
+    /* Whether a further request may share the checkpoint under way: no rank
+     * has got STOP yet. */
     bool may_join() const { return phase_ == Phase::align; }
     void join(bool kill) { kill_ = kill_ || kill; }
-    /* The ranks will not run on after this checkpoint. */
+    /* Whether the ranks are killed after this checkpoint. */
     bool will_kill() const { return kill_; }
 
     Phase phase() const { return phase_; }
     std::uint64_t epoch() const { return epoch_; }
     int rank_count() const { return static_cast<int>(ranks_.size()); }
-    int present() const; /* ranks that are there and not finalised */
+    int present() const; /* ranks that are connected and have not finished */
     bool ending() const; /* a rank has finished or died */
-    bool has_finished() const; /* all ranks have */
+    bool has_finished() const; /* all ranks have finished */
     double elapsed(Time now) const; /* seconds since the request */
-    int ranks_done() const; /* through with the present phase */
+    int ranks_done() const; /* ranks that have completed the present phase */
     const char *state_name(int rank) const;
-    bool stands_still(int rank) const; /* as far as it has told */
+    bool stands_still(int rank) const; /* as far as it has reported */
     std::optional<Time> deadline() const;
     const Times &times() const { return times_; }
     const Logged &logged() const { return log_; }
-    /* Ranks that waited for others when the first one was cut. */
+    /* Number of ranks that waited for others when the first rank was cut. */
     int waiting_at_cut() const { return waiting_at_cut_; }
-    /* How the last cut was agreed on. */
+    /* The protocol that the latest cut has used. */
     Protocol protocol() const
     {
         return moved_ ? plan_.protocol : Protocol::sync_and_stop;
     }
     /* Ranks run on while the checkpoint is taken. */
     bool is_moving() const { return phase_ >= Phase::open && phase_ <= Phase::log; }
-    /* No checkpoint is taken: one that an agent's loss has ended goes on to the end
-     * of its cut (docs/consistent-cuts.md, section 1, rule 9). */
+    /* The loss of an agent has ended the checkpoint, and only its cut is being completed
+     * (docs/consistent-cuts.md, section 1, rule 9). No checkpoint is taken. */
     bool is_settling() const { return settling_; }
-    /* Their agents tell them the counts of messages. */
+    /* The agents tell the ranks their message counts. */
     bool is_sweeping() const
     {
         return is_moving() && !quiet_ &&
@@ -177,29 +178,30 @@ class CutProtocol
 
     struct Rank {
         Presence presence = Presence::unseen;
-        /* enum ckpt_place, or 0: it runs, and where is not known. */
+        /* enum ckpt_place, or 0: it runs at an unknown place. */
         std::uint32_t place = 0;
         std::uint32_t slot = 0;
         std::uint32_t flags = 0;
-        bool holds = false;    /* waits for our next message */
+        bool holds = false;    /* waits for the coordinator's next message */
         bool reported = false; /* has answered REQUEST */
         bool answered = false; /* has answered the message of this phase */
         bool captured = false;
-        bool shared = false;  /* goes on together with all others that share */
+        bool shared = false;  /* goes on together with all other ranks that share memory */
         bool leads_out = false; /* has a connection to another process */
-        bool resumed = false; /* was told to go on after it was captured */
+        bool resumed = false; /* has got RESUME after it was captured */
         std::uint64_t snapshot = 0;
         std::optional<Time> still_since;
-        /* Gates at which a thread waits while others run on: by slot, the
-         * clock's `entered` there. True as long as that has not changed. */
+        /* Gates at which a thread waits while other threads run on. Key:
+         * slot; value: `entered` of that clock. An entry is valid until
+         * `entered` changes. */
         std::map<std::uint32_t, std::uint64_t> gates;
         std::uint64_t needs = 0;    /* CKPT_NEEDS_* */
-        bool has_sent = false;      /* messages, since the last cut */
-        bool synchronous = false;   /* it uses synchronous sends */
-        std::optional<Time> asked_at; /* when it was told CUT */
+        bool has_sent = false;      /* has sent messages since the last cut */
+        bool synchronous = false;   /* uses synchronous sends */
+        std::optional<Time> asked_at; /* when it got CUT */
         RankCutWatch watch;
-        std::uint64_t used = 0;     /* channels at its cut */
-        std::uint64_t complete = 0; /* channels to it that have no more */
+        std::uint64_t used = 0;     /* channels that it had used at its cut */
+        std::uint64_t complete = 0; /* channels to it that have delivered all messages */
     };
     static Rank fresh(const RankCutWatch &watch);
     static double seconds(Duration duration);
@@ -305,22 +307,23 @@ class CutProtocol
     bool left_early_ = false; /* a rank left its collective after STOPPED */
     int times_saved_ = 0;     /* since the last DRAIN */
     CutPlan plan_;
-    bool moved_ = false;      /* nobody stands still */
+    bool moved_ = false;      /* ranks run on during the checkpoint */
     bool swept_ = false;      /* the agents can sweep */
-    bool quiet_ = false;      /* nobody has sent anything since the last cut */
+    bool quiet_ = false;      /* no rank has sent a message since the last cut */
     bool closing_ = false;    /* CLOSE was sent */
     bool unsettled_ = false;  /* some ranks may be cut and others not */
     bool settling_ = false;
-    bool may_retry_ = false;  /* it was given up for what Sync-and-Stop can do */
+    bool may_retry_ = false;  /* given up for a reason that Sync-and-Stop does not have */
     Logged log_;
     Time last_kick_{};
-    std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only rise */
+    std::map<std::uint64_t, std::uint64_t> targets_; /* by clock id; only increase */
     std::string reason_;
     int waiting_at_cut_ = 0;
 
-    std::vector<std::uint64_t> fingerprint_; /* of everything that can move */
-    Time still_since_;                       /* since when it has not */
-    Duration ask_after_{}; /* since then, until ranks that run are asked where they are */
+    std::vector<std::uint64_t> fingerprint_; /* of everything that can change */
+    Time still_since_;                       /* since when it has not changed */
+    Duration ask_after_{}; /* time after still_since_ at which running ranks are asked where they
+                              are */
     Time requested_at_;
     Time phase_began_;
     Times times_;

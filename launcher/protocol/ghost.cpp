@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ghost.cpp - what answers in the place of a rank that has died.
+ * ghost.cpp - answers in place of a rank that has died.
  */
 #include "protocol/ghost.hpp"
 
@@ -53,7 +53,7 @@ ckpt_message Ghost::place(ckpt_message_type type, ckpt_place place, bool holds) 
     return message;
 }
 
-/* The network has died with the rank: what it had not received will not come. */
+/* Messages that the dead rank had not received are lost: the network ended with the rank. */
 ckpt_message Ghost::drained() const
 {
     for (std::size_t peer = 0; peer < expected_.size(); peer++) {
@@ -80,7 +80,7 @@ Ghost::Answer Ghost::ordered(ckpt_message_type type, std::uint64_t epoch)
     epoch_ = epoch;
     switch (type) {
     case CKPT_MSG_REQUEST:
-    case CKPT_MSG_RUN: /* it cannot, so nobody is to wait for that */
+    case CKPT_MSG_RUN: /* it cannot run, so it reports that it waits */
         return place(CKPT_MSG_REPORT, CKPT_PLACE_WAIT, false);
     case CKPT_MSG_STOP:
         return place(CKPT_MSG_STOPPED, CKPT_PLACE_FREE, true);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ghost.hpp - what answers the coordinator in the place of a rank that has died, of which a
- * copy stands still: a rank that holds still and has nothing to say, or a refusal if more
- * is wanted of it. No I/O.
+ * ghost.hpp - answers the coordinator in place of a rank that has died and of which a frozen copy
+ * exists. It answers like a stopped rank without messages, or refuses an order that the copy cannot
+ * obey. No I/O.
  *
- * A clock that the rank was inside of, of a call that is replayed, counts as not entered; or
- * as left, if another rank has left the call: then the rank had done its part.
+ * If the rank died inside a collective that is replayed, the ghost's clock counts this as not
+ * entered. If another rank has left that collective, the dead rank had done its part, and the clock
+ * counts it as left.
  */
 #pragma once
 
@@ -25,15 +26,15 @@ class Ghost
     using Answer = std::optional<ckpt_message>;
 
     /* snapshot: address of the copy's ckpt_snapshot; clocks: when the rank died; received:
-     * messages of each peer that the copy has. */
+     * number of messages of each peer that the copy has. */
     Ghost(int rank, std::uint64_t snapshot, std::vector<ckpt_clock> clocks,
           std::vector<std::uint64_t> received);
 
-    /* What comes back for an order, if anything does. */
+    /* Returns the answer to an order, if there is one. */
     Answer ordered(ckpt_message_type type, std::uint64_t epoch);
-    /* Likewise for the targets of its clocks. */
+    /* Returns the answer to new targets of its clocks, if there is one. */
     Answer set_targets(const std::vector<std::uint64_t> &targets);
-    /* More is wanted of the rank than its copy can give. */
+    /* Returns a refusal, for an order that the copy cannot obey. */
     ckpt_message refusal(const std::string &why) const;
     void set_expected(std::vector<std::uint64_t> expected) { expected_ = std::move(expected); }
 
@@ -48,7 +49,7 @@ class Ghost
     int rank_;
     std::uint64_t snapshot_;
     std::vector<ckpt_clock> clocks_;
-    std::vector<std::uint64_t> entered_; /* of each clock, when it died */
+    std::vector<std::uint64_t> entered_; /* of each clock, when the rank died */
     std::vector<std::uint64_t> received_;
     std::vector<std::uint64_t> expected_;
     std::uint64_t epoch_ = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_request.cpp - safe points are counted, like collectives: ranks that stay at the
- * same number have, in most programs, all that each needs of the others to get there.
+ * held_request.cpp - safe points are counted, like collectives. In most programs, ranks that wait
+ * at the same number have everything that the others need to get there.
  */
 #include "protocol/held_request.hpp"
 
@@ -15,7 +15,7 @@ namespace ckpt
 namespace
 {
 
-/* Between two tries: ranks that come and go must not keep everybody busy. */
+/* Limits of the time between two attempts: ranks that come and go must not keep the others busy. */
 constexpr auto first_pause = std::chrono::milliseconds(5);
 constexpr auto longest_pause = std::chrono::milliseconds(500);
 
@@ -47,11 +47,11 @@ void HeldRequest::gone(int rank)
     ranks_.erase(rank);
 }
 
-/* All that stay leave: nobody has come to more than `reached_`. */
+/* Lets all waiting ranks go on: no rank has passed more than `reached_` safe points. */
 bool HeldRequest::go_on(int rank, std::uint64_t reached)
 {
     if (!ranks_.contains(rank)) {
-        return false; /* it stays itself by now, or can be saved where it is */
+        return false; /* it waits at a safe point by now, or can be saved where it is */
     }
     reached_ = std::max(reached_, reached);
     safe_point_ = std::max(safe_point_, reached_) + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_request.hpp - a request for a checkpoint that some ranks do not want just now:
- * when to begin anew, and at which of their safe points the ranks are to stay for it
- * (docs/user-defined.md). Without I/O, like cut_protocol.hpp.
+ * held_request.hpp - a request for a checkpoint that some ranks refuse at present. It decides when
+ * to try again, and at which safe point the ranks have to wait for it (docs/user-defined.md).
+ * Without I/O, like cut_protocol.hpp.
  */
 #pragma once
 
@@ -23,36 +23,36 @@ class HeldRequest
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
 
-    /* How long a rank may be inside a collective before it is taken to wait there for
-     * one that stays. */
+    /* A rank that is inside a collective for this time counts as waiting there for a rank that
+     * waits at a safe point. */
     static constexpr Duration patience = std::chrono::milliseconds(200);
 
-    /* A checkpoint is tried: nobody has refused yet. */
+    /* An attempt begins: no rank has refused yet. */
     void begin();
-    /* What ranks say of the last try, also after it was given up. */
+    /* A rank's answer to the latest attempt, also after that was given up. */
     void refused(int rank, const ckpt_message &message);
-    /* 1 if that was news. */
+    /* A rank no longer refuses. Returns whether it did before. */
     bool allowed(int rank, const ckpt_message &message);
-    /* A rank waits, perhaps for one that stays at a safe point. True if those that stay
-     * are to go on: to safe_point(). */
+    /* A rank waits, perhaps for a rank that waits at a safe point. Returns true if waiting ranks
+     * have to go on, to the new safe_point(). */
     bool stuck(int rank, const ckpt_message &message);
-    /* The same of collectives, from the rank's page. */
+    /* The same for collectives, by the clocks in the rank's page. */
     bool inside(int rank, const std::vector<ckpt_clock> &clocks, Time now);
     void gone(int rank);
 
-    /* Somebody has refused the last try. */
+    /* Whether a rank has refused the latest attempt. */
     bool any() const { return refused_; }
-    /* It waits from now on. */
+    /* The request waits from now on. */
     void hold(Time now);
-    /* When to try again; Time::max() while a rank refuses. */
+    /* Time of the next attempt; Time::max() while a rank refuses. */
     Time due() const;
-    /* The safe point to stay at, counted by each rank. */
+    /* The number of the safe point to wait at. Each rank counts its own. */
     std::uint64_t safe_point() const { return safe_point_; }
-    /* Ranks that refuse. */
+    /* Ranks that refuse, and their reasons. */
     const std::map<int, std::string> &ranks() const { return ranks_; }
-    /* For the user: who holds it, and why. */
+    /* For the user: the refusing ranks and the reason. */
     std::string text() const;
-    /* The request is over, whatever became of it. */
+    /* The request is over, with any result. */
     void end();
 
   private:
@@ -65,8 +65,8 @@ class HeldRequest
 
     bool refused_ = false;
     std::map<int, std::string> ranks_;
-    std::map<std::pair<int, std::uint64_t>, Inside> inside_; /* rank, clock */
-    std::uint64_t reached_ = 0; /* the most safe points of any rank */
+    std::map<std::pair<int, std::uint64_t>, Inside> inside_; /* by rank and clock */
+    std::uint64_t reached_ = 0; /* largest number of safe points that any rank has reached */
     std::uint64_t safe_point_ = 0;
     Duration pause_{};
     Time due_{};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lanes.cpp - who is saved one after the other, and in which order.
+ * lanes.cpp - the ranks that are saved one after another, and their order.
  */
 #include "protocol/lanes.hpp"
 
@@ -15,8 +15,8 @@ namespace ckpt
 namespace
 {
 
-/* Its number among the ranks with the same key, for each of `ranks` in this
- * order. */
+/* Returns for each rank its index among the ranks with the same key, in the
+ * order of `ranks`. */
 template <class KeyOf>
 std::vector<int> rounds(const std::vector<int> &ranks, KeyOf key_of)
 {
@@ -55,7 +55,7 @@ std::vector<int> turns(const std::vector<RankPlace> &places)
 
 Lanes lanes_of(Stagger stagger, const std::vector<RankPlace> &places)
 {
-    /* A server's lane, or a node's. */
+    /* lane numbers, by server or by node */
     std::map<std::pair<std::string, int>, std::size_t> numbers;
     Lanes lanes;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_cap.cpp - who is waited for, and how long.
+ * log_cap.cpp - the ranks that were asked, and the time limit for their
+ * checkpoints.
  */
 #include "protocol/log_cap.hpp"
 

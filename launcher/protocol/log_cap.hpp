@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_cap.hpp - when all ranks are to be saved because some take no checkpoints of themselves
- * although others' logs are too full of what they would need (Sultan 2004, section 4.5;
- * docs/windows.md, section 4). Without I/O, like cut_protocol.hpp.
+ * log_cap.hpp - decides when all ranks are saved to limit the logs (Sultan 2004, section 4.5;
+ * docs/windows.md, section 4). The reason is that some ranks take no independent checkpoint
+ * although logs of other ranks are full of data for their replay. Without I/O, like
+ * cut_protocol.hpp.
  */
 #pragma once
 
@@ -21,28 +22,29 @@ class LogCap
     using Time = std::chrono::steady_clock::time_point;
     using Duration = std::chrono::steady_clock::duration;
 
-    /* For ranks that have been asked. One that makes calls at all takes its checkpoint within
+    /* How long requested ranks have. A rank that makes any MPI calls takes its checkpoint within
      * a fraction of this. */
     static constexpr Duration patience = std::chrono::seconds(5);
-    /* Between two checkpoints of all at most, if ranks are asked in vain all the time. */
+    /* Longest time between two such global checkpoints, if ranks never take the requested ones. */
     static constexpr Duration longest_pause = std::chrono::minutes(10);
 
-    /* What the page tells now. Context, as of all these: normal. */
+    /* Takes the present content of the page. Context, for all functions: normal. */
     void look(const IndependentState &state, Time now);
 
-    /* Whether all are to be saved now. `last`: when that was done or tried last, for any
-     * reason, or the job began. Never while a rank is replayed. */
+    /* Whether all ranks should be saved now. `last`: when the latest global checkpoint ended or
+     * was tried, for any reason, or when the job began. Never true while a rank is replayed. */
     bool is_due(Time now, Time last) const;
 
-    /* It has been begun: the next pause is twice as long, until nobody is waited for. */
+    /* The global checkpoint was begun: doubles the next pause. The pause is reset when no
+     * requested checkpoint is outstanding. */
     void begun();
 
-    /* Who has been asked and has not taken a checkpoint since. */
+    /* Ranks that were asked for a checkpoint and have not taken one since. */
     const std::vector<int> &asked() const { return asked_; }
 
   private:
     std::vector<int> asked_;
-    std::optional<Time> since_; /* when somebody was first asked in vain */
+    std::optional<Time> since_; /* since when a requested checkpoint is outstanding */
     Duration pause_ = patience;
     bool is_replaying_ = false;
 };

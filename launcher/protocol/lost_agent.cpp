@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lost_agent.cpp - a Chandy-Lamport or network-sweeping checkpoint whose agent dies
- * when some ranks have been cut (docs/consistent-cuts.md, section 1): nothing is
- * kept, and the next coordinator brings the cut to its end, so that all have one
- * colour again.
+ * lost_agent.cpp - a Chandy-Lamport or network-sweeping checkpoint whose agent dies when some ranks
+ * have been cut (docs/consistent-cuts.md, section 1). Nothing is kept, and the next coordinator
+ * completes the cut, so that all ranks have the same colour again.
  */
 #include "protocol/cut_protocol.hpp"
 
@@ -13,8 +12,8 @@
 namespace ckpt
 {
 
-/* Nobody can go on with this now: those that wait to be read go on, those that have
- * not been cut wait until it is known whether others have. */
+/* Gives up the checkpoint without completing its cut. Ranks that wait to be saved go on. Ranks
+ * that are not cut wait until it is known whether others are. */
 void CutProtocol::abandon(std::string reason, Time now)
 {
     doom(std::move(reason));
@@ -34,7 +33,7 @@ void CutProtocol::abandon(std::string reason, Time now)
     }
 }
 
-/* When all are here again. */
+/* Acts when all ranks are connected again. */
 void CutProtocol::settle(Time now)
 {
     if (!unsettled_ || phase_ != Phase::idle || present() != rank_count()) {
@@ -75,16 +74,16 @@ void CutProtocol::ask_to_finish(int rank, Time now)
     const RankCut cut = ranks_[rank].watch.cut();
 
     ranks_[rank] = fresh(ranks_[rank].watch);
-    if (cut.epoch == epoch_) { /* as all that are no longer open */
+    if (cut.epoch == epoch_) { /* all ranks that are closed are in this epoch as well */
         ranks_[rank].asked_at = now;
         ranks_[rank].answered = ranks_[rank].resumed = true;
         ranks_[rank].used = cut.open ? 1 : 0;
     } else {
-        order_cut(rank, now); /* perhaps again: its first answer counts */
+        order_cut(rank, now); /* perhaps for the second time: the rank's first answer counts */
     }
 }
 
-/* It has answered a CLOSE of the checkpoint that has been lost. */
+/* The rank has answered a CLOSE of the lost checkpoint. */
 void CutProtocol::closed_before_the_loss(Rank &rank, Time now)
 {
     rank.used = rank.complete = 0;

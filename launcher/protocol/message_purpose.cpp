@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_purpose.cpp - what the messages of a checkpoint are for.
+ * message_purpose.cpp - purposes of the messages of a checkpoint.
  */
 #include "config.h"
 #include "protocol/message_purpose.hpp"
@@ -11,8 +11,8 @@ namespace ckpt
 namespace
 {
 
-/* Plank's 4 n are the first row: stop, all is received, save, saved. The counts
- * are in place of his acknowledgements. */
+/* Plank's 4 n are the first row: stop, all is received, save, saved. The
+ * counts replace his acknowledgements. */
 const std::vector<MessagePurpose> stopping = {
     {"stop and save",
      {CKPT_MSG_STOP, CKPT_MSG_DRAINED, CKPT_MSG_SAVE, CKPT_MSG_READY},

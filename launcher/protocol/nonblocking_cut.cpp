@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking_cut.cpp - Chandy-Lamport and network sweeping (Plank 1993, sections
- * 2.5 and 2.6) for ranks that are aligned (docs/consistent-cuts.md, section 1).
+ * nonblocking_cut.cpp - Chandy-Lamport and network sweeping (Plank 1993, sections 2.5 and 2.6) for
+ * ranks that are aligned (docs/consistent-cuts.md, section 1).
  *
- * OPEN    The checkpoint's directory is made; ranks run, behind closed gates.
- * CUT     Each rank turns its colour, is saved, and runs on.
- * LOG     Messages that cross the cut are logged, until the numbers of channels
+ * OPEN    The agents make the checkpoint's directory; ranks run, behind closed gates.
+ * CUT     Each rank changes its colour, is saved, and runs on.
+ * LOG     The ranks log messages that cross the cut, until the numbers of channels
  *         used and of channels complete are equal. Then the checkpoint is over for
  *         the ranks, which close their logs.
  *
- * From the first cut on there is no way back: a checkpoint that is given up goes on
- * to the end of LOG, and only nothing is kept.
+ * After the first cut, the ranks cannot go back to the old colour. So a checkpoint that is given up
+ * still goes on to the end of LOG, but nothing is kept.
  */
 #include "protocol/cut_protocol.hpp"
 
@@ -21,7 +21,7 @@
 namespace ckpt
 {
 
-/* Ranks that are to be killed stand still up to then. */
+/* Whether ranks run on. Ranks that will be killed are stopped until then. */
 bool CutProtocol::is_to_move() const
 {
     return plan_.protocol != Protocol::sync_and_stop && !kill_;
@@ -72,7 +72,7 @@ bool CutProtocol::waits(const Rank &rank)
 
 void CutProtocol::order_cut(int rank, Time now)
 {
-    /* After the loss of an agent it is not known. */
+    /* unknown after the loss of an agent */
     const bool synchronous = settling_ || any_synchronous();
 
     ranks_[rank].asked_at = now;
@@ -80,7 +80,7 @@ void CutProtocol::order_cut(int rank, Time now)
          kind_of_cut() | (synchronous ? CKPT_CUT_SYNCHRONOUS : 0));
 }
 
-/* A program that communicates by collectives alone needs to be told no counts. */
+/* The ranks of a program that communicates by collectives alone need no counts. */
 ckpt_cut CutProtocol::kind_of_cut() const
 {
     if (quiet_) {
@@ -91,10 +91,10 @@ ckpt_cut CutProtocol::kind_of_cut() const
 }
 
 /*
- * Staggered (Plank 1993, section 3.4): the next one of a lane, at first one that
- * waits anyway, for a message or before a collective, perhaps for those that have
- * been cut. Markers do not ask ranks to be cut, as they do there: nobody takes a
- * message of the new colour before its own cut, so nobody needs to be in a hurry.
+ * Staggered (Plank 1993, section 3.4): cuts the next rank of a lane. First come ranks that wait
+ * anyway, for a message or before a collective, perhaps for ranks that have been cut. In Plank's
+ * algorithm, markers make ranks take their cuts; here they do not. No rank receives a message of
+ * the new colour before its own cut, so no rank has to hurry.
  */
 void CutProtocol::cut_next(const std::vector<int> &lane, Time now)
 {
@@ -112,7 +112,7 @@ void CutProtocol::cut_next(const std::vector<int> &lane, Time now)
     }
 }
 
-/* The next one of this rank's lane. */
+/* Cuts the next rank of this rank's lane. */
 void CutProtocol::cut_after(int rank, Time now)
 {
     for (const std::vector<int> &lane : plan_.lanes) {
@@ -122,7 +122,8 @@ void CutProtocol::cut_after(int rank, Time now)
     }
 }
 
-/* One that does not answer may be inside a call that waits for another of its lane. */
+/* A rank that does not answer may be inside a call that waits for another rank of its lane. So
+ * the next rank gets its turn. */
 void CutProtocol::pass_turns(Time now)
 {
     for (int i = 0; i < rank_count() && !plan_.lanes.empty(); i++) {
@@ -152,7 +153,7 @@ void CutProtocol::sweep_failed()
     }
 }
 
-/* A rank that has cut itself for good, with or without an image. */
+/* A rank has made its cut, with or without an image. The cut cannot be undone. */
 void CutProtocol::on_cut(int rank, const ckpt_message &message, Time now)
 {
     Rank &sender = ranks_[rank];
@@ -202,7 +203,7 @@ void CutProtocol::captured_moving(int rank, Time now)
     examine_logs(now);
 }
 
-/* Nothing will be kept; the ranks do not wait for it. */
+/* Marks the checkpoint as failed; the ranks go on. */
 void CutProtocol::doom(std::string reason)
 {
     if (reason_.empty()) {
@@ -219,14 +220,14 @@ void CutProtocol::release_doomed(Time now)
     }
 }
 
-/* Goes on when all have been cut, are running again, and have all they lack. */
+/* Goes on when all ranks have been cut, run again, and have all messages that they lacked. */
 void CutProtocol::examine_logs(Time now)
 {
     std::uint64_t used = 0, complete = 0;
 
     if (phase_ == Phase::cut && !reason_.empty()) {
         release_doomed(now);
-        cut_rest(now); /* nobody is saved any more */
+        cut_rest(now); /* no rank is saved any more */
     }
     if (phase_ == Phase::cut && all_answered() &&
         std::all_of(ranks_.begin(), ranks_.end(),
@@ -250,14 +251,14 @@ void CutProtocol::examine_logs(Time now)
     }
 }
 
-/* A rank that was cut inside a collective sends no markers before it has left, and
- * others may have to know its counts in order to enter. */
+/* Whether the coordinator tells all ranks the counts. A rank that was cut inside a collective
+ * sends no markers before it has left, and others may need its counts to enter. */
 bool CutProtocol::must_tell_counts() const
 {
     return !quiet_ && (plan_.protocol == Protocol::chandy_lamport || !swept_);
 }
 
-/* Somebody may have sent a message after all, between its report and its cut. */
+/* A rank may have sent a message after all, between its report and its cut. */
 void CutProtocol::examine_quiet()
 {
     if (quiet_ && std::any_of(ranks_.begin(), ranks_.end(),
@@ -288,7 +289,7 @@ void CutProtocol::close_logs(Time now)
         ranks_[i].answered = !ranks_[i].watch.cut().open;
         send(i, CKPT_MSG_CLOSE, true, outcome(), reason_);
     }
-    all_logged(now); /* if an agent was lost while logs were being closed */
+    all_logged(now); /* an agent may have been lost while logs were being closed */
 }
 
 void CutProtocol::on_complete(Rank &rank, const ckpt_message &message, Time now)
@@ -331,9 +332,9 @@ void CutProtocol::all_logged(Time now)
     }
 }
 
-/* Ranks that compute, or wait for something else, have to receive; and so have
- * those to send that have begun to. Those whose turn has not come may be needed to
- * complete a nonblocking collective. */
+/* Reminds ranks that compute, or wait for something else: they have to receive, or to complete
+ * sends that they have begun. Ranks whose turn has not come are reminded as well, as a
+ * nonblocking collective may need them to complete. */
 void CutProtocol::kick(Time now)
 {
     if (now - last_kick_ < options_.kick) {

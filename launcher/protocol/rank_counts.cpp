@@ -17,7 +17,7 @@ namespace
 using Run = RankCounts::Run;
 using Runs = std::vector<Run>;
 
-/* Appends to runs that end before `next` or where it begins. */
+/* Appends a run to runs that end at or before its begin. */
 void append(Runs &runs, const Run &next)
 {
     if (next.begin == next.end || next.value == 0) {
@@ -31,7 +31,7 @@ void append(Runs &runs, const Run &next)
     }
 }
 
-/* Walks along runs, giving them out in pieces. */
+/* Walks along runs and returns them in pieces. */
 class Walk
 {
   public:
@@ -49,7 +49,7 @@ class Walk
         return rest_;
     }
 
-    /* Takes what lies before `end`. */
+    /* Takes the part before `end`. */
     void advance(std::uint32_t end)
     {
         rest_.begin = end;
@@ -103,7 +103,7 @@ Runs sum(const Runs &left, const Runs &right)
     return runs;
 }
 
-/* Adds runs up in halves, so that n of them take n log n steps. */
+/* Adds up runs by halves, so that n runs take n log n steps. */
 Runs sum_of(const Run *first, const Run *last)
 {
     if (last - first < 2) {
@@ -115,7 +115,7 @@ Runs sum_of(const Run *first, const Run *last)
     return sum(sum_of(first, middle), sum_of(middle, last));
 }
 
-/* The first run that ends after `rank`. */
+/* Returns the first run that ends after `rank`. */
 Runs::const_iterator find(const Runs &runs, std::uint32_t rank)
 {
     return std::upper_bound(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_counts.hpp - a number of messages for each rank of a job, as runs of
- * ranks that have the same number. A job in which each rank talks to a few
- * others has a few runs, and so has one in which all talk to all alike.
+ * rank_counts.hpp - numbers of messages for all ranks of a job, as runs of
+ * ranks with the same number. There are few runs if each rank communicates with
+ * few others, or if all ranks communicate with all others alike.
  */
 #pragma once
 
@@ -24,25 +24,26 @@ class RankCounts
         bool operator==(const Run &) const = default;
     };
 
-    /* No messages for anybody. */
+    /* No messages for any rank. */
     RankCounts() = default;
-    /* Runs in any order, which may overlap: they are added up. */
+    /* Adds up the runs, which may be in any order and may overlap. */
     explicit RankCounts(const std::vector<Run> &runs);
-    /* counts[rank] */
+    /* counts: by rank */
     static RankCounts dense(const std::vector<std::uint64_t> &counts);
 
     std::uint64_t at(std::uint32_t rank) const;
     std::uint64_t total() const; /* for all ranks together */
-    /* The first rank that has messages, and the one after the last; 0 and 0
-     * if none has. */
+    /* The first rank that has messages, and the one after the last; both 0
+     * if no rank has messages. */
     std::uint32_t begin() const;
     std::uint32_t end() const;
 
     RankCounts &operator+=(const RankCounts &other);
-    /* The same for the ranks [begin, end), nothing for all others. */
+    /* Returns the same numbers for the ranks [begin, end), and 0 for all
+     * other ranks. */
     RankCounts slice(std::uint32_t begin, std::uint32_t end) const;
 
-    /* In the order of ranks, disjoint; neighbours differ in value. */
+    /* Disjoint and in the order of ranks; adjacent runs differ in value. */
     const std::vector<Run> &runs() const { return runs_; }
     bool operator==(const RankCounts &) const = default;
 

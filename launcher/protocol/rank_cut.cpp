@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_cut.cpp - what CUT, CLOSE and their answers mean for a rank's state.
+ * rank_cut.cpp - how CUT, CLOSE and their answers change a rank's state.
  */
 #include "protocol/rank_cut.hpp"
 
@@ -22,7 +22,7 @@ void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t epoch,
         cut_.asked = 0;
         close_ordered_ = false;
         break;
-    case CKPT_MSG_STOP: /* all are to stand still */
+    case CKPT_MSG_STOP: /* all ranks have to stop */
         cut_.in_doubt = false;
         break;
     case CKPT_MSG_RESUME:
@@ -39,7 +39,8 @@ void RankCutWatch::ordered(ckpt_message_type type, std::uint64_t epoch,
     }
 }
 
-/* The colour turns whether there is an image or not; so with the log. */
+/* A rank changes its colour, and closes its log, even if it refuses to be
+ * saved. */
 void RankCutWatch::answered(const ckpt_message &message)
 {
     const bool refused = message.type == CKPT_MSG_REFUSED;

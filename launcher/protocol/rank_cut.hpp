@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_cut.hpp - whether a rank has been cut and is still open, as its messages show:
- * for a coordinator that takes the place of another one in the middle.
+ * rank_cut.hpp - derives from a rank's messages whether it has been cut and is still open. A
+ * coordinator that replaces another one in the middle of a checkpoint needs this.
  */
 #pragma once
 
@@ -13,16 +13,17 @@ namespace ckpt
 {
 
 struct RankCut {
-    std::uint64_t epoch = 0; /* of its last cut */
-    bool open = false;       /* since then */
-    bool in_doubt = false;   /* it was to be cut, and has not been told otherwise */
-    std::uint64_t asked = 0; /* the epoch of a CUT that it has not answered; or 0 */
+    std::uint64_t epoch = 0; /* of its latest cut */
+    bool open = false;       /* the rank is open since that cut */
+    bool in_doubt = false;   /* a cut was announced, and the rank does not know whether it takes
+                                place */
+    std::uint64_t asked = 0; /* epoch of a CUT that it has not answered, or 0 */
 
-    /* Whether it is open, as far as can be known before it answers. */
+    /* Whether the rank is open, as far as can be known before it answers. */
     bool may_be_open() const { return open || asked != 0; }
 };
 
-/* Follows what one rank and its agent say to each other. */
+/* Follows the messages between one rank and its agent. */
 class RankCutWatch
 {
   public:

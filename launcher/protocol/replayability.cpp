@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replayability.cpp - whether a rank that has died can go on from its last independent
- * checkpoint.
+ * replayability.cpp - whether a dead rank can go on from its latest independent checkpoint.
  */
 #include "protocol/replayability.hpp"
 
@@ -22,7 +21,7 @@ std::string own_obstacle(const IndependentState &state, int rank, std::uint64_t 
     if (copy == 0) {
         return fmt::format("rank {} has no independent checkpoint", rank);
     }
-    if (dead.kept != copy) { /* it died in between */
+    if (dead.kept != copy) { /* the rank died while it took a checkpoint */
         return fmt::format("rank {} was just taking its independent checkpoint {}", rank,
                            std::max(dead.kept, copy));
     }

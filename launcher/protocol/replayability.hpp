@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replayability.hpp - whether a rank that has died can go on from its last independent
- * checkpoint, with the others as they are (docs/protocol.md, section 12).
+ * replayability.hpp - whether a dead rank can go on from its latest independent checkpoint while
+ * the others keep their state (docs/protocol.md, section 12).
  */
 #pragma once
 
@@ -14,23 +14,23 @@
 namespace ckpt
 {
 
-/* What the page of ranks with independent checkpoints says (ckpt/independent.h). */
+/* Content of the page of ranks with independent checkpoints (ckpt/independent.h). */
 struct IndependentState {
     std::vector<ckpt_independent_rank> ranks;
 };
 
-/* It has been asked for a checkpoint of itself, and has taken none since. */
+/* Whether the rank was asked for an independent checkpoint and has taken none since. */
 inline bool was_asked_in_vain(const ckpt_independent_rank &rank)
 {
     return rank.wanted != rank.kept_wanted;
 }
 
-/* Why `rank` cannot be replayed from its copy with this number (0: there is none), whatever
- * the others do; empty: it can be. Any content of the state is allowed. Context: normal. */
+/* Returns why `rank` cannot be replayed from its copy with this number (0: no copy), whatever
+ * the others do; "": it can. The state may have any content. Context: normal. */
 std::string own_obstacle(const IndependentState &state, int rank, std::uint64_t copy);
 
-/* Likewise; and that no other rank is in the middle of a call that it may have had with that
- * one. */
+/* Returns the same, and also checks that no other rank is in the middle of a call that may
+ * involve `rank`. */
 std::string replay_obstacle(const IndependentState &state, int rank, std::uint64_t copy);
 
 } // namespace ckpt

@@ -40,7 +40,7 @@ Sweep::Sweep(const SweepTopology &topology, const SweepRanks &ranks,
     for (SweepTopology::Place place : topology.places_of(node)) {
         places_.emplace_back().place = place;
     }
-    if (has_cut()) { /* no ranks at all */
+    if (has_cut()) { /* the node has no ranks */
         start();
     }
 }
@@ -106,7 +106,8 @@ Sweep::Direction Sweep::direction_of(const SweepMessage &message) const
     return message.from < message.to ? Direction::up : Direction::down;
 }
 
-/* That the message is one of this sweep's, and the first of its kind. */
+/* Requires that the message belongs to this sweep and is the first of its
+ * kind. */
 void Sweep::check(const SweepMessage &message)
 {
     const Direction direction = direction_of(message);
@@ -146,8 +147,8 @@ void Sweep::check(const SweepMessage &message)
     }
 }
 
-/* Starts with the present dimension: at the end of a line there is nobody to
- * wait for. */
+/* Starts with the present dimension. A place at the end of a line waits for
+ * no message in that direction. */
 void Sweep::begin(Place &place)
 {
     place.received_up = place.received_down = false;
@@ -174,7 +175,8 @@ void Sweep::take(Place &place, const SweepMessage &message)
     pass_on(place, direction_of(message));
 }
 
-/* All that comes along the line in this direction is there. */
+/* All counts that come along the line in this direction have arrived: passes
+ * them on. */
 void Sweep::pass_on(Place &place, Direction direction)
 {
     (direction == Direction::up ? place.received_up : place.received_down) =
@@ -195,7 +197,7 @@ void Sweep::pass_on(Place &place, Direction direction)
     }
 }
 
-/* Does whatever can be done with the messages that are there. */
+/* Performs all steps for which the messages are there. */
 void Sweep::advance()
 {
     bool moved = true;

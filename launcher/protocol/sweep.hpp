@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sweep.hpp - how a node learns the number of messages that the ranks of all
- * nodes have sent each of its own by the cut, without a message to each of the
- * other nodes: one node's part in one sweep, as a state machine without I/O.
+ * sweep.hpp - one node's part in one sweep, as a state machine without I/O. A
+ * sweep tells a node how many messages the ranks of all nodes have sent to each
+ * of its ranks before the cut. No node has to send a message to every other
+ * node.
  *
- * After the markers m_NS of Plank (1993), section 2.6: they follow all
+ * It replaces the markers m_NS of Plank (1993), section 2.6, which follow all
  * cross-cut messages through the links of the machine. The network here does
- * not keep that order, so they carry counts instead, and the mesh is a virtual
- * one.
+ * not keep that order, so the sweep's messages carry counts instead, and the
+ * mesh is virtual.
  */
 #pragma once
 
@@ -20,9 +21,10 @@
 namespace ckpt
 {
 
-/* From a place to its neighbour in a dimension: for each rank beyond it, the
- * messages to that rank from all ranks that the sender knows of and the
- * receiver does not. Ranks are numbered as in SweepRanks. */
+/* From a place to its neighbour in a dimension. It has a number of messages
+ * for each rank beyond the neighbour. It counts those from all ranks that
+ * the sender knows about and the receiver does not. Ranks are numbered as in
+ * SweepRanks. */
 struct SweepMessage {
     SweepTopology::Place from;
     SweepTopology::Place to;
@@ -31,18 +33,18 @@ struct SweepMessage {
 };
 
 /* The ranks of a job in the order of their nodes: those of node a are
- * [first[a], first[a + 1]). These are not MPI's numbers unless ranks are placed
+ * [first[a], first[a + 1]). These are MPI's numbers only if ranks are placed
  * on nodes in order. */
 class SweepRanks
 {
   public:
-    /* The number of ranks on each node. */
+    /* ranks_of_node: the number of ranks on each node. */
     explicit SweepRanks(const std::vector<std::uint32_t> &ranks_of_node);
 
     std::uint32_t nodes() const;
     std::uint32_t ranks() const { return first_.back(); }
-    /* The first rank of a node, or of the nodes from this one on; ranks() if
-     * there are no more nodes. */
+    /* Returns the first rank of a node, or of the next node that has ranks;
+     * ranks() if there are no more nodes. */
     std::uint32_t first(SweepTopology::Node node) const;
 
   private:
@@ -52,25 +54,27 @@ class SweepRanks
 class Sweep
 {
   public:
-    /* What `node` does in a sweep; both references must outlive it. */
+    /* The part of `node` in a sweep. Both references must outlive this
+     * object. */
     Sweep(const SweepTopology &topology, const SweepRanks &ranks,
           SweepTopology::Node node);
 
-    /* A rank of this node has cut, and has sent so many messages to each rank
-     * of the job since the start. To be called once for each rank (or once for
-     * `cuts` ranks together); after the last the node begins to send. */
+    /* A rank of this node has been cut; sent: messages to each rank of the
+     * job since the start. Call once for each rank, or once for `cuts` ranks
+     * together. After the last rank the node begins to send. */
     void add(const RankCounts &sent, std::uint32_t cuts = 1);
-    /* A message for one of this node's places; before its ranks have cut, too,
-     * and in any order. Throws Error for one that this sweep has no use for, or
-     * has had already. */
+    /* Takes a message for one of this node's places, in any order, and also
+     * before the node's ranks are cut. Throws Error for a message that does
+     * not belong to this sweep or was received before. */
     void receive(SweepMessage message);
 
-    /* The messages to be sent now: each to the host of `to`, another node. */
+    /* Returns the messages to send now, each to the host of `to`, which is
+     * another node. */
     std::vector<SweepMessage> take_messages();
 
     bool complete() const;
-    /* For each rank of this node the messages sent to it by all ranks until
-     * they cut, once complete(). */
+    /* Valid once complete(): for each rank of this node, the number of
+     * messages that all ranks sent to it before their cuts. */
     const RankCounts &expected() const { return places_.front().held; }
 
   private:
@@ -78,11 +82,10 @@ class Sweep
 
     struct Place {
         SweepTopology::Place place;
-        unsigned dimension = 0; /* the present one */
+        unsigned dimension = 0; /* the present dimension */
         bool received_up = false;
         bool received_down = false;
-        /* What is known here, for all ranks that it is this place's part to
-         * know about. */
+        /* The known counts, for all ranks that this place has to know about. */
         RankCounts held;
     };
 
@@ -105,7 +108,8 @@ class Sweep
     SweepTopology::Node node_;
     std::uint32_t cuts_missing_;
     std::vector<Place> places_;       /* the first is this node's own */
-    std::vector<SweepMessage> early_; /* received before its time */
+    std::vector<SweepMessage> early_; /* messages that wait for their
+                                         dimension */
     std::vector<SweepMessage> ready_; /* to be sent */
 };
 

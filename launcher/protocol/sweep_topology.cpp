@@ -31,7 +31,7 @@ std::uint64_t power(std::uint64_t base, unsigned exponent)
     return value;
 }
 
-/* The largest k with k^exponent <= value. */
+/* Returns the largest k with k^exponent <= value. */
 std::uint32_t root(std::uint64_t value, unsigned exponent)
 {
     std::uint64_t low = 1;
@@ -47,7 +47,7 @@ std::uint32_t root(std::uint64_t value, unsigned exponent)
     return static_cast<std::uint32_t>(low);
 }
 
-/* The side of the first dimension when the others have `layer` places. */
+/* Returns the side of the first dimension if the others have `layer` places. */
 std::uint64_t layers(std::uint64_t nodes, std::uint64_t layer)
 {
     return (nodes + layer - 1) / layer;
@@ -187,7 +187,7 @@ SweepTopology::Range SweepTopology::beyond(Place to, unsigned dimension,
 bool SweepTopology::sends(Place from, unsigned dimension,
                           Direction direction) const
 {
-    /* places without a node of their own are the last ones */
+    /* the places without their own nodes are the last ones */
     return has_next(from, dimension, direction) &&
            beyond(next(from, dimension, direction), dimension, direction)
                    .begin < nodes_;

@@ -6,19 +6,19 @@
  * The phases:
  *
  * ALIGN   The ranks agree on a cut of the collectives. Each communicator has a
- *         target, the largest number of collectives any member has left; ranks
- *         below it run until they reach it, none enters one beyond it.
- * STOP    All ranks stand still, but for those inside a collective that no
- *         member has left: these are saved as if they had not entered it. What
- *         was seen while ranks ran is looked at again; if it no longer holds,
- *         back to ALIGN.
- * DRAIN   Everyone takes the messages that are under way to it into its log,
- *         knowing from the senders' counts how many there are.
- * SAVE    Everyone describes itself; from here on nobody moves. Three times, if
+ *         target, the largest number of collectives that any member has left. Ranks
+ *         below it run until they reach it; no rank enters a collective beyond it.
+ * STOP    All ranks stop, except those inside a collective that no member has
+ *         left: these are saved as if they had not entered it. The coordinator
+ *         examines again what it saw while ranks ran. If that no longer holds, it
+ *         goes back to ALIGN.
+ * DRAIN   Each rank takes the messages that are in flight to it into its log. The
+ *         senders' counts say how many there are.
+ * SAVE    Each rank describes itself; from here on no rank moves. Three times, if
  *         connections lead from rank to rank.
  * WRITE   The agents read the memory; each rank goes on when its own is read.
- * COMMIT  All pieces are safe; the manifest makes the checkpoint exist.
- * UNDO    Something failed after WRITE began: files are being removed.
+ * COMMIT  All pieces are on disk; the manifest makes the checkpoint exist.
+ * UNDO    Something failed after WRITE began: the agents remove the files.
  */
 #include "protocol/cut_protocol.hpp"
 
@@ -54,9 +54,9 @@ void CutProtocol::on_stopped(Rank &rank, const ckpt_message &message, Time now)
 }
 
 /*
- * Everyone has stopped, at places that may differ from those that were known
- * when STOP was sent. The clocks decide again; and a rank that stays inside a
- * collective cannot drain, so nothing may be under way to it.
+ * All ranks have stopped, perhaps at other places than those known when STOP
+ * was sent. So the clocks are examined again. A rank that stays inside a
+ * collective cannot drain, so no message may be in flight to it.
  */
 void CutProtocol::examine_stopped(Time now)
 {
@@ -68,12 +68,12 @@ void CutProtocol::examine_stopped(Time now)
         return;
     }
     times_.request_to_stop = seconds(now - requested_at_);
-    write_targets(clocks); /* what is up to them has to be complete */
+    write_targets(clocks); /* all collectives up to the targets have to be complete */
     drain(now);
 }
 
-/* Ranks inside, to which a message is under way, must leave their collective
- * before the cut. True if there is such a rank. */
+/* Makes ranks inside a collective leave it before the cut if a message is in
+ * flight to them. Returns whether there is such a rank. */
 bool CutProtocol::raise_for_messages_in_flight(const Clocks &clocks)
 {
     bool any = false;
@@ -98,8 +98,8 @@ bool CutProtocol::raise_for_messages_in_flight(const Clocks &clocks)
     return any;
 }
 
-/* Back to ALIGN. A rank that is inside is not told: it holds and reports when
- * it has left, and may be aligned then. */
+/* Goes back to ALIGN. A rank that is inside gets no message: it holds and
+ * reports when it has left, and may be aligned then. */
 void CutProtocol::realign(Time now)
 {
     enter(Phase::align, now);
@@ -111,7 +111,7 @@ void CutProtocol::realign(Time now)
     for (int i = 0; i < rank_count(); i++) {
         Rank &rank = ranks_[i];
         if (rank.holds) {
-            /* One that was ready inside goes on inside. */
+            /* a rank that was ready inside goes on inside */
             if (rank.place != CKPT_PLACE_INSIDE) {
                 rank.place = 0;
             }
@@ -128,7 +128,7 @@ void CutProtocol::drain(Time now)
     enter(Phase::drain, now);
     for (int i = 0; i < rank_count(); i++) {
         if (ranks_[i].place == CKPT_PLACE_INSIDE) {
-            ranks_[i].answered = true; /* nothing is under way to it */
+            ranks_[i].answered = true; /* no message is in flight to it */
             continue;
         }
         std::vector<std::uint64_t> expected;
@@ -138,7 +138,7 @@ void CutProtocol::drain(Time now)
         actions_.push_back(action::SetExpected{i, std::move(expected)});
         send(i, CKPT_MSG_DRAIN, false);
     }
-    proceed(now); /* all may be inside */
+    proceed(now); /* all ranks may be inside */
 }
 
 void CutProtocol::on_drained(Rank &rank, Time now)
@@ -160,10 +160,11 @@ void CutProtocol::save(Time now)
 }
 
 /*
- * Threads stop when their rank describes itself, some ranks later than others:
- * only from then on nobody sends by way of a connection of the program's own.
- * So such ranks describe themselves once more, to see that nothing is on the
- * way any more; then what has been received is all there, for the last time.
+ * A rank's threads stop when the rank describes itself, in some ranks later
+ * than in others. Only after the last one does no rank send over the program's
+ * own connections. So such ranks describe themselves again, to check that
+ * nothing is in flight any more. Then everything sent has been received, and
+ * they describe themselves for the last time.
  */
 bool CutProtocol::must_save_again() const
 {
@@ -172,8 +173,8 @@ bool CutProtocol::must_save_again() const
                        [](const Rank &rank) { return rank.leads_out; });
 }
 
-/* All of them, as one may have both ends of what leads out of another. They
- * wait, so no signal is needed. */
+/* Asks all ranks, as one rank may have both ends of another rank's
+ * connection. They wait, so no signal is needed. */
 void CutProtocol::save_again(Time now)
 {
     times_saved_++;
@@ -189,7 +190,8 @@ void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
         rank.snapshot = message.arg[0];
         rank.shared = (message.arg[1] & CKPT_READY_SHARED) != 0;
         rank.leads_out = (message.arg[1] & CKPT_READY_LEADS_OUT) != 0;
-        if (rank.leads_out && plan_.replayed >= 0) { /* what came back by it is not replayed */
+        if (rank.leads_out && plan_.replayed >= 0) { /* a reply over the connection is not
+                                                        replayed */
             give_up(fmt::format("a rank has a connection of its own to another process, "
                                 "perhaps to rank {}",
                                 plan_.replayed),
@@ -202,8 +204,9 @@ void CutProtocol::on_ready(Rank &rank, const ckpt_message &message, Time now)
     }
 }
 
-/* Goes on to the next phase when all have answered. If one left its collective
- * meanwhile, the others are let go only now: no rank is given two orders. */
+/* Goes on to the next phase when all ranks have answered. If a rank has left
+ * its collective meanwhile, the others may go on only now, so that no rank
+ * gets two orders. */
 void CutProtocol::proceed(Time now)
 {
     if (!all_answered()) {
@@ -237,12 +240,12 @@ void CutProtocol::write(Time now)
 
 /*
  * A rank goes on as soon as its own memory is copied, while others still wait.
- * That is safe: at the cut all channels are empty and no transfer has begun, so
- * the lower half of a rank that runs can reach a waiting rank's application
- * memory only after that rank's lower half has matched a message, and it does
- * not run. What the running rank sends stays in its own or the network's
- * buffers, which are no part of any image. Not so where ranks store into one
- * another's memory: these wait for each other.
+ * This is safe: at the cut all channels are empty and no transfer has begun.
+ * The lower half of a running rank reaches a waiting rank's application memory
+ * only after the waiting rank's lower half has matched a message. That lower
+ * half does not run. Messages of the running rank stay in its own or the
+ * network's buffers, which belong to no image. Ranks that store into each
+ * other's memory are different: these wait for each other.
  */
 void CutProtocol::captured(int rank, Time now)
 {
@@ -298,7 +301,7 @@ void CutProtocol::committed(Time now)
     times_.commit = seconds(now - phase_began_);
     if (kill_) {
         for (Rank &rank : ranks_) {
-            let_go(rank, now); /* it stood still up to its end */
+            let_go(rank, now); /* it was stopped until its end */
         }
         actions_.push_back(action::Kill{});
     }

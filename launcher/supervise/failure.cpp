@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.cpp - a failure in words.
+ * failure.cpp - failures as text.
  */
 #include "supervise/failure.hpp"
 
@@ -17,10 +17,11 @@ namespace ckpt
 namespace
 {
 
-constexpr int signal_code = 128; /* of a shell, for a process that a signal has killed */
+constexpr int signal_code = 128; /* added by a shell for a process that a signal has killed */
 
-/* By the kernel for want of memory, by a batch system, for memory that has broken: a program
- * does not bring them about by a mistake of its own, as a rule. */
+/* Whether a signal usually comes from outside: from the kernel when memory runs out or the
+ * hardware has a memory error, or from a batch system. A program's own errors rarely cause these
+ * signals. */
 bool is_sent(int signal)
 {
     return signal == SIGKILL || signal == SIGTERM || signal == SIGBUS;
@@ -102,7 +103,7 @@ bool Failure::is_from_outside() const
     if (status) {
         return WIFSIGNALED(*status) && is_sent(WTERMSIG(*status));
     }
-    /* Launchers end so, too, if a rank was killed. */
+    /* launchers end with such a code, too, if a rank was killed */
     return exit_code > signal_code && is_sent(exit_code - signal_code);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.hpp - what has gone wrong in a launch: the first thing, which all that follows
- * comes from.
+ * failure.hpp - the first failure of a launch, from which all later ones follow.
  */
 #pragma once
 
@@ -17,33 +16,34 @@ struct Failure {
         rank_ended,   /* without MPI_Finalize */
         rank_stopped, /* by a signal, while others run */
         node_lost,
-        cut_off, /* `ckpt run` is, from most nodes */
-        launcher_ended, /* with this code, and nothing else is known */
+        cut_off, /* `ckpt run` is cut off from most nodes */
+        launcher_ended, /* with this code; nothing else is known */
     };
 
     Kind kind = Kind::launcher_ended;
-    int rank = -1; /* rank_ended: -1: of a process before MPI_Init */
+    int rank = -1; /* rank_ended: -1: a process that had not called MPI_Init */
     std::string host;
-    std::optional<int> status; /* of the rank, as wait(2) gives it, if it is known */
+    std::optional<int> status; /* of the rank, as from wait(2), if known */
     int exit_code = 0;         /* of the launcher */
     bool is_finished = false;  /* the rank had called MPI_Finalize */
-    /* The checkpoint in which the others are as they were when the rank ended, and how far
-     * that had come; 0: there is none, perhaps because (protocol independent): */
+    /* salvaged: number of the checkpoint that has the other ranks as they were when this rank
+     * ended; 0: none. interval: reached by the rank. why_not_salvaged: with protocol
+     * independent, why there is no such checkpoint. */
     std::uint64_t salvaged = 0;
     std::uint64_t interval = 0;
     std::string why_not_salvaged;
 
-    /* "rank 3 on n2 was killed by signal 9 (Killed)" */
+    /* Returns for example "rank 3 on n2 was killed by signal 9 (Killed)". */
     std::string text() const;
-    /* ", and is replayed" or why not, for behind text(); empty if that was not to be. */
+    /* Returns the result of the salvage, to be appended to text(); "" without an attempt. */
     std::string salvage_text() const;
-    /* "rank 3": failures in one place look like one that repeats. */
+    /* Returns for example "rank 3": several failures in one place count as a repeated one. */
     std::string place() const;
-    /* The program has not brought it about: the machine has, or somebody with kill(1). */
+    /* Whether the machine, or a user with kill(1), has caused the failure, and not the program. */
     bool is_from_outside() const;
 };
 
-/* As a shell gives it: 128 + signal. */
+/* Returns the code that a shell gives: 128 + signal. */
 int exit_code_of(int status);
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_watch.cpp - the first failure of a launch, and what follows from it when.
+ * launch_watch.cpp - the first failure of a launch, and the steps that follow from it.
  */
 #include "supervise/launch_watch.hpp"
 
@@ -28,7 +28,7 @@ void LaunchWatch::rank_here(int rank, const std::string &host)
     known.has_ended = false; /* it may have executed another program */
     known.is_salvaging = false;
     known.why_not_salvaged.clear();
-    known.stopped_since.reset(); /* or this agent tells so, too */
+    known.stopped_since.reset(); /* if it is stopped, its new agent reports that again */
 }
 
 void LaunchWatch::rank_finished(int rank)
@@ -71,7 +71,7 @@ void LaunchWatch::rank_status(int rank, int status, Time now)
         return;
     }
     if (status == 0 && !acts_ && !is_ending()) {
-        failure_.reset(); /* it may do without MPI_Finalize; the launcher knows */
+        failure_.reset(); /* a program may omit MPI_Finalize; the launcher decides */
         end_at_ = Time::max();
         return;
     }
@@ -97,11 +97,11 @@ void LaunchWatch::rank_salvaging(int rank)
 {
     ranks_[rank].is_salvaging = !tolerant_;
     if (failure_ && failure_->rank == rank && !tolerant_) {
-        end_at_ = Time::max(); /* until it is known what has come of that */
+        end_at_ = Time::max(); /* until the result of the salvage is known */
     }
 }
 
-/* The agent has ended the others. */
+/* The agent has ended the other ranks. */
 void LaunchWatch::rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval,
                                 Time now)
 {
@@ -130,7 +130,7 @@ void LaunchWatch::agent_lost(const std::string &host, Time now)
     for (auto &[rank, known] : ranks_) {
         if (known.host == host && known.is_salvaging) {
             rank_not_salvaged(rank, "the agent has died", now);
-            fail(end_of(rank), now + time_to_end()); /* it may not have told of the end */
+            fail(end_of(rank), now + time_to_end()); /* the agent may not have reported the end */
         }
     }
 }
@@ -150,7 +150,8 @@ void LaunchWatch::rank_stopped(int rank, Time now)
     }
 }
 
-/* Of a suspended job others may have gone on as well, which is told up to a second later. */
+/* If the whole job was suspended, other ranks may run again as well; their agents report that up
+ * to a second later. */
 void LaunchWatch::rank_continued(int rank, Time now)
 {
     if (all_are_stopped()) {
@@ -181,8 +182,8 @@ bool LaunchWatch::has_ranks(const std::string &host) const
     });
 }
 
-/* Its ranks have all been stopped, or hang where they cannot be reached, or it is lost and
- * there is no membership to tell. */
+/* A node has no agent if its ranks are all stopped, or hang where no agent can reach them, or if
+ * the node is lost. In the last case, a membership would report it, if there is one. */
 void LaunchWatch::look_at_unserved(Time now)
 {
     for (const auto &[host, since] : unserved_) {
@@ -213,8 +214,9 @@ void LaunchWatch::cut_off(Time now)
     fail(std::move(failure), now);
 }
 
-/* Then somebody has suspended the job. If all but one have ended already, that one may as well
- * have been stopped by itself, and nobody would ever wait for the job's end in vain. */
+/* If all ranks are stopped, a user has suspended the job. But if only one of several ranks is
+ * left, it may have been stopped alone. Then the job does not count as suspended, as it might
+ * never be continued. */
 bool LaunchWatch::all_are_stopped() const
 {
     std::size_t living = 0, stopped = 0;
@@ -258,7 +260,7 @@ LaunchWatch::Step LaunchWatch::step(Time now)
         return Step::terminate;
     }
     if (now >= kill_at_) {
-        kill_at_ = now + limits_.last_words; /* as often as it takes */
+        kill_at_ = now + limits_.last_words; /* repeated until the launcher ends */
         return Step::kill;
     }
     return Step::none;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_watch.hpp - whether a launch has failed, and how its launcher is brought to an end
- * then. What the launchers do by themselves cannot be relied on: Open MPI 4.1 waits for ever
- * for a node that is cut off, or for a rank that was stopped; with --enable-recovery it goes
- * on without ranks that the others wait for. No I/O: events in, steps out.
+ * launch_watch.hpp - decides whether a launch has failed, and then how its launcher is ended. The
+ * launchers' own behaviour is not reliable. Open MPI 4.1 waits for ever for a node that is cut off,
+ * or for a rank that was stopped. With --enable-recovery it goes on without ranks that the others
+ * wait for. No I/O: events in, steps out.
  */
 #pragma once
 
@@ -26,24 +26,25 @@ class LaunchWatch
     using Duration = std::chrono::milliseconds;
 
     struct Limits {
-        /* A launcher of which a rank has died ends by itself within this. */
+        /* After the death of a rank, the launcher usually ends within this time. */
         Duration own_end = std::chrono::seconds(5);
-        /* Of one that goes on without it: until it is known how the rank has ended. */
+        /* If the launcher goes on without the rank: how long to wait for the rank's status. */
         Duration news = std::chrono::milliseconds(500);
-        /* Of one that goes on: it ends by itself when it has seen all ranks end. With SIGTERM
-         * it takes a second or two. */
+        /* If the launcher goes on: it ends when it has seen all ranks end. After SIGTERM it
+         * takes a second or two. */
         Duration all_ended = std::chrono::seconds(1);
         /* From SIGTERM to SIGKILL. */
         Duration last_words = std::chrono::seconds(3);
-        /* A rank that stands still for so long, while others run, does not go on. */
+        /* A rank that is stopped for this time while others run counts as failed. */
         Duration stopped = std::chrono::seconds(10);
-        /* Ranks that live have another agent long before. */
+        /* A node may be without an agent for this time. Living ranks start another agent much
+         * earlier. */
         Duration unserved = std::chrono::seconds(10);
     };
 
     enum class Step {
         none,
-        end,       /* all ranks */
+        end,       /* end all ranks */
         terminate, /* SIGTERM to the launcher */
         kill,      /* SIGKILL to the launcher */
     };
@@ -51,51 +52,52 @@ class LaunchWatch
     explicit LaunchWatch(Limits limits) : limits_(limits) {}
     LaunchWatch() : LaunchWatch(Limits()) {}
 
-    /* The program, or its user, deals with ranks that end: they are no failure. */
+    /* The program, or its user, handles ranks that end: these are not failures. */
     void tolerate_ended_ranks() { tolerant_ = true; }
 
-    /* The launcher goes on when a rank ends, so that the rank can be replayed: whatever it
-     * would have ended for is a failure here. */
+    /* The launcher goes on when a rank ends, so that the rank can be replayed. So everything
+     * that would have ended the launcher is a failure here. */
     void act_for_launcher() { acts_ = true; }
 
     void rank_here(int rank, const std::string &host);
     /* The rank has called MPI_Finalize. */
     void rank_finished(int rank);
-    /* Its process has ended. */
+    /* The rank's process has ended. */
     void rank_ended(int rank, Time now);
-    /* How; this may come later, or never. */
+    /* The rank's exit status. It may come later than rank_ended(), or never. */
     void rank_status(int rank, int status, Time now);
-    /* A process of the launcher has ended badly, as is seen beside it; of this rank, or -1: it
-     * was none yet. What agents tell may come later; or never, if they have died, too. */
+    /* This process has seen a process of the launcher fail. rank: the rank of that process, or
+     * -1 if it was not a rank yet. Reports of agents may come later, or never, if the agents
+     * have died as well. */
     void process_failed(int rank, int status, Time now);
-    /* The rank is gone, and the agent tries to save the others; it has, in this checkpoint; or
-     * why it has not. */
+    /* The rank is gone. salvaging: the agent tries to save the others. salvaged: it has saved
+     * them in this checkpoint. not_salvaged: it has failed, for this reason. */
     void rank_salvaging(int rank);
     void rank_salvaged(int rank, std::uint64_t number, std::uint64_t interval, Time now);
     void rank_not_salvaged(int rank, const std::string &why, Time now);
-    /* The agent of these ranks has gone. */
+    /* The agent of the host's ranks has gone. */
     void agent_lost(const std::string &host, Time now);
-    /* An agent has yet to tell what becomes of that. */
+    /* Whether an agent still has to report the result of a salvage. */
     bool awaits_salvage() const;
-    /* By a signal; and it goes on. */
+    /* A signal has stopped the rank; the rank goes on. */
     void rank_stopped(int rank, Time now);
     void rank_continued(int rank, Time now);
-    /* A node has no agent: nobody sees what becomes of its ranks; and it has one again. */
+    /* A node has no agent, so the state of its ranks is unknown; the node has an agent again. */
     void node_unserved(const std::string &host, Time now);
     void node_served(const std::string &host);
     void node_lost(const std::string &host, Time now);
     void cut_off(Time now);
 
-    /* What is to be done now: each step once, in this order. */
+    /* Returns the next step to take now: each step once, in this order. */
     Step step(Time now);
-    /* When to ask again, if nothing happens; Time::max(): never. */
+    /* Time of the next call if no event comes; Time::max(): none. */
     Time next_step() const;
 
     const std::set<std::string> &lost_nodes() const { return lost_nodes_; }
-    /* When a node was lost last, or we were cut off: from then on ranks that can still be
-     * alive may be waited for, until they have been fenced. */
+    /* When the latest node was lost, or this process was cut off. Living ranks on lost nodes
+     * need time from then on until they are fenced. */
     std::optional<Time> silent_since() const { return silent_since_; }
-    /* The first one. */
+    /* The first failure. */
     const std::optional<Failure> &failure() const { return failure_; }
 
   private:
@@ -121,7 +123,7 @@ class LaunchWatch
     bool tolerant_ = false;
     bool acts_ = false;
     std::map<int, Rank> ranks_;
-    std::map<std::string, Time> unserved_; /* nodes, since when */
+    std::map<std::string, Time> unserved_; /* nodes, and since when */
     std::set<std::string> lost_nodes_;
     std::optional<Time> silent_since_;
     std::optional<Failure> failure_;

@@ -10,8 +10,9 @@
 namespace ckpt
 {
 
-/* A program that is to blame would only fail once more; and what it does outside may be
- * something that must not be done twice. Empty: none. */
+/* Returns why the job must not start from the beginning; "": it may. If the program is to blame,
+ * it would only fail again. Its effects outside may also be such that they must not happen
+ * twice. */
 std::string RestartPolicy::obstacle_to_fresh_start(const Failure &failure) const
 {
     if (!failure.is_from_outside()) {
@@ -22,7 +23,7 @@ std::string RestartPolicy::obstacle_to_fresh_start(const Failure &failure) const
                                  "anew";
 }
 
-/* Without a new checkpoint since the restart before. */
+/* Whether failures repeat without a new checkpoint since the last restart. */
 bool RestartPolicy::repeats(const Failure &failure)
 {
     const std::string place = failure.place();
@@ -32,8 +33,8 @@ bool RestartPolicy::repeats(const Failure &failure)
     return std::max(own_, here) > limits_.tries;
 }
 
-/* Whether the job has got further since the last restart. Each salvage makes a checkpoint: that
- * is no progress of a rank that fails again where it did. */
+/* Whether the job has made progress since the last restart. Each salvage makes a checkpoint.
+ * That does not count as progress of a rank that fails again at the same place. */
 bool RestartPolicy::gets_on(const Failure &failure, std::uint64_t checkpoint)
 {
     if (failure.salvaged == 0 || failure.salvaged != checkpoint) {
@@ -65,7 +66,8 @@ RestartPolicy::Decision RestartPolicy::after(const Failure &failure,
         return {false, {}, "no restart is left"};
     }
     Decision decision{true, {}, {}};
-    if (from_last_ > 0 && failure.salvaged == 0) { /* nothing is done again but for one rank */
+    if (from_last_ > 0 && failure.salvaged == 0) { /* a restart from a salvage repeats the work
+                                                      of one rank only */
         const int doublings = std::min(from_last_ - 1, 30);
         decision.delay =
             std::min<Duration>(limits_.longest, limits_.back_off * (1LL << doublings));

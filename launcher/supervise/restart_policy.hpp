@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restart_policy.hpp - whether a job that has failed is started again, and when.
+ * restart_policy.hpp - decides whether and when a failed job is started again.
  */
 #pragma once
 
@@ -21,29 +21,30 @@ class RestartPolicy
 
     struct Limits {
         int restarts = 10; /* in all */
-        /* From one checkpoint, after failures that the program may have brought about, or
-         * that repeat in one place. */
+        /* From one checkpoint, after failures that the program may have caused or that repeat in
+         * one place. */
         int tries = 2;
-        /* Before a second restart from one checkpoint; doubled each time. */
+        /* Delay before a second restart from the same checkpoint; doubled each time. */
         Duration back_off = std::chrono::seconds(1);
         Duration longest = std::chrono::seconds(60);
-        /* Without a checkpoint, from the beginning, if the failure came from outside. */
+        /* Allows a restart from the beginning after a failure from outside, if no checkpoint
+         * exists. */
         bool fresh_start = true;
     };
 
     struct Decision {
         bool restart = false;
-        Duration delay{};    /* before that */
-        std::string why_not; /* else */
+        Duration delay{};    /* before the restart */
+        std::string why_not; /* set if `restart` is false */
     };
 
     explicit RestartPolicy(Limits limits) : limits_(limits) {}
 
-    /* Of a launch that has failed. checkpoint: the number of the one it would be restarted
-     * from; 0: the beginning. */
+    /* Decides after a failed launch. checkpoint: number of the checkpoint to restart from; 0:
+     * the beginning. */
     Decision after(const Failure &failure, std::uint64_t checkpoint);
 
-    /* So many it has been. */
+    /* Number of restarts so far. */
     int restarts() const { return restarts_; }
     const Limits &limits() const { return limits_; }
 
@@ -54,12 +55,12 @@ class RestartPolicy
 
     Limits limits_;
     int restarts_ = 0;
-    std::uint64_t last_ = UINT64_MAX; /* restarted from this one ... */
-    int from_last_ = 0;               /* so often */
-    int own_ = 0; /* failures since, of the program itself ... */
-    std::map<std::string, int> places_; /* and in one place */
-    std::map<std::string, std::uint64_t> reached_; /* by place: intervals, when the rank there
-                                                      was salvaged last */
+    std::uint64_t last_ = UINT64_MAX; /* checkpoint of the latest restarts ... */
+    int from_last_ = 0;               /* ... and their number */
+    int own_ = 0; /* failures since then that the program may have caused ... */
+    std::map<std::string, int> places_; /* ... and failures per place */
+    std::map<std::string, std::uint64_t> reached_; /* by place: interval of the rank there at its
+                                                      latest salvage */
 };
 
 } // namespace ckpt

@@ -61,8 +61,9 @@ void Supervisor::accept(std::unique_ptr<FrameStream> stream, const std::string &
     }
 }
 
-/* Those that were on its node before and have gone. A rank of theirs that does not come may
- * have been stopped before it could: this one looks. */
+/* Makes an agent responsible for the ranks of earlier agents on its node that have gone. If such
+ * a rank does not connect, it may have been stopped before it could. So the new agent checks
+ * these ranks. */
 void Supervisor::take_the_place_of_others(Agent &agent)
 {
     watch_.node_served(agent.host);
@@ -81,8 +82,9 @@ void Supervisor::take_the_place_of_others(Agent &agent)
     }
 }
 
-/* Entries stay, for vanished(). The next agent can have come before. Of our own node we would
- * see that it is lost; one that has left had seen its ranks go, but for those that it awaited. */
+/* Entries stay in the list, for vanished(). The next agent may have come before. The loss of
+ * this process's own node needs no report. An agent that announced its end had seen its ranks
+ * end, except those that it awaited. */
 void Supervisor::lost(Agent &agent)
 {
     agent.is_connected = false;
@@ -109,7 +111,7 @@ void Supervisor::answered(std::uint64_t number, const control::Reply &reply)
     if (found == asked_.end()) {
         return;
     }
-    const Answer answer = found->second.answer; /* may ask again */
+    const Answer answer = found->second.answer; /* the answer may make another request */
     if (reply.event != "progress") {
         asked_.erase(found);
     }
@@ -213,8 +215,9 @@ bool Supervisor::all_are_here() const
     return ranks == static_cast<std::size_t>(rank_count_);
 }
 
-/* A node that has all ranks, and us, needs nobody to watch it; and of more nodes than there
- * can be members what the launcher tells must do. */
+/* Begins a membership, except in two cases. A single node that has all ranks and this process
+ * needs no watching. If there are more nodes than possible members, the launcher's own reports
+ * have to suffice. */
 void Supervisor::begin_membership()
 {
     if (!table_.members.empty() || !all_are_here() ||
@@ -241,8 +244,9 @@ void Supervisor::begin_membership()
     proof_.start(time_for_proof);
 }
 
-/* One agent is no majority that could let its successor in; nor is there anybody else to
- * disagree with. Those two begin another membership. */
+/* Ends the membership; the next one has a new key. A job with one agent needs this when that
+ * agent is replaced. This process alone has no majority to admit the successor, and no other
+ * member can disagree. */
 void Supervisor::end_membership()
 {
     service_.reset();
@@ -254,7 +258,7 @@ void Supervisor::end_membership()
     is_proven_ = false;
 }
 
-/* Agents are members again when they have told where they take datagrams from then on. */
+/* Agents become members again when they have reported their new addresses for datagrams. */
 void Supervisor::suspend_membership()
 {
     is_suspended_ = service_ != nullptr;
@@ -278,8 +282,8 @@ void Supervisor::resume_membership()
     tell_all({{"type", "watch"}});
 }
 
-/* Tells an agent who the members are, and which of them it is: also one that has come in
- * the place of another one. */
+/* Sends an agent the list of members and its own index, also to an agent that replaces another
+ * one. */
 void Supervisor::let_in(Agent &agent)
 {
     auto entry = std::find_if(
@@ -287,7 +291,7 @@ void Supervisor::let_in(Agent &agent)
         [&](const auto &member) { return member.host == agent.host; });
     if (entry == table_.members.begin() && entry != table_.members.end()) {
         entry = std::find_if(entry + 1, table_.members.end(), [&](const auto &member) {
-            return member.host == agent.host; /* a node on which we run, too */
+            return member.host == agent.host; /* the agent of this process's own node */
         });
     }
     if (entry == table_.members.end() || !agent.member) {
@@ -324,7 +328,7 @@ void Supervisor::tell_lost()
         watch_.node_lost(host, now);
     }
     if (is_cut_off_ && table_.members.size() == 2) {
-        watch_.node_lost(table_.members[1].host, now); /* nobody else can tell */
+        watch_.node_lost(table_.members[1].host, now); /* no other member can report that */
     } else if (is_cut_off_) {
         watch_.cut_off(now);
     }
@@ -338,8 +342,8 @@ void Supervisor::cut_off()
     }
 }
 
-/* All agents must have heard datagrams of another node before silence means anything: where
- * UDP is blocked everybody would look dead. */
+/* Trusts the membership when all agents have received datagrams of another node. Without that
+ * proof, silence means nothing: where UDP is blocked, every node would look dead. */
 void Supervisor::prove()
 {
     const bool all = service_ && service_->has_heard() &&

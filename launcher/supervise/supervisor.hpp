@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * supervisor.hpp - what `ckpt run` knows of a launch from the agents of its nodes, and what it
- * has them do (docs/protocol.md, section 10).
+ * supervisor.hpp - the agents of a launch, as `ckpt run` sees them, and its orders to them
+ * (docs/protocol.md, section 10).
  */
 #pragma once
 
@@ -33,62 +33,65 @@ class Supervisor
     using Answer = std::function<void(const control::Reply &)>;
 
     struct Hooks {
-        /* All ranks are about to be ended behind a checkpoint, on request. */
+        /* The coordinator is about to end all ranks after a checkpoint, on request. */
         std::function<void(const std::string &checkpoint)> ends;
-        /* The job cannot be saved, and why, perhaps for an interval by now; or it can again. */
+        /* The job has become unprotected, for this reason and perhaps for a whole interval by
+         * now; or it is protected again. */
         std::function<void(bool is_unprotected, bool is_overdue, const std::string &why)>
             protection;
-        /* Whether somebody has asked for the end of the launch by now. */
+        /* Whether the end of the launch has been requested. */
         std::function<bool()> is_asked_to_end;
     };
 
     /*
-     * Listens, and says where in `file`. watch: is told what becomes of ranks. Throws Error.
+     * Listens, and writes the address to `file`. watch: gets the events of ranks. Throws Error.
      * `loop` and `watch` must live longer.
      */
     Supervisor(EventLoop &loop, std::filesystem::path file, std::string host,
                std::uint64_t incarnation, LaunchWatch &watch, Hooks hooks);
     ~Supervisor(); /* removes the file */
 
-    /* SIGKILL to all ranks, by their agents. */
+    /* Makes the agents send SIGKILL to all ranks. */
     void end_ranks();
 
-    /* While this process is stopped no node watches another; then they do again. */
+    /* suspend: nodes stop watching each other, as this process is about to be stopped. resume:
+     * they watch again. */
     void suspend_membership();
     void resume_membership();
 
-    /* Has the agent that coordinates take a request, one of several perhaps. False if there
-     * is none just now. The answers come until one is no progress, or until `gone`. */
+    /* Sends a request to the coordinating agent; several may be under way. Returns false if no
+     * coordinating agent is connected. `answer` gets replies until one is not a progress report.
+     * If the agent is lost, `gone` is called instead. */
     bool request(const control::Request &request, Answer answer,
                  std::function<void()> gone);
 
-    /* A request has not been answered. */
+    /* Whether a request is unanswered. */
     bool awaits_answer() const { return !asked_.empty(); }
-    /* A rank has ended, and how may still be told. */
+    /* Whether a rank has ended, and its status may still be reported. */
     bool awaits_status() const;
-    /* The rank that a process of this node is, as far as agents have told. */
+    /* Returns the rank of a process of this node, as far as agents have reported it. */
     std::optional<int> rank_of(pid_t process) const;
-    /* Agents have yet to go. */
+    /* Whether an agent is still connected. */
     bool has_agents() const;
-    /* There are ranks, of agents that are connected, on nodes that are not lost. */
+    /* Whether there are ranks whose agents are connected, on nodes that are not lost. */
     bool has_ranks() const;
-    /* Nodes of which the agent has gone without having told so, and none has come since. */
+    /* Nodes whose agent has gone without notice and has no successor. */
     std::set<std::string> vanished() const;
 
   private:
     struct Agent {
         std::unique_ptr<FrameStream> stream;
         std::string host;
-        std::map<int, pid_t> ranks;   /* that have not ended */
-        std::map<int, pid_t> awaited; /* that the agent before it had, until they come */
+        std::map<int, pid_t> ranks;   /* ranks that have not ended */
+        std::map<int, pid_t> awaited; /* ranks of its predecessor that have not connected yet */
         bool coordinates = false;
         bool is_connected = true;
-        bool has_left = false; /* by itself */
-        std::optional<membership::Table::Entry> member; /* where it takes datagrams */
-        bool has_heard = false; /* of other nodes, by datagrams */
+        bool has_left = false; /* it has announced its end */
+        std::optional<membership::Table::Entry> member; /* address for datagrams */
+        bool has_heard = false; /* has received datagrams from other nodes */
     };
 
-    /* A request that has not been answered. */
+    /* A request without a final answer. */
     struct Asked {
         Answer answer;
         std::function<void()> gone;
@@ -121,18 +124,21 @@ class Supervisor
     std::map<pid_t, int> ranks_of_processes_; /* of this node */
     std::string host_;
     membership::UdpSocket socket_;
-    membership::Table table_; /* without members: there is no membership yet */
+    membership::Table table_; /* without members: no membership yet */
     std::map<std::string, membership::Life> lives_; /* by host */
     std::unique_ptr<membership::Service> service_;
-    std::set<std::string> suspects_; /* nodes that are no members any more */
-    bool is_cut_off_ = false;        /* or we are not */
-    bool is_resuming_ = false;       /* agents are asked to be members again */
-    bool is_suspended_ = false;      /* the membership, while this process is stopped */
-    bool is_proven_ = false;         /* all nodes hear of each other: that is believed */
+    std::set<std::string> suspects_; /* nodes that the membership has excluded */
+    bool is_cut_off_ = false;        /* the membership has excluded this process, or it has lost
+                                        the majority */
+    bool is_resuming_ = false;       /* agents are asked to become members again */
+    bool is_suspended_ = false;      /* the membership is suspended, while this process is
+                                        stopped */
+    bool is_proven_ = false;         /* all nodes receive from each other, so the membership is
+                                        trusted */
     EventLoop::Time proof_until_{};
-    LoopTimer proof_;        /* the time they have for that */
+    LoopTimer proof_;        /* time limit for that proof */
     std::map<std::uint64_t, Asked> asked_; /* by number */
-    std::uint64_t last_number_ = 0;        /* of a request */
+    std::uint64_t last_number_ = 0;        /* number of the latest request */
     std::unique_ptr<PeerListener> listener_;
 };
 
