@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 import pickle
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from ckpttest import scheduling  # noqa: E402  (needs the path)
 from ckpttest.cluster import Cluster  # noqa: E402
 from ckpttest.lab import Lab  # noqa: E402
 from ckpttest.mpis import OPENMPI5  # noqa: E402
+
+LONGEST_TEST = 600  # seconds
 
 # Tests whose ranks never pause: side by side they would take each other's cores. Those
 # in these files that mostly wait all the same are marked so.
@@ -64,6 +67,20 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group(f"processor {next(processors)}"))
         if item.path.stem in BUSY and not item.get_closest_marker("waiting"):
             item.add_marker("busy")
+
+
+@pytest.fixture(autouse=True)
+def no_test_stands_still():
+    """A test that waits without a limit of its own fails, instead of stopping all others."""
+
+    def give_up(*_):
+        raise TimeoutError(f"the test has run for {LONGEST_TEST} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(LONGEST_TEST)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

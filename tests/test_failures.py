@@ -46,6 +46,13 @@ def ranks_of(box, node, program):
     return [pid for pid in box.processes(node) if processes.name_of(pid) == name]
 
 
+def wait_until_watched(lab, job, *nodes):
+    """Until silence of another node means something to the agents of these."""
+    for node in nodes:
+        log = lab.store / NAME / f"ckptd-{node}.log"
+        alone.wait_until(job, lambda: "a node that falls silent" in log.read_text())
+
+
 def finish(lab, job, program, native):
     """To the right answer."""
     job.succeed()
@@ -70,6 +77,7 @@ def test_a_link_is_cut(box, lab, native):
     saved(lab, job, program)
     cut_off = ranks_of(box, "n2", program)
     assert cut_off
+    wait_until_watched(lab, job, "n1", "n2")
     box.cut("n2")
     job.wait_for("^ckpt: node n2 was lost; what is left of the job is ended")
     job.wait_for("^ckpt: node n2 was lost; restart 1")

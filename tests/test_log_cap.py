@@ -84,6 +84,7 @@ def test_balanced_ranks_have_few_copies(lab, expected):
     size = (20000, 256)
     program = windows.program("stencil", *size, ranks=RANKS, way=["--mode=lock"])
     job = replays.start(lab, JOB, program)
+    job.let_end()
     samples = []
     while job.run_on(POLL):
         if status := status_of(lab):

@@ -145,6 +145,7 @@ void SupervisorLink::order(const json &frame)
         watch_nodes(frame.at("table"));
     } else if (type == "proven") {
         is_proven_ = true;
+        spdlog::info("the nodes hear of each other: a node that falls silent counts as lost");
         if (!trouble_.empty()) {
             over(trouble_);
         }

@@ -277,7 +277,7 @@ void TraceRecorder::count_unkept(const RankSeen &seen)
     for (const ckpt_seen &one : seen.events) {
         if (one.kind < CKPT_SEEN_KINDS && unkept[one.kind] > 0) {
             unkept[one.kind]--;
-            bytes -= one.kind == CKPT_SEEN_LOGGED ? one.value : 0;
+            bytes -= one.kind == CKPT_SEEN_LOGGED ? std::min(bytes, one.value) : 0;
         }
     }
     trace_.totals.markers += unkept[CKPT_SEEN_MARKER_SENT];

@@ -91,6 +91,16 @@ std::string process_identity(std::int64_t pid)
     return stat.start == 0 ? "" : fmt::format("{:010}-{:020}", pid, stat.start);
 }
 
+std::vector<fs::path> descriptors_of(std::int64_t pid, std::error_code *error)
+{
+    std::vector<fs::path> found;
+    for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), *error), end;
+         !*error && entry != end; entry.increment(*error)) {
+        found.push_back(entry->path());
+    }
+    return found;
+}
+
 std::optional<ProcessName> holder_of(const std::string &target,
                                      const std::set<std::int64_t> &except)
 {
@@ -101,9 +111,8 @@ std::optional<ProcessName> holder_of(const std::string &target,
             except.contains(std::stoll(pid))) {
             continue;
         }
-        for (const auto &descriptor :
-             fs::directory_iterator(entry.path() / "fd", error)) {
-            if (fs::read_symlink(descriptor.path(), error) == target) {
+        for (const fs::path &descriptor : descriptors_of(std::stoll(pid), &error)) {
+            if (fs::read_symlink(descriptor, error) == target) {
                 return ProcessName{pid, process_name(std::stoll(pid))};
             }
         }

@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
+#include <vector>
 
 namespace ckpt
 {
@@ -31,6 +34,10 @@ std::string process_name(std::int64_t pid);
 /* Returns process id and start time, "%010d-%020lu", which no other process of this host ever
  * shares; "" if the process does not exist. */
 std::string process_identity(std::int64_t pid);
+
+/* Returns the paths of the process's open descriptors, "/proc/PID/fd/N". If the process ends
+ * meanwhile there are fewer of them, and *error says so; it is clear otherwise. */
+std::vector<std::filesystem::path> descriptors_of(std::int64_t pid, std::error_code *error);
 
 struct ProcessName {
     std::string pid;

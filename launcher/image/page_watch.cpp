@@ -6,6 +6,7 @@
 #include "image/page_watch.hpp"
 
 #include "common/error.hpp"
+#include "common/processes.hpp"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -60,12 +61,11 @@ bool is_harmless(dev_t device)
 std::string open_device(pid_t pid)
 {
     std::error_code error;
-    for (const auto &entry :
-         fs::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+    for (const fs::path &descriptor : descriptors_of(pid, &error)) {
         struct stat status;
-        if (::stat(entry.path().c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
+        if (::stat(descriptor.c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
             !is_harmless(status.st_rdev)) {
-            return fs::read_symlink(entry.path(), error).string();
+            return fs::read_symlink(descriptor, error).string();
         }
     }
     return error ? "descriptors that cannot be seen" : std::string();

@@ -17,6 +17,11 @@
 namespace ckpt::membership
 {
 
+namespace
+{
+constexpr int most_tries = 64; /* to receive, before other work has its turn */
+}
+
 std::optional<Endpoint> Endpoint::parse(const std::string &address, std::uint16_t port)
 {
     addrinfo hints{}, *found = nullptr;
@@ -75,13 +80,17 @@ UdpSocket::UdpSocket(std::uint16_t port)
 std::optional<UdpSocket::Received> UdpSocket::receive(std::span<std::byte> buffer)
 {
     sockaddr_in6 from{};
-    ssize_t size;
+    ssize_t size = -1;
 
-    do { /* an error of an earlier datagram is also reported once here */
+    /* Each error of an earlier datagram is reported once here, too. */
+    for (int tries = 0; size < 0 && tries < most_tries; tries++) {
         socklen_t length = sizeof from;
         size = recvfrom(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT,
                         reinterpret_cast<sockaddr *>(&from), &length);
-    } while (size < 0 && errno != EAGAIN && errno != EBADF && errno != ENOMEM);
+        if (size < 0 && (errno == EAGAIN || errno == EBADF || errno == ENOMEM)) {
+            break;
+        }
+    }
     if (size < 0) {
         return std::nullopt;
     }
