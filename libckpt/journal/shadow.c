@@ -312,7 +312,7 @@ static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
            ckpt_view_is_gone(shadow, &status);
 }
 
-/* ---- Directories with their content ----------------------------------------- */
+/* ---- Directories with their content ------------------------------------------ */
 
 static int copy_special(const struct ckpt_view *view)
 {
@@ -431,7 +431,7 @@ int ckpt_shadow_copy_directory(struct ckpt_view *view)
     return error;
 }
 
-/* ---- Removed names ------------------------------------------------------- */
+/* ---- Removed names ---------------------------------------------------------- */
 
 int ckpt_shadow_hide(const struct ckpt_view *view)
 {
