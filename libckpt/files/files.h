@@ -29,8 +29,9 @@ void ckpt_files_keep_in(const char *directories);
  * writing to disk (fdatasync: takes as long as the disk needs for what the program has written
  * since the last flush). Saved bytes stay in memory until the next call. That memory is new, so
  * scan the regions after this call, not before. Large files are mapped instead
- * (ckpt_files_content_regions()). Returns 0, or -ENOTSUP with the descriptor's number and path
- * in `failure`. The descriptors do not change. Context: quiesced.
+ * (ckpt_files_content_regions()).
+ * Returns 0, or -ENOTSUP with the descriptor's number and path in `failure`. The descriptors do
+ * not change. Context: quiesced.
  */
 int ckpt_files_save(struct ckpt_arena *arena, int (*is_lower)(int fd),
                     struct ckpt_file **files_p, size_t *count_p,
@@ -63,8 +64,8 @@ void ckpt_files_resume(void);
 
 /*
  * In the saved code after a restart, when the program's descriptors are no longer closed: takes
- * the fcntl() locks again that were held at the last ckpt_files_save(). Returns 0 or -errno
- * with the descriptor in `failure`. Context: quiesced.
+ * the fcntl() locks again that were held at the last ckpt_files_save().
+ * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.
  */
 int ckpt_files_lock(struct ckpt_failure *failure);
 
@@ -132,8 +133,8 @@ int ckpt_files_fill(const struct ckpt_saved_files *saved,
 
 /*
  * In the saved code after a restart, after ckpt_threads_recreate(): opens the files of threads
- * and descriptors below /proc/self that did not exist in the restart program. Returns 0 or
- * -errno with the descriptor in `failure`. Context: quiesced.
+ * and descriptors below /proc/self that did not exist in the restart program.
+ * Returns 0 or -errno with the descriptor in `failure`. Context: quiesced.
  */
 int ckpt_files_open_late(struct ckpt_failure *failure);
 
@@ -146,8 +147,9 @@ int ckpt_files_start_timers(struct ckpt_failure *failure);
 
 /*
  * In the restart program: recreates the descriptors under their old numbers. Closes all others
- * except `keep[]` and the given ones, also 0, 1 or 2 if the program had closed them. Returns 0
- * or -errno with the path and the error in `failure`. Context: normal, single-threaded.
+ * except `keep[]` and the given ones, also 0, 1 or 2 if the program had closed them.
+ * Returns 0 or -errno with the path and the error in `failure`. Context: normal,
+ * single-threaded.
  */
 int ckpt_files_restore(const struct ckpt_saved_files *saved, const int *keep,
                        size_t keep_count, struct ckpt_failure *failure);

@@ -24,8 +24,9 @@ struct ckpt_input_start {
 
 /*
  * Starts a relay, which is not a child of the caller. The relay ends when no process has the
- * program's end of its pipe. Returns that end, close-on-exec, or -errno with the reason.
- * `source` remains the caller's. Context: normal.
+ * program's end of its pipe.
+ * Returns that end, close-on-exec, or -errno with the reason. `source` remains the caller's.
+ * Context: normal.
  */
 int ckpt_input_start(const struct ckpt_input_start *start,
                      struct ckpt_failure *failure);

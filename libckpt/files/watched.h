@@ -23,8 +23,8 @@ void ckpt_watched_open(int fd);
 /*
  * Records that inotify_add_watch(fd, path, mask) has returned `watch`; copies
  * the absolute path. The table is bounded: it drops the oldest calls. It also
- * drops a call if the memory is exhausted. Context: normal, not a signal
- * handler.
+ * drops a call if the memory is exhausted.
+ * Context: normal, not a signal handler.
  */
 void ckpt_watched_add(int fd, int watch, uint32_t mask, const char *path);
 

@@ -34,8 +34,8 @@ int ckpt_journal_needs(long number);
 /*
  * enter.S calls these. fast: returns 0 if the call needs no further handling, else 1; it may
  * use general registers only. slow: records the state that the call is about to change, and
- * makes the call itself if the kernel must get other arguments. Context: any place of the upper
- * half that calls libc, signal handlers too.
+ * makes the call itself if the kernel must get other arguments.
+ * Context: any place of the upper half that calls libc, signal handlers too.
  */
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call);
 void ckpt_journal_slow(struct ckpt_journal_call *call);

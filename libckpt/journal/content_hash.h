@@ -20,8 +20,8 @@ void ckpt_content_hash_begin(void);
  * Adds the hash of the content of the file `path`, with the given status, to the record, and
  * sets CKPT_JOURNAL_HASHED. Does so only if the file has changed so recently that its next
  * change may leave its times unchanged. Does nothing if the file cannot be read, or if this
- * mark has hashed enough bytes. Context: normal or quiesced; the journal's lock is held, or no
- * other thread runs.
+ * mark has hashed enough bytes.
+ * Context: normal or quiesced; the journal's lock is held, or no other thread runs.
  */
 void ckpt_content_hash_add(struct ckpt_journal_record *record, const char *path,
                            const struct stat *status);

@@ -75,7 +75,8 @@ void ckpt_journal_before_mpi_write(const char *path, int creates);
 /*
  * Writes to `found` the path by which the MPI library must open the file. It differs from
  * `path` if the file is concealed, or is about to be. found: [PATH_MAX]. Call it before
- * ckpt_journal_before_mpi_write(). Context: normal.
+ * ckpt_journal_before_mpi_write().
+ * Context: normal.
  */
 void ckpt_journal_mpi_path(const char *path, int writes, int creates, char *found);
 

@@ -20,8 +20,8 @@ void ckpt_record_locks_find(int fd);
 /*
  * Calls work(argument), which opens and closes files of the program. Does so in a separate
  * process if record locks are used. Returns the result of work(), which is not greater than 0,
- * or -errno. Context: the journal's lock is held, so the program cannot take its first lock
- * meanwhile.
+ * or -errno.
+ * Context: the journal's lock is held, so the program cannot take its first lock meanwhile.
  */
 int ckpt_record_locks_spare(int (*work)(void *argument), void *argument);
 

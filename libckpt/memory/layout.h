@@ -13,8 +13,8 @@
 /*
  * Fills *layout; copies the auxiliary vector into the arena. The strings to
  * which it and the kernel point stay on the saved stack. Requires
- * ckpt_regions_open(). Context: quiesced. Returns 0 or -errno with the file of
- * /proc in `failure`.
+ * ckpt_regions_open(). Context: quiesced.
+ * Returns 0 or -errno with the file of /proc in `failure`.
  */
 int ckpt_process_layout_read(struct ckpt_arena *arena,
                              struct ckpt_process_layout *layout,

@@ -24,8 +24,9 @@ struct ckpt_mapping {
 /*
  * Reads a whole file of /proc as NUL-terminated text into the arena. It reads once, so the text
  * describes one moment of a quiesced process. But a list of mappings may lack memory that the
- * arena maps during the call (arena->changes). Returns 0, -ENOMEM or the error of open() or
- * read(), with the path in `failure`. Context: quiesced.
+ * arena maps during the call (arena->changes).
+ * Returns 0, -ENOMEM or the error of open() or read(), with the path in `failure`. Context:
+ * quiesced.
  */
 int ckpt_proc_read(struct ckpt_arena *arena, const char *path, char **text_p,
                    size_t *size_p, struct ckpt_failure *failure);

@@ -12,7 +12,8 @@
 
 /*
  * Returns 1 for an object of this user. Such objects are not permanent, so even a rank that
- * only reads one saves its content. status: of the mapped file. Context: quiesced.
+ * only reads one saves its content. status: of the mapped file.
+ * Context: quiesced.
  */
 int ckpt_is_shared_memory(const struct ckpt_mapping *mapping,
                           const struct stat *status);

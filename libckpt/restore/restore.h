@@ -30,13 +30,13 @@ int ckpt_restore_open(const struct ckpt_snapshot *snapshot,
 
 /*
  * Creates the staging memory of region `index`. Call it once per region. A region that is not
- * staged is restored with zeros or the mapped file's bytes. content: 1 if the image holds the
- * region's content: the memory is then
+ * staged is restored with zeros or the mapped file's bytes.
+ * content: 1 if the image holds the region's content: the memory is then
  *         writable and zeroed, also for file mappings. 0: it is read-only and
  *         holds zeros or the bytes of the file. The caller checks whether that
  *         is still the file that was mapped.
- * address_p: receives the staging address of the region's first byte. Returns 0 or -errno with
- * the region and file in `failure`. Context: normal.
+ * address_p: receives the staging address of the region's first byte.
+ * Returns 0 or -errno with the region and file in `failure`. Context: normal.
  */
 int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
                        void **address_p, struct ckpt_failure *failure);
@@ -48,8 +48,8 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
  * if it has no name or is shared with other
  *         processes; or -1. For a file without both, a new one is created, once
  *         for all its regions.
- * The memory may extend beyond the end of the file; do not touch it there. Returns 0 or -errno
- * with the region and file in `failure`. Context: normal.
+ * The memory may extend beyond the end of the file; do not touch it there.
+ * Returns 0 or -errno with the region and file in `failure`. Context: normal.
  */
 int ckpt_restore_stage_shared(struct ckpt_restore *restore, size_t index,
                               int descriptor, void **address_p,
@@ -71,8 +71,9 @@ void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 /*
  * Creates the memory of the image's message log, which resume() finds through struct
  * ckpt_resume_info. It is private and not part of the image. Call it at most once. size: bytes,
- * not 0. address_p: receives its final address; zeroed, for the caller to fill. Returns 0 or
- * -errno with the size in `failure`. Context: normal.
+ * not 0.
+ * address_p: receives its final address; zeroed, for the caller to fill. Returns 0 or -errno
+ * with the size in `failure`. Context: normal.
  */
 int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
                              void **address_p, struct ckpt_failure *failure);
@@ -80,9 +81,10 @@ int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
 /*
  * Becomes the saved process; does not return on success. When it has begun to remove the
  * calling program, an error is written to standard error and ends the process with status 127.
- * Descriptors must be in place (ckpt_files_restore); no other thread may exist. environment:
- * the launcher's, copied into retained memory. info: only checkpoint and restart_started are
- * used. Returns -errno with the reason. Context: normal, single-threaded.
+ * Descriptors must be in place (ckpt_files_restore); no other thread may exist.
+ * environment: the launcher's, copied into retained memory.
+ * info: only checkpoint and restart_started are used.
+ * Returns -errno with the reason. Context: normal, single-threaded.
  */
 int ckpt_restore_commit(struct ckpt_restore *restore, char *const environment[],
                         const struct ckpt_resume_info *info,

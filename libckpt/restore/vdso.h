@@ -15,11 +15,11 @@
  * Overwrites each function of a copy of the saved vDSO with a jump to the
  * function of the same name in this kernel's vDSO. If that lacks the function,
  * writes the system call itself. The copy keeps its ELF tables, so that it can
- * be redirected again after the next restart. saved: the copy, writable.
- * kernel: this kernel's vDSO. kernel_address: address of this kernel's vDSO
- * when the saved code runs. Returns 0; -EINVAL if either is not a vDSO;
- * -ENOTSUP with the name of a function that cannot be replaced. Context:
- * normal.
+ * be redirected again after the next restart.
+ * saved: the copy, writable. kernel: this kernel's vDSO.
+ * kernel_address: address of this kernel's vDSO when the saved code runs.
+ * Returns 0; -EINVAL if either is not a vDSO; -ENOTSUP with the name of a
+ * function that cannot be replaced. Context: normal.
  */
 int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
                        const unsigned char *kernel, size_t kernel_size,
