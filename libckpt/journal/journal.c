@@ -119,7 +119,7 @@ static void before_allocate(const struct ckpt_journal_call *call)
                                     FALLOC_FL_INSERT_RANGE)) != 0;
     const uint64_t start = (uint64_t)call->rdx;
 
-    /* These two modes do not change existing bytes. */
+    /* Modes 0 and FALLOC_FL_KEEP_SIZE do not change existing bytes. */
     ckpt_content_before_write(
         (int)call->rdi, keeps ? start + (uint64_t)call->r10 : start,
         moves ? CKPT_TO_THE_END : start + (uint64_t)call->r10);

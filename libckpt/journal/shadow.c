@@ -174,7 +174,7 @@ static int copy_file(const char *path, const struct stat *status)
 
 /* ---- Several names of one file ------------------------------------------------ */
 
-/* Writes the path under which the inode of a visible file leads to its copy. */
+/* Writes the path of the copy of a visible file, which is named by the file's inode. */
 static void find_link(const struct ckpt_view *view, char *path)
 {
     ckpt_text_format(path, CKPT_UNDO_PATH, "%s/" CKPT_JOURNAL_LINKS "/%l",

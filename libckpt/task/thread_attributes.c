@@ -112,7 +112,8 @@ static int are_among(const struct attributes *some, const struct attributes *all
     return 1;
 }
 
-/* Returns 1 if a thread gets the new launcher's processors. It keeps its own only if they are among those, or were not among the old launcher's. */
+/* Returns 1 if a thread gets the new launcher's processors. It keeps its own only if they are
+ * among those, or were not among the old launcher's. */
 static int is_for_launcher(const struct attributes *saved, const struct attributes *former)
 {
     return same_processors(saved, former) ||

@@ -36,8 +36,8 @@ struct ckpt_independent_rank {
     /* Written by any rank. */
     uint64_t lost;   /* a log had no room for a record that this rank's replay would need; the
                         rank clears this with its next checkpoint */
-    uint64_t wanted; /* raised when another rank's log is too full of records for this rank's
-                        replay: this rank is to take a checkpoint soon */
+    uint64_t wanted; /* incremented when another rank's log is too full of records for this
+                        rank's replay: this rank must take a checkpoint soon */
     uint64_t barriers; /* barriers of MPI_COMM_WORLD that the rank has reached; the rank writes
                           this itself */
 

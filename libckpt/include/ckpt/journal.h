@@ -13,12 +13,12 @@
  *                         the job on that host
  *   HOST-PID-ORDER.log    the records of one process and of the children that it
  *                         forks; appended to, each record by one write()
- *   kept/HOST-PID-N       a file that was replaced, removed or truncated: a hard
+ *   kept/HOST-PID-ORDER-N a file that was replaced, removed or truncated: a hard
  *                         link to it, or a copy. A file of another file system
  *                         is kept in a directory CKPT_JOURNAL_KEPT_PREFIX-HASH
  *                         of that one, so each record holds the whole path.
  *   concealed             outputs are concealed until the checkpoint after them has
- *                         been committed. Whoever looks up or changes concealed
+ *                         been committed. A process that looks up or changes concealed
  *                         objects, or reveals them, holds its flock().
  *   place-HASH            a symbolic link to a directory
  *                         CKPT_JOURNAL_CONCEALED_PREFIX-HASH that has concealed

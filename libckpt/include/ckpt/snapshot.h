@@ -141,8 +141,7 @@ struct ckpt_file {
     uint32_t detail;           /* depends on the kind: eventfd EFD_SEMAPHORE; stream 0, 1, 2;
                                   unnamed: mode; memfd: seals; timerfd: TFD_*; socket: SOCK_* */
     ckpt_string_t path;
-    uint32_t sharers; /* as in struct ckpt_region; socket, pipe: number of ranks that have an
-                         end of it */
+    uint32_t sharers; /* as in struct ckpt_region; socket, pipe: number of ranks with an end */
 };
 
 /* Flags of a process file: it belongs to a process that has ended; it is a directory; or the

@@ -42,7 +42,7 @@
  * Before RESUME, if the agent reads the rank while it continues to run:
  *
  *   FREEZE   ---->          after READY
- *            <----  FROZEN  a copy of the process stands still in its place
+ *            <----  FROZEN  a stopped copy of the process takes its place
  *
  * Before RESUME, if the agent tracks the pages that the rank will write, or saves them before
  * the write:
@@ -60,7 +60,7 @@
  * Between checkpoints, with CKPT_PROTOCOL=independent (docs/protocol.md, section 12):
  *
  *            <----  SHARED  brings a memory file that outlives the rank
- *            <----  KEPT    a copy of the process stands still, in case that it dies
+ *            <----  KEPT    a stopped copy of the process, in case the rank dies
  *
  * A rank that cannot be saved answers REQUEST or SAVE with REFUSED and a reason. RESUME may
  * come at any time after REQUEST and ends the checkpoint. RUN may come whenever the rank holds,
