@@ -35,8 +35,8 @@ uint64_t ckpt_text_hash(const char *text);
 size_t ckpt_text_copy(char *to, size_t capacity, const char *from);
 
 /* Parse an unsigned number without sign, space or prefix. Return a pointer to
- * the character after it, or NULL if it finds no digit or the number exceeds 64
- * bits (*value_p is then not set). */
+ * the character after it. Return NULL if the text has no digit or the number
+ * exceeds 64 bits; *value_p is then not set. */
 const char *ckpt_text_decimal(const char *text, uint64_t *value_p);
 const char *ckpt_text_hexadecimal(const char *text, uint64_t *value_p);
 

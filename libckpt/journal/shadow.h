@@ -29,8 +29,8 @@ int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied);
 void ckpt_shadow_join(struct ckpt_view *view);
 
 /*
- * Makes a visible or merged directory, which is about to be renamed, a concealed one with
- * copies of all objects that the program sees in it. Updates the view. Returns 0 or -errno.
+ * Makes a visible or merged directory a concealed one, since it is about to be renamed. Copies
+ * all objects that the program sees in the directory. Updates the view. Returns 0 or -errno.
  */
 int ckpt_shadow_copy_directory(struct ckpt_view *view);
 

@@ -6,8 +6,8 @@
  * A mapping there is a line as in maps, followed by lines "Name: value". The last one is
  * "VmFlags: rd wr mr mw me dd hg ", with two letters for each flag. The list of many mappings
  * is too long to be held, so it is read in parts. The kernel walks all pages to produce it. So
- * it is read only if the program has called a function that may have set a flag (syscall() is
- * one of those), or if libc may set flags itself.
+ * it is read only if the program has called a function that may have set a flag, for example
+ * syscall(), or if libc may set flags itself.
  */
 #include "memory/advice.h"
 

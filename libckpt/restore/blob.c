@@ -3,8 +3,8 @@
  * blob.c - the last code of the restart program: removes that program from
  * memory and turns the process into the saved one.
  *
- * It is compiled with its own flags, linked to a flat binary, copied to a hole
- * in the address space and run there on its own stack. Context: freestanding.
+ * It is compiled with its own flags and linked to a flat binary. It runs in a
+ * hole of the address space, on its own stack. Context: freestanding.
  */
 #include "restore/blob_args.h"
 

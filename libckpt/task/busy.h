@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * busy.h - tells the sender of the checkpoint signal that the rank has taken it, or that our
- * own code blocks it for now and will take it. If a thread blocks the signal without such a
- * report, it may never take it.
+ * code blocks it for now. If a thread blocks the signal without such a report, it may never
+ * take it.
  */
 #ifndef CKPT_BUSY_H
 #define CKPT_BUSY_H

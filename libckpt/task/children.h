@@ -9,10 +9,10 @@
 #include "ckpt/failure.h"
 
 /*
- * Checks for children: a child would not exist after a restart, and the program
- * could not wait for it. Returns 0 if the program has no child except those for
- * which is_lower(pid) is 1, else -ENOTSUP with the pid and command of a child
- * in `failure`. Context: quiesced.
+ * Checks for children: a child would not exist after a restart, and waiting for
+ * it would fail. Returns 0 if is_lower(pid) is 1 for every child. Otherwise
+ * returns -ENOTSUP with the pid and command of a child in `failure`. Context:
+ * quiesced.
  */
 int ckpt_children_refuse(struct ckpt_arena *arena, int (*is_lower)(int pid),
                          struct ckpt_failure *failure);

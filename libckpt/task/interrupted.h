@@ -38,7 +38,7 @@ int ckpt_interrupted_restart(ucontext_t *context);
 
 /*
  * Called when a handler of the application is about to return to this context. If the handler
- * has ended a system call, the checkpoint signal could arrive just at the return, and would be
+ * has ended a system call, the checkpoint signal could arrive just at the return. It would be
  * mistaken for the signal that interrupted the call. So it stays blocked until the thread runs
  * again. Context: signal handler, on the interrupted thread.
  */

@@ -9,7 +9,7 @@
  *
  * A thread parks in the handler. It takes a slot in the table, describes itself there, and
  * waits on a futex until the generation changes. The gate word holds the generation and the
- * number of slots taken, so a late thread can never take a slot in a freeze that has ended.
+ * number of slots taken. So a late thread can never take a slot after the end of the freeze.
  */
 #include "task/threads.h"
 

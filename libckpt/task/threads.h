@@ -57,11 +57,11 @@ void ckpt_threads_leave_handler(void);
 
 /*
  * Parks all other application threads and blocks all signals of the caller, the leader. Returns
- * 0 when every thread is parked. Returns -ETIMEDOUT, with the thread's id and name in
- * `failure`, if a thread does not answer within `timeout_ms` or blocks the checkpoint signal
- * for about a second. Returns -ENOMEM without memory for the stacks on which they park. After
- * an error all threads are released. While such a thread still blocks the signal, the next call
- * fails at once.
+ * 0 when every thread is parked. Returns -ETIMEDOUT if a thread does not answer within
+ * `timeout_ms`, or blocks the checkpoint signal for about a second; its id and name are in
+ * `failure`. Returns -ENOMEM without memory for the stacks on which they park. After an error
+ * all threads are released. While such a thread still blocks the signal, the next call fails at
+ * once.
  * Context: leader; afterwards the context is "quiesced".
  */
 int ckpt_threads_freeze(int timeout_ms, struct ckpt_failure *failure);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_set.h - records which bytes of some memory this process changes, including bytes that
- * it changes back, which a comparison of before and after cannot show.
+ * write_set.h - records which bytes of some memory this process changes. That includes bytes
+ * that it changes back, which a comparison of before and after cannot show.
  *
  * The memory is read-only meanwhile, and each instruction that stores there runs as a single
  * step, which takes some microseconds. A system call that writes there fails with EFAULT. A

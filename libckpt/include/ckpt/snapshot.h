@@ -2,10 +2,10 @@
 /*
  * snapshot.h - how a stopped process describes itself.
  *
- * A rank that has stopped fills one struct ckpt_snapshot in its own memory and gives its
- * address to the node agent, which copies it (and the memory it describes) into the image. The
- * restart program reads the same structures back from the image. Layout rules: fixed widths, no
- * padding, asserted sizes. A change of layout needs a new CKPT_SNAPSHOT_VERSION
+ * A stopped rank fills one struct ckpt_snapshot in its own memory and gives the address to the
+ * node agent. The agent copies the structure, and the memory that it describes, into the image.
+ * The restart program reads the same structures back from the image. Layout rules: fixed
+ * widths, no padding, asserted sizes. A change of layout needs a new CKPT_SNAPSHOT_VERSION
  * (docs/format.md).
  */
 #ifndef CKPT_SNAPSHOT_H

@@ -265,7 +265,7 @@ struct ckpt_message {
     char text[424]; /* NUL-terminated */
 };
 
-/* The collective clock of one communicator (architecture, section 3). */
+/* The collective clock of one communicator (docs/architecture.md, section 4). */
 struct ckpt_clock {
     uint64_t id;      /* agreed on by all members; 0: slot unused */
     uint64_t entered; /* collectives that this rank has entered; rank writes */
