@@ -43,9 +43,9 @@ int ckpt_restore_stage(struct ckpt_restore *restore, size_t index, int content,
 
 /*
  * As ckpt_restore_stage() for shared memory of a file (CKPT_REGION_SHARED with an inode), with
- * content: bytes written there go into the file. Descriptors must be in place. address_p:
- * receives NULL if the file is sealed and therefore has its content. descriptor: of the file,
- * if it has no name or is shared with other processes; or -1. A file
+ * content: bytes written there go into the file. Descriptors must be in place.
+ * address_p: receives NULL if the file is sealed and therefore has its content.
+ * descriptor: of the file, if it has no name or is shared with other processes; or -1. A file
  *         with neither a name nor a descriptor is created, once for all its regions.
  * The memory may extend beyond the end of the file; do not touch it there.
  * Returns 0 or -errno with the region and file in `failure`. Context: normal.
@@ -69,10 +69,10 @@ void ckpt_restore_close_shared_files(struct ckpt_restore *restore);
 
 /*
  * Creates the memory of the image's message log, which resume() finds through struct
- * ckpt_resume_info. It is private and not part of the image. Call it at most once. size: bytes,
- * not 0.
- * address_p: receives its final address; zeroed, for the caller to fill. Returns 0 or -errno
- * with the size in `failure`. Context: normal.
+ * ckpt_resume_info. It is private and not part of the image. Call it at most once.
+ * size: bytes, not 0.
+ * address_p: receives its final address; zeroed, for the caller to fill.
+ * Returns 0 or -errno with the size in `failure`. Context: normal.
  */
 int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
                              void **address_p, struct ckpt_failure *failure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * xsave.c - the layout of register state, and permissions to use parts of it.
+ * xsave.c - the layout of register state, and permissions to use it.
  *
  * Some components (AMX tiles) need a permission. When a thread has used one, its signal frames
  * become longer. A new thread cannot return through such a frame before it has used the
