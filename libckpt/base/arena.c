@@ -2,8 +2,8 @@
 /*
  * arena.c - memory for quiesced code: mmap, never malloc.
  *
- * An arena takes pieces from the kernel as it needs them, and keeps them: the programs
- * beside which it lies may have a limit of address space, or of memory that is promised.
+ * An arena maps pieces from the kernel as it needs them, and keeps them. It maps no more than
+ * that because the process may have a limit on its address space or committed memory.
  */
 #include "base/arena.h"
 
@@ -17,11 +17,12 @@
 #define PAGE_SIZE 4096ul
 #define PIECE_SIZE ((size_t)1 << 20)
 
-/* Of the table of strings, which stays in one place: reserved, and made usable at once. */
+/* Sizes of the string table. Its address must not change, so the arena reserves the whole table
+ * and makes it accessible in steps. */
 #define STRINGS_SIZE ((size_t)16 << 20)
 #define STRINGS_STEP ((size_t)256 << 10)
 
-/* At the beginning of its mapping; what is behind it is handed out. */
+/* Header at the start of each mapping; the arena allocates objects from the rest. */
 struct ckpt_arena_piece {
     struct ckpt_arena_piece *next;
     size_t size; /* bytes of the mapping */
@@ -29,7 +30,7 @@ struct ckpt_arena_piece {
 #define HEADER sizeof(struct ckpt_arena_piece)
 _Static_assert(HEADER % 16 == 0, "objects are aligned");
 
-/* Private zeroed memory: its address, or -errno. */
+/* Maps private zeroed memory. Returns its address, or -errno. */
 static long map_memory(size_t size, int protection)
 {
     return ckpt_sys_mmap(NULL, size, protection,
@@ -89,7 +90,7 @@ void ckpt_arena_rewind(struct ckpt_arena *arena, struct ckpt_arena_place mark)
                     : mark;
 }
 
-/* Puts a new piece with that room behind the present one. 0 or -ENOMEM. */
+/* Adds a piece with at least `room` free bytes after the current one. Returns 0 or -ENOMEM. */
 static int add_piece(struct ckpt_arena *arena, size_t room)
 {
     struct ckpt_arena_piece *piece;
@@ -115,7 +116,8 @@ static int add_piece(struct ckpt_arena *arena, size_t room)
     return 0;
 }
 
-/* Goes on to a piece that has that room; smaller ones stay unused. 0 or -ENOMEM. */
+/* Advances to a piece with `room` free bytes; skipped smaller ones stay unused. Returns 0 or
+ * -ENOMEM. */
 static int find_room(struct ckpt_arena *arena, size_t room)
 {
     struct ckpt_arena_place at = arena->at;
@@ -146,7 +148,7 @@ void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size)
     return memset(object, 0, size);
 }
 
-/* Makes more of the table usable, for `size` bytes more. 0 or -ENOMEM. */
+/* Makes room for `size` more bytes in the table accessible. Returns 0 or -ENOMEM. */
 static int grow_strings(struct ckpt_arena *arena, size_t size)
 {
     const size_t used = arena->strings_used;
@@ -184,9 +186,9 @@ ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text)
 }
 
 /*
- * The general allocator: free lists of blocks of 16, 32 ... 64 KiB, cut from
- * chunks; anything larger is a mapping of its own. The caller knows each size,
- * so blocks have no headers. Small blocks never go back to the kernel.
+ * The general allocator: free lists of blocks of 16, 32 ... 64 KiB, cut from chunks; each
+ * larger block is a separate mapping. The caller knows each size, so blocks have no headers.
+ * The allocator never returns small blocks to the kernel.
  */
 #define SMALLEST_CLASS 16ul
 #define LARGEST_CLASS (SMALLEST_CLASS << (CKPT_POOL_CLASSES - 1))
@@ -208,7 +210,7 @@ static unsigned size_class(size_t size)
     return class;
 }
 
-/* Gives what is left of the chunk to the free lists, largest blocks first. */
+/* Puts the rest of the chunk on the free lists, largest blocks first. */
 static void retire_chunk(struct ckpt_pool *pool)
 {
     for (int class = CKPT_POOL_CLASSES - 1; class >= 0; class--) {
@@ -246,7 +248,7 @@ static void *cut_block(struct ckpt_pool *pool, size_t size)
     return block;
 }
 
-/* The memory is not zeroed. NULL when the kernel has none. */
+/* The memory is not zeroed. Returns NULL if the kernel has no memory. */
 void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size)
 {
     struct ckpt_free_block *block;

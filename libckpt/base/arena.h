@@ -2,9 +2,8 @@
 /*
  * arena.h - memory for quiesced code: mmap, never malloc.
  *
- * Two things: a bump allocator for one snapshot with a table of strings, and a
- * small general allocator for what lives longer (message log, handles made
- * while quiesced).
+ * It has two allocators: a bump allocator with a string table for one snapshot, and a small
+ * general allocator for longer-lived objects (the message log, handles made while quiesced).
  */
 #ifndef CKPT_ARENA_H
 #define CKPT_ARENA_H
@@ -13,10 +12,10 @@
 
 #include <stddef.h>
 
-/* A place in an arena: what is behind it is free. */
+/* A position in an arena; the memory after it is free. */
 struct ckpt_arena_place {
-    struct ckpt_arena_piece *piece; /* NULL: before the first */
-    size_t used;                    /* bytes of it */
+    struct ckpt_arena_piece *piece; /* NULL: before the first piece */
+    size_t used;                    /* bytes used of that piece */
 };
 
 struct ckpt_arena {
@@ -24,37 +23,38 @@ struct ckpt_arena {
     struct ckpt_arena_place at;
     char *strings; /* string table: reserved at open, so that its address never changes */
     size_t strings_used;
-    size_t strings_committed; /* bytes that can be used without a change */
-    unsigned long changes;    /* how often its mappings have changed */
+    size_t strings_committed; /* bytes usable without a change of the mappings */
+    unsigned long changes;    /* how often the arena's mappings have changed */
 };
 
-/* Takes next to no memory, and 16 MiB of address space. 0 or -errno. Normal. */
+/* Reserves 16 MiB of address space and almost no memory. Returns 0 or -errno. Context:
+ * normal. */
 int ckpt_arena_open(struct ckpt_arena *arena);
-/* Unmaps it. Context: quiesced. */
+/* Unmaps the arena. Context: quiesced. */
 void ckpt_arena_close(struct ckpt_arena *arena);
-/* Forgets all objects; keeps and reuses the memory. Context: quiesced. */
+/* Frees all objects; keeps the memory for reuse. Context: quiesced. */
 void ckpt_arena_reset(struct ckpt_arena *arena);
-/* Forgets the objects made since mark() gave that place. Context: quiesced. */
+/* rewind() frees the objects made since mark() returned that position. Context: quiesced. */
 struct ckpt_arena_place ckpt_arena_mark(const struct ckpt_arena *arena);
 void ckpt_arena_rewind(struct ckpt_arena *arena, struct ckpt_arena_place mark);
-/* Zeroed, 16-byte aligned; NULL when the kernel has no memory. May change the mappings of the
- * process. Quiesced. */
+/* Returns zeroed, 16-byte aligned memory, or NULL if the kernel has none. May change the
+ * mappings of the process. Context: quiesced. */
 void *ckpt_arena_alloc(struct ckpt_arena *arena, size_t size);
-/* Copies a string into the table; 0 for NULL, "" or when full. May change the mappings of
- * the process. Quiesced. */
+/* Copies a string into the table. Returns its offset; 0 for NULL, for "", or if the table is
+ * full. May change the mappings of the process. Context: quiesced. */
 ckpt_string_t ckpt_arena_string(struct ckpt_arena *arena, const char *text);
 
 #define CKPT_POOL_CLASSES 13
 
-/* Blocks outside the application's malloc; zeroed at first. */
+/* A general allocator outside the application's malloc. Zero-initialise it. */
 struct ckpt_pool {
     struct ckpt_free_block *free[CKPT_POOL_CLASSES];
-    char *chunk; /* the rest of the newest chunk */
+    char *chunk; /* start of the unused rest of the newest chunk */
     size_t chunk_left;
 };
 
-/* 16-byte aligned; NULL when the kernel has no memory. free: `size` as it was
- * given to alloc. The caller sees to it that one thread at a time uses a pool.
+/* alloc returns 16-byte aligned memory, or NULL if the kernel has none. free takes the `size`
+ * that alloc was called with. The caller ensures that only one thread at a time uses a pool.
  * Context: any but freestanding. */
 void *ckpt_pool_alloc(struct ckpt_pool *pool, size_t size);
 void ckpt_pool_free(struct ckpt_pool *pool, void *memory, size_t size);

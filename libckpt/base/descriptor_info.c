@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor_info.c - what the kernel tells of a descriptor in /proc/self/fdinfo.
+ * descriptor_info.c - reads a descriptor's entry in /proc/self/fdinfo.
  */
 #include "base/descriptor_info.h"
 

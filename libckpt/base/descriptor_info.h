@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor_info.h - what the kernel tells of a descriptor in /proc/self/fdinfo.
+ * descriptor_info.h - reads a descriptor's entry in /proc/self/fdinfo.
  */
 #ifndef CKPT_DESCRIPTOR_INFO_H
 #define CKPT_DESCRIPTOR_INFO_H
@@ -9,11 +9,11 @@
 
 #define CKPT_INFO_PATH_SIZE 64
 
-/* The name of that file. Context: any. */
+/* Writes the path of the entry of `fd`. Context: any. */
 void ckpt_descriptor_info_path(char path[CKPT_INFO_PATH_SIZE], int fd);
 
-/* As much of it as there is room for, as text; "" and -errno if it cannot be read, else 0.
- * Context: any. */
+/* Reads the entry as text, as much of it as fits. Returns 0, or -errno with an empty text if
+ * the entry cannot be read. Context: any. */
 int ckpt_descriptor_info(int fd, char *text, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-struct raw_entry { /* of getdents64 */
+struct raw_entry { /* as getdents64() returns it */
     uint64_t inode;
     int64_t offset;
     uint16_t size;

@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 struct ckpt_directory_entry {
-    const char *name; /* valid during the visit */
+    const char *name; /* valid only during the visit */
     uint64_t inode;
-    int descriptor; /* by which the directory is being read */
+    int descriptor; /* the open directory that is being read */
 };
 
 typedef int ckpt_directory_visit(const struct ckpt_directory_entry *entry,
                                  void *argument);
 
 /*
- * Visits each entry, `.` and `..` included, until a visit returns other than 0.
- * Returns that, or 0, or -errno if the directory cannot be read. Context:
- * quiesced.
+ * Visits each entry, `.` and `..` included, until a visit returns a value other
+ * than 0. Returns that value, or 0, or -errno if the directory cannot be read.
+ * Context: quiesced.
  */
 int ckpt_directory_each(const char *path, ckpt_directory_visit *visit,
                         void *argument);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.c - why something could not be done, as a text for the user.
+ * failure.c - the reason of a failure, as a text for the user.
  */
 #include "ckpt/failure.h"
 

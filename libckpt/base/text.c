@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text.c - strings and numbers where libc may not be used.
+ * text.c - strings and numbers in code that may not use libc.
  */
 #include "base/text.h"
 
@@ -62,7 +62,7 @@ size_t ckpt_text_copy(char *to, size_t capacity, const char *from)
     return length;
 }
 
-/* The value of a digit, or 16 if it is none. */
+/* Returns the value of a digit, or 16 if it is not a digit. */
 static unsigned digit_value(char digit)
 {
     if (digit >= '0' && digit <= '9') {
@@ -108,7 +108,7 @@ const char *ckpt_text_hexadecimal(const char *text, uint64_t *value_p)
     return parse_number(text, 16, value_p);
 }
 
-/* Where formatted characters go; drops those that do not fit. */
+/* Receives formatted characters; drops those that do not fit. */
 struct sink {
     char *buffer;
     size_t capacity;
@@ -132,7 +132,7 @@ static void put_string(struct sink *sink, const char *text)
 
 static void put_number(struct sink *sink, unsigned long value, unsigned base)
 {
-    char digits[20]; /* of 2^64 - 1 in base 10 */
+    char digits[20]; /* enough for 2^64 - 1 in base 10 */
     int count = 0;
 
     do {
@@ -180,7 +180,7 @@ size_t ckpt_text_vformat(char *buffer, size_t capacity, const char *format,
         case 'x':
             put_number(&sink, va_arg(arguments, unsigned long), 16);
             break;
-        default: /* %% and what is not a conversion */
+        default: /* %%, or an unknown conversion */
             put(&sink, *format);
             break;
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text.h - strings and numbers where libc may not be used.
+ * text.h - strings and numbers in code that may not use libc.
  *
- * Context of all functions: any; they call nothing and allocate nothing.
+ * Context of all functions: any; they call no other function and allocate
+ * nothing.
  */
 #ifndef CKPT_TEXT_H
 #define CKPT_TEXT_H
@@ -26,22 +27,22 @@ int ckpt_text_ends(const char *text, const char *suffix);
 /* FNV-1a, 64 bits. */
 uint64_t ckpt_text_hash(const char *text);
 
-/* What the kernel appends to the path of a file that has no name any more. */
+/* Suffix that the kernel appends to the path of a deleted file. */
 #define CKPT_TEXT_DELETED " (deleted)"
 
 /* Copies as much as fits in `capacity` bytes, the NUL included; capacity > 0.
  * Returns the number of bytes copied, without the NUL. */
 size_t ckpt_text_copy(char *to, size_t capacity, const char *from);
 
-/* Read an unsigned number without sign, space or prefix. Return where it ends,
- * or NULL if there is no digit or it exceeds 64 bits (*value_p is then not
- * set). */
+/* Parse an unsigned number without sign, space or prefix. Return a pointer to
+ * the character after it. Return NULL if the text has no digit or the number
+ * exceeds 64 bits; *value_p is then not set. */
 const char *ckpt_text_decimal(const char *text, uint64_t *value_p);
 const char *ckpt_text_hexadecimal(const char *text, uint64_t *value_p);
 
 /*
- * Formats into `capacity` bytes, cut if need be, always NUL-terminated;
- * capacity > 0. Conversions, without width or precision: %s (NULL: "(null)"),
+ * Formats into `capacity` bytes (capacity > 0), truncated if necessary, always
+ * NUL-terminated. Conversions, without width or precision: %s (NULL: "(null)"),
  * %d (int), %u (unsigned), %l (long), %x (unsigned long, hexadecimal digits
  * only), %%. Returns the number of bytes written, without the NUL.
  */

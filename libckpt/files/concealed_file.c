@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * concealed_file.c - where a restarted process finds what was concealed when it was saved.
+ * concealed_file.c - locates files that were concealed when the process was saved.
  *
- * Before a restart all concealed objects are revealed. What the program reads it finds
- * under its visible name. What it has open to write to is concealed again first.
+ * A restart first reveals all concealed objects. A file that the program only reads is then
+ * under its visible name. A file that the program has open for writing is concealed again.
  */
 #include "files/concealed_file.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The journal's directory if the job conceals its outputs, or NULL. */
+/* Returns the journal's directory if the job conceals its outputs, else NULL. */
 static const char *concealing_journal(void)
 {
     static char lock[4096 + sizeof(CKPT_JOURNAL_CONCEALED)];

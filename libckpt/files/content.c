@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content.c - the content of a file in the image, up to a limit.
+ * content.c - saves the content of a file in the image, up to a limit.
  */
 #include "files/file_kind.h"
 
@@ -16,16 +16,19 @@
 #include <unistd.h>
 
 #define MEBIBYTE ((uint64_t)1 << 20)
-#define COMPARED 65536 /* bytes at a time */
+#define COMPARED 65536 /* bytes compared at a time */
 
-/* So much is not copied: memory for it would be felt. */
+/* Size from which a file is mapped instead of copied, since a copy would need too much
+ * memory. */
 #define MAPPED_FROM (16 * MEBIBYTE)
 
-/* Of the user, in bytes; UINT64_MAX: none, so that what is free in the directory counts. */
+/* The user's limit in bytes. UINT64_MAX: none; then the free space of the directory is the
+ * limit. */
 static uint64_t content_limit = UINT64_MAX;
 static char content_directory[PATH_MAX];
 
-/* "4096", "64K", "64M" or "2G": bytes. 0 if it is none of these. */
+/* Parses a size such as "4096", "64K", "64M" or "2G" into bytes. Returns 1, or 0 if it is
+ * invalid. */
 static int parse_limit(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMG";
@@ -66,13 +69,13 @@ void ckpt_files_keep_in(const char *directories)
     size_t length = 0;
 
     while (*next != '\0' && *next != ',' && length + 1 < sizeof content_directory) {
-        next += next[0] == '\\' && next[1] == ',' ? 1 : 0; /* a comma of the name's own */
+        next += next[0] == '\\' && next[1] == ',' ? 1 : 0; /* escaped comma in a name */
         content_directory[length++] = *next++;
     }
     content_directory[length] = '\0';
 }
 
-/* Bytes that are free where checkpoints go; UINT64_MAX if this process cannot tell. */
+/* Free bytes in the directory of the checkpoints; UINT64_MAX if unknown. */
 static uint64_t free_space(void)
 {
     struct statfs system;
@@ -84,7 +87,7 @@ static uint64_t free_space(void)
     return (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
 }
 
-/* Whether `size` bytes may be kept. 0 or -ENOTSUP with the reason. */
+/* Checks whether the image may hold `size` bytes. Returns 0 or -ENOTSUP with the reason. */
 static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const char *what,
                        struct ckpt_failure *failure)
 {
@@ -109,7 +112,7 @@ static int check_limit(const struct ckpt_file_probe *probe, uint64_t size, const
                            (long)((size + MEBIBYTE - 1) / MEBIBYTE));
 }
 
-/* Another descriptor's description that already has this file's content. */
+/* Returns a saved descriptor that already has this file's content, or NULL. */
 static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
                                             const struct ckpt_file *file)
 {
@@ -124,8 +127,9 @@ static const struct ckpt_file *find_content(const struct ckpt_file_save *save,
     return NULL;
 }
 
-/* A descriptor to read the file by: the program's, as closing another one would release its
- * record locks; or, if that only writes, one of our own. -errno with the reason. */
+/* Returns a descriptor to read the file by. It is the program's own if that can read: closing
+ * another descriptor would release the program's record locks. Otherwise it opens a new one.
+ * -errno with the reason. */
 static int open_to_read(const struct ckpt_file_probe *probe,
                         struct ckpt_failure *failure)
 {
@@ -164,7 +168,7 @@ struct ckpt_range ckpt_file_next_data(int fd, uint64_t from, uint64_t size)
                                (uint64_t)end < size ? (uint64_t)end : size};
 }
 
-/* How much of the file is no hole. */
+/* Bytes of the file that are data, not holes. */
 static uint64_t data_size(int fd, uint64_t size)
 {
     struct ckpt_range part = {0, 0};
@@ -177,7 +181,7 @@ static uint64_t data_size(int fd, uint64_t size)
     return sum;
 }
 
-/* 0 or -errno. */
+/* Reads one range of the file to its place in `bytes`. Returns 0 or -errno. */
 static int read_part(int fd, char *bytes, const struct ckpt_range *part)
 {
     uint64_t done = part->start;
@@ -193,7 +197,7 @@ static int read_part(int fd, char *bytes, const struct ckpt_range *part)
     return 0;
 }
 
-/* Leaves out holes, for which fresh memory has zeros. 0 or -errno. */
+/* Skips holes, since the new memory is zero. Returns 0 or -errno. */
 static int read_all(int fd, char *bytes, uint64_t size)
 {
     struct ckpt_range part = {0, 0};
@@ -206,8 +210,8 @@ static int read_all(int fd, char *bytes, uint64_t size)
     return error;
 }
 
-/* Puts what the file holds into the payload. fd: to read it by; its position is moved. 0 or
- * -errno with the reason. */
+/* Puts the content of the file into the payload. fd: to read the file by; its position changes.
+ * Returns 0 or -errno with the reason. */
 static int save_from(const struct ckpt_file_save *save, int fd,
                      const struct ckpt_file_probe *probe, struct ckpt_file *file,
                      const char *what, struct ckpt_failure *failure)
@@ -220,7 +224,7 @@ static int save_from(const struct ckpt_file_save *save, int fd,
     if (error != 0) {
         return error;
     }
-    if (file->size >= MAPPED_FROM) { /* also if it is mostly holes: they take addresses */
+    if (file->size >= MAPPED_FROM) { /* also if mostly holes: they need addresses, too */
         const int result = ckpt_file_map_content(save, fd, file, failure);
 
         if (result != 0) {
@@ -232,7 +236,7 @@ static int save_from(const struct ckpt_file_save *save, int fd,
         return ckpt_fail(failure, -ENOMEM, "no room for the content of %s",
                          probe->path);
     }
-    if ((probe->status_flags & O_DIRECT) != 0) { /* the memory does not suit the disk */
+    if ((probe->status_flags & O_DIRECT) != 0) { /* the buffer is not aligned for O_DIRECT */
         (void)ckpt_sys_fcntl(fd, F_SETFL, probe->status_flags & ~O_DIRECT);
     }
     error = read_all(fd, bytes, file->size);
@@ -271,7 +275,7 @@ int ckpt_file_save_content(const struct ckpt_file_save *save,
     return error;
 }
 
-/* Whether [start, start + size) of the file has these bytes already. */
+/* Returns 1 if [start, start + size) of the file already holds these bytes. */
 static int has_bytes(int fd, const char *bytes, size_t size, uint64_t start)
 {
     static char found[COMPARED];
@@ -288,7 +292,7 @@ static int has_bytes(int fd, const char *bytes, size_t size, uint64_t start)
     return done == size;
 }
 
-/* 0 or -errno. */
+/* Writes the bytes at `start`. Returns 0 or -errno. */
 static int write_bytes(int fd, const char *bytes, size_t size, uint64_t start)
 {
     size_t done = 0;
@@ -335,7 +339,7 @@ int ckpt_files_make_unnamed(const char *path)
                                              : ckpt_file_make_deleted(path);
 }
 
-/* Another descriptor of the file if it was given, or -1. */
+/* Returns a duplicate of the descriptor that the caller gave for the file, or -1. */
 static int find_given(const struct ckpt_file_restore *restore,
                       const struct ckpt_file *file)
 {
@@ -345,7 +349,7 @@ static int find_given(const struct ckpt_file_restore *restore,
     return fd < 0 ? -1 : dup(fd);
 }
 
-/* Another rank that shares the memory file has restored it already. */
+/* Returns 1 if another rank that shares the memory file has already restored and sealed it. */
 static int is_sealed(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -353,7 +357,8 @@ static int is_sealed(int fd)
     return seals > 0 && (seals & F_SEAL_WRITE) != 0;
 }
 
-/* The file, once for all descriptors of it. NULL with *error_p set. */
+/* Makes the file, once for all its descriptors. Returns NULL with *error_p set if that
+ * fails. */
 static struct ckpt_file_made *make_file(struct ckpt_file_restore *restore,
                                         const struct ckpt_file *file,
                                         int *error_p)
@@ -374,7 +379,7 @@ static struct ckpt_file_made *make_file(struct ckpt_file_restore *restore,
         *error_p = -EMFILE;
         return NULL;
     }
-    /* First as long as it was: what is zero then already stays a hole. */
+    /* Sets the size first: zero bytes then stay holes. */
     if (!is_given && ftruncate(made->fds[0], (off_t)file->size) != 0) {
         *error_p = -errno;
         return NULL;

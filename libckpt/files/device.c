@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * device.c - nodes under /dev that have no state: reopened by name.
+ * device.c - stateless nodes under /dev: reopened by name.
  */
 #include "files/file_kind.h"
 

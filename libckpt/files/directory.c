@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * directory.c - open directories: reopened by name, position restored.
+ * directory.c - open directories: reopened by name, with their position
+ * restored.
  */
 #include "files/file_kind.h"
 

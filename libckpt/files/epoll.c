@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epoll.c - epoll descriptors: made again, watching what they watched.
+ * epoll.c - epoll descriptors: recreated with the same watches.
  *
- * The kernel lists what is watched in fdinfo, a line for each:
+ * The kernel lists the watches in fdinfo, one per line:
  * "tfd:        5 events:       19 data: 5  pos:0 ino:61af sdev:7".
- * What is ready then is reported anew to an edge-triggered watch.
+ * After a restart an edge-triggered watch reports a ready file once more.
  */
 #include "files/file_kind.h"
 
@@ -26,7 +26,8 @@ static int matches(const struct ckpt_file_probe *probe)
     return ckpt_text_equal(probe->path, "anon_inode:[eventpoll]");
 }
 
-/* The number after `name` in the line at `text`; where it ends, or NULL. */
+/* Parses the number after `name` in the line at `text`. Returns its end, or
+ * NULL. */
 static const char *number_after(const char *text, const char *name,
                                 int is_decimal, uint64_t *value_p)
 {
@@ -43,7 +44,7 @@ static const char *number_after(const char *text, const char *name,
                       : ckpt_text_hexadecimal(at, value_p);
 }
 
-/* The next line of a watch: 1, 0 at the end, or -EINVAL. */
+/* Parses the next line of a watch. Returns 1, 0 at the end, or -EINVAL. */
 static int next_watch(const char **text_p, struct watch *watch)
 {
     uint64_t descriptor, events;
@@ -65,7 +66,9 @@ static int next_watch(const char **text_p, struct watch *watch)
     return 1;
 }
 
-/* A watch outlives its number if the open file has another one. */
+/* Returns 1 if the watched descriptor number still refers to the watched file.
+ * A watch remains after its number is closed if another descriptor shares the
+ * open file. */
 static int is_open(const struct ckpt_file_save *save, const struct watch *watch)
 {
     struct stat status;

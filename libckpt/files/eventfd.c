@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * eventfd.c - event counters: made again with the same count.
+ * eventfd.c - event counters: recreated with the same count.
  */
 #include "files/file_kind.h"
 
@@ -32,9 +32,9 @@ static uint64_t take(int fd)
 }
 
 /*
- * Kernels before 6.5 do not tell whether a read takes 1 or all. Two are added
- * and one read is tried; afterwards the count is what it was. Never blocks:
- * the count is at least 2 when it is read, and small enough to be added to.
+ * Finds out whether a read takes 1 or the whole count: fdinfo tells this only from Linux 6.5
+ * on. Adds two, tries one read, and then restores the count. Never blocks: the count is at
+ * least 2 at the read, and small enough for the additions.
  */
 static int takes_one(int fd, uint64_t count)
 {
@@ -71,7 +71,7 @@ static int save(const struct ckpt_file_save *save,
         semaphore = (uint64_t)takes_one(probe->fd, file->value);
     }
     file->detail = semaphore != 0 ? EFD_SEMAPHORE : 0;
-    /* Which one it is, for who looks whether another rank has it, too. */
+    /* Identifies the eventfd, to detect another rank that also has it. */
     if (!ckpt_file_info_value(probe->info, "eventfd-id:", 0, &file->inode)) {
         file->inode = 0;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * files.c - describe the descriptor table of this process.
+ * files.c - describes the descriptor table of this process.
  */
 #include "files/files.h"
 
@@ -17,7 +17,7 @@
 #include <signal.h>
 #include <sys/vfs.h>
 
-/* Some are not in the headers, or only in those of newer systems. */
+/* Older headers lack some of these; no header has MQUEUE_MAGIC. */
 #define MQUEUE_MAGIC 0x19800202
 #ifndef SECRETMEM_MAGIC
 #define SECRETMEM_MAGIC 0x5345434d
@@ -26,7 +26,7 @@
 #define PID_FS_MAGIC 0x50494446
 #endif
 
-/* The first that matches counts. */
+/* The first kind that matches applies. */
 static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_stream,  &ckpt_file_process, &ckpt_file_unnamed,
     &ckpt_file_memfd,
@@ -36,15 +36,15 @@ static const struct ckpt_file_ops *const kinds[] = {
     &ckpt_file_timerfd,
 };
 
-/* Saved bytes, newest first; they live until the next save. */
+/* Saved bytes, newest first. They remain until the next save. */
 struct payload {
     struct payload *next;
-    size_t size; /* of this structure and the bytes after it */
+    size_t size; /* bytes of this structure and the data after it */
 };
 
 static struct payload *payloads;
 
-/* What the last save found: in saved memory, so known after a restart. */
+/* Result of the last save. It lies in saved memory, so the code after a restart has it, too. */
 static const struct ckpt_file *last_files;
 static size_t last_count;
 static const char *last_strings;
@@ -71,7 +71,7 @@ int ckpt_files_start_timers(struct ckpt_failure *failure)
     return ckpt_file_timers_start(last_files, last_count, failure);
 }
 
-/* Whether the last save found an open socket with this inode. */
+/* Returns 1 if the last save found an open socket with this inode. */
 static int has_socket(uint64_t inode)
 {
     for (size_t i = 0; i < last_count; i++) {
@@ -83,7 +83,8 @@ static int has_socket(uint64_t inode)
     return 0;
 }
 
-/* Whether it found the end of a pipe that can do what `mode` cannot. */
+/* Returns 1 if the last save found the other end of the pipe, with an access mode other than
+ * `mode`. */
 static int has_other_end(const struct ckpt_file *pipe, uint32_t mode)
 {
     for (size_t i = 0; i < last_count; i++) {
@@ -155,12 +156,12 @@ int ckpt_file_refuse(const struct ckpt_file_probe *probe, const char *what,
                      probe->path, what);
 }
 
-/* What looks like a regular file but is of a file system inside the kernel, from which it
- * could not be opened again. NULL: it is none of that. */
+/* Names a file that looks regular but belongs to a kernel-internal file system, so that it
+ * cannot be reopened. Returns NULL for all other files. */
 static const char *kernel_object(const struct ckpt_file_probe *probe)
 {
     static const struct {
-        long type; /* as statfs() has it */
+        long type; /* f_type of statfs() */
         const char *name;
     } objects[] = {
         {MQUEUE_MAGIC, "a POSIX message queue"},
@@ -182,7 +183,7 @@ static const char *kernel_object(const struct ckpt_file_probe *probe)
     return NULL;
 }
 
-/* What a descriptor of no known kind is. */
+/* Names the type of a descriptor of an unknown kind. */
 static const char *name_type(const struct ckpt_file_probe *probe)
 {
     static const struct {
@@ -243,8 +244,8 @@ static int examine(int fd, struct ckpt_file_probe *probe,
     return 0;
 }
 
-/* Without kcmp(): the signal for O_ASYNC (never on here) belongs to the open
- * file, so what is set by way of one is seen by way of the other. */
+/* Compares open files without kcmp(). The signal for O_ASYNC (never enabled here) belongs to
+ * the open file, so a change through one descriptor is visible through the other. */
 static int share_signal(int a, int b)
 {
     long signal = ckpt_sys_fcntl(a, F_GETSIG, 0);
@@ -268,7 +269,7 @@ int ckpt_file_share_open(int a, int b)
     return order < 0 ? share_signal(a, b) : order == 0;
 }
 
-/* The first file described that shares the probe's open file, or NULL. */
+/* Returns the first described file that shares the probe's open file, or NULL. */
 static const struct ckpt_file *find_shared(const struct ckpt_file_save *save,
                                            const struct ckpt_file_probe *probe)
 {
@@ -300,7 +301,7 @@ find_kind(const struct ckpt_file_probe *probe)
     return NULL;
 }
 
-/* The part of a description that is the same for every kind. */
+/* Fills in the fields that are common to all kinds. */
 static int describe(const struct ckpt_file_save *save,
                     const struct ckpt_file_probe *probe, struct ckpt_file *file,
                     struct ckpt_failure *failure)
@@ -357,7 +358,7 @@ struct listing {
     int (*is_lower)(int fd);
     int *fds; /* [capacity] */
     size_t capacity;
-    size_t count; /* perhaps more than there is room for */
+    size_t count; /* may exceed `capacity` */
 };
 
 static int list_descriptor(const struct ckpt_directory_entry *entry,
@@ -377,8 +378,8 @@ static int list_descriptor(const struct ckpt_directory_entry *entry,
     return 0;
 }
 
-/* Lists the application's descriptors into fds[capacity], or only counts them.
- * Returns their number or -errno. */
+/* Lists the application's descriptors into fds[capacity], or only counts them. Returns their
+ * number or -errno. */
 static long list_descriptors(int (*is_lower)(int fd), int *fds, size_t capacity)
 {
     struct listing listing = {is_lower, fds, capacity, 0};
@@ -388,7 +389,7 @@ static long list_descriptors(int (*is_lower)(int fd), int *fds, size_t capacity)
     return error != 0 ? error : (long)listing.count;
 }
 
-/* Fills save->descriptors and makes room for save->files. */
+/* Fills save->descriptors and allocates save->files. */
 static int open_save(struct ckpt_file_save *save, int (*is_lower)(int fd),
                      struct ckpt_failure *failure)
 {

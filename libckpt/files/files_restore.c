@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * files_restore.c - give the restart program the descriptor table of the saved
- * process.
+ * files_restore.c - gives the restart program the descriptor table of the saved process.
  *
- * Whatever is needed on the way (the launcher's streams, the ends of a pipe)
- * is kept above all saved numbers, so that no number is taken twice.
+ * Temporary descriptors (the launcher's streams, the ends of a pipe) have numbers above all
+ * saved ones, so that they never collide.
  */
 #include "files/files.h"
 
@@ -207,7 +206,7 @@ typedef int (*step_function)(struct ckpt_file_restore *restore,
                              const struct ckpt_file *file,
                              struct ckpt_failure *failure);
 
-/* All descriptors are looked at before the first name is made. */
+/* Checks all descriptors before any name is created. */
 static int check_all(const struct ckpt_file_restore *restore,
                      struct ckpt_failure *failure)
 {
@@ -237,7 +236,7 @@ static step_function change_of(const struct ckpt_file_ops *kind)
     return kind->change;
 }
 
-/* Takes one step of all descriptors. */
+/* Calls one step for all descriptors. */
 static int step_all(struct ckpt_file_restore *restore,
                     step_function (*step_of)(const struct ckpt_file_ops *kind),
                     struct ckpt_failure *failure)
@@ -255,7 +254,7 @@ static int step_all(struct ckpt_file_restore *restore,
     return error;
 }
 
-/* Finds numbers above all saved ones and moves the launcher's streams there. */
+/* Finds the numbers above all saved ones and moves the launcher's streams there. */
 static int lift_streams(struct ckpt_file_restore *restore,
                         struct ckpt_failure *failure)
 {
@@ -277,7 +276,7 @@ static int lift_streams(struct ckpt_file_restore *restore,
     return 0;
 }
 
-/* Closes what the restart program has open, keep[] and the streams excepted. */
+/* Closes the restart program's descriptors except keep[], the given ones and the streams. */
 static int close_others(const struct ckpt_file_restore *restore,
                         const int *keep, size_t keep_count,
                         struct ckpt_failure *failure)
@@ -347,8 +346,8 @@ static void close_helpers(struct ckpt_file_restore *restore)
     free(restore->made);
 }
 
-/* Raises the limit on descriptor numbers as far as allowed; the saved process
- * may have lowered it after opening its files. */
+/* Raises the limit on descriptor numbers as far as allowed; the saved process may have lowered
+ * it after opening its files. */
 static void raise_limit(struct rlimit *old)
 {
     struct rlimit raised;
@@ -359,8 +358,8 @@ static void raise_limit(struct rlimit *old)
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-/* Files that were concealed are elsewhere now. *settled_p: the saved ones with other paths; to
- * be freed. 0 or -errno with the reason. */
+/* Adjusts the paths of files that were concealed. *settled_p: a copy of the saved files with
+ * the new paths; the caller frees it. Returns 0 or -errno with the reason. */
 static int settle_concealed(struct ckpt_file_restore *restore,
                             struct ckpt_file **settled_p, struct ckpt_failure *failure)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * info.c - what the kernel tells of a descriptor in /proc/self/fdinfo.
+ * info.c - reads a descriptor's entry in /proc/self/fdinfo.
  */
 #include "files/file_kind.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inotify.c - inotify descriptors: made again, watching the same paths under
- * the same numbers.
+ * inotify.c - inotify descriptors: recreated, with the same paths watched under the same
+ * numbers.
  *
- * The kernel lists the watches in fdinfo, a line for each, numbers in
- * hexadecimal: "inotify wd:3 ino:3c4b9 sdev:fe00000 mask:100 ignored_mask:0
- * fhandle-bytes:8 ...". It does not tell paths (files/watched.h does), nor
- * can events be read without being lost, or put back: a descriptor with unread
- * ones is refused.
+ * The kernel lists the watches in fdinfo, one per line, with hexadecimal numbers: "inotify wd:3
+ * ino:3c4b9 sdev:fe00000 mask:100 ignored_mask:0 fhandle-bytes:8 ...". It does not report the
+ * paths; files/watched.h records them. Events cannot be read without being consumed, and cannot
+ * be put back. So a descriptor with unread events is refused.
  */
 #include "files/inotify.h"
 
@@ -22,9 +21,10 @@
 #include <sys/ioctl.h>
 
 #define LINE "inotify wd:"
-#define LARGEST_WATCH (1 << 20) /* that a restart counts up to, in some seconds */
+#define LARGEST_WATCH (1 << 20) /* the largest number that a restart reaches within a few
+                                   seconds */
 
-/* A watch as the kernel tells it. */
+/* A watch, as fdinfo reports it. */
 struct line {
     int watch;
     uint32_t mask;
@@ -38,7 +38,7 @@ static int matches(const struct ckpt_file_probe *probe)
            ckpt_text_equal(probe->path, "anon_inode:[inotify]");
 }
 
-/* The next watch in a text of fdinfo: 1, 0 at the end, or -EINVAL. */
+/* Parses the next watch in a text of fdinfo. Returns 1, 0 at the end, or -EINVAL. */
 static int next_line(const char **text_p, struct line *line)
 {
     const char *at = strstr(*text_p, LINE);
@@ -66,8 +66,8 @@ static int next_line(const char **text_p, struct line *line)
     return 1;
 }
 
-/* 1 if watching `call`'s path with the mask gives the same line: by way of
- * `other`, an inotify descriptor of ours without watches. */
+/* Returns 1 if a watch on `call`'s path with this mask gives the same fdinfo line. other: an
+ * inotify descriptor of ours without watches, used for the test. */
 static int leads_there(int other, const struct ckpt_watched *call,
                        const struct line *line)
 {
@@ -89,7 +89,7 @@ static int leads_there(int other, const struct ckpt_watched *call,
     return same;
 }
 
-/* The call that made a watch: by way of the same number, if there is one. */
+/* Returns the call that made a watch: preferably one with the same descriptor number. */
 static const struct ckpt_watched *find_call(int fd, int other,
                                             const struct line *line)
 {
@@ -117,7 +117,7 @@ static size_t record_size(const struct ckpt_watched *call)
     return (size + 7) / 8 * 8;
 }
 
-/* Finds the call for each line into calls[]. */
+/* Finds the call of each line and stores it in calls[]. */
 static int find_calls(const struct ckpt_file_probe *probe, const char *text,
                       int other, const struct ckpt_watched **calls,
                       size_t *size_p, struct ckpt_failure *failure)
@@ -144,7 +144,7 @@ static int find_calls(const struct ckpt_file_probe *probe, const char *text,
     return 0;
 }
 
-/* Writes the watches, in the order of their lines. */
+/* Writes the watches into the payload, in the order of their lines. */
 static int write_watches(const char *text, struct ckpt_file *file,
                          const struct ckpt_watched *const *calls, size_t size,
                          struct ckpt_failure *failure)
@@ -169,7 +169,7 @@ static int write_watches(const char *text, struct ckpt_file *file,
     return 0;
 }
 
-/* Counts the watches; file->value becomes the last number given. */
+/* Counts the watches; sets file->value to the last watch number assigned. */
 static int count_watches(const struct ckpt_file_probe *probe, const char *text,
                          struct ckpt_file *file, size_t *count_p,
                          struct ckpt_failure *failure)

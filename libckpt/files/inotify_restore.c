@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inotify_restore.c - watches again what an inotify descriptor has watched.
+ * inotify_restore.c - recreates the watches of an inotify descriptor.
  *
- * The kernel gives watches rising numbers, never one that was in use. Those
- * that are missing in between are used up by watching something of our own.
+ * The kernel assigns rising watch numbers and never reuses one. To skip missing
+ * numbers, this code watches a file of its own and removes that watch again.
  */
 #include "files/inotify.h"
 
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define UNREAD_LIMIT 1024 /* events; the kernel keeps some 16000 */
+#define UNREAD_LIMIT 1024 /* events; the kernel queues up to about 16000 */
 
 int ckpt_inotify_restore(struct ckpt_file_restore *restore,
                          const struct ckpt_file *file,
@@ -29,7 +29,7 @@ int ckpt_inotify_restore(struct ckpt_file_restore *restore,
                   : fd;
 }
 
-/* Forgets what has happened so far. The descriptor does not block. */
+/* Discards the events so far. The descriptor is nonblocking. */
 static void drain(int fd)
 {
     char buffer[4096];
@@ -38,7 +38,7 @@ static void drain(int fd)
     }
 }
 
-/* Uses up the numbers from *next_p to before `end`. 0 or -errno. */
+/* Consumes the watch numbers from *next_p to `end` - 1. Returns 0 or -errno. */
 static int use_up(int fd, int *next_p, int end)
 {
     char path[64];
@@ -76,8 +76,8 @@ static int by_number(const void *a, const void *b)
     return (*x)->watch - (*y)->watch;
 }
 
-/* The saved watches by rising number, to be freed; NULL if they are wrong or
- * there is no memory. */
+/* Returns the saved watches by rising number, for the caller to free; NULL if
+ * they are malformed or the memory is exhausted. */
 static const struct ckpt_inotify_watch **
 sort_watches(const char *bytes, uint64_t size, size_t *count_p)
 {
@@ -107,7 +107,7 @@ sort_watches(const char *bytes, uint64_t size, size_t *count_p)
     return watches;
 }
 
-/* Watches one path under its number, which is *next_p or higher. */
+/* Watches one path under its saved number, which is *next_p or higher. */
 static int watch_again(const struct ckpt_file_restore *restore,
                        const struct ckpt_file *file,
                        const struct ckpt_inotify_watch *watch, int *next_p,

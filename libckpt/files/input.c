@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input.c - a rank has the relay of its standard input stand still while it saves
- * itself (ckpt/input.h).
+ * input.c - a rank pauses the relay of its standard input while it saves itself (ckpt/input.h).
  */
 #include "files/input.h"
 
@@ -18,7 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The relay is busy for as long as one transfer takes that does not wait. */
+/* Maximum number of naps until the relay is idle. It is busy for one nonblocking transfer. */
 #define PATIENCE 20000
 #define NAP_NANOSECONDS 100000
 
@@ -35,7 +34,7 @@ static int open_page(int fd)
     return (int)ckpt_sys_open(path, O_RDWR | O_CLOEXEC, 0);
 }
 
-/* The number may be that of another process by now. */
+/* Checks that the page belongs to the relay of `fd`: its process id may have been reused. */
 static int is_relay_of(int fd, const struct ckpt_relay_page *page)
 {
     struct stat status;

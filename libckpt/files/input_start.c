@@ -18,23 +18,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_FREE 16 /* above the descriptors of the relay */
-#define REPORT     6  /* in the relay until it is executed */
+#define FIRST_FREE 16 /* above the descriptor numbers of the relay */
+#define REPORT     6  /* in the relay, until execve() */
 
-/* Read ahead of the program, at most. What nobody gives once more is read as far
- * as possible, because it must be in the image. */
+/* Maximum bytes that the relay reads ahead of the program. Input that the launcher cannot
+ * repeat must be in the image, so the relay reads as far ahead of it as possible. */
 #define LIMIT      ((uint64_t)64 << 20)
 #define LIMIT_KEPT ((uint64_t)4 << 20)
 
-/* What the relay is made of, as the caller has it. */
+/* The descriptors of a relay, numbered as in the caller. */
 struct parts {
     int source;
     int sink;
     int page;
-    int report; /* the relay's id, then -errno if it cannot be executed */
+    int report; /* pipe for the relay's process id, then -errno if execve() fails */
 };
 
-/* Its proxy ends the job when nobody reads what it forwards. */
+/* Hydra's proxy ends the job when no process reads the input that it forwards. */
 static int is_hydra(void)
 {
     return getenv("HYDI_CONTROL_FD") != NULL;
@@ -56,7 +56,7 @@ static int write_all(int fd, const void *bytes, size_t size, off_t at)
     return 0;
 }
 
-/* The memory file with what the relay begins with. A descriptor or -errno. */
+/* Makes the memory file with the relay's initial state. Returns a descriptor or -errno. */
 static int make_page(const struct ckpt_input_start *start, int sink)
 {
     struct ckpt_relay_page page = {
@@ -81,7 +81,8 @@ static int make_page(const struct ckpt_input_start *start, int sink)
     page.inode = status.st_ino;
     if (error == 0 && (ftruncate(fd, CKPT_RELAY_DATA) != 0 ||
                        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)) {
-        error = -errno; /* sealed: or a program could end its relay */
+        error = -errno; /* sealed: otherwise a program could crash its relay by truncating the
+                           file */
     }
     if (error == 0) {
         error = write_all(fd, &page, sizeof page, 0);
@@ -97,13 +98,13 @@ static int make_page(const struct ckpt_input_start *start, int sink)
     return fd;
 }
 
-/* Moves the parts away from the numbers that they are to have. */
+/* Moves a descriptor above the numbers that the relay's descriptors get. */
 static int lift(int fd)
 {
     return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE);
 }
 
-/* In the process that becomes the relay. */
+/* Runs in the process that becomes the relay. */
 __attribute__((noreturn)) static void become_relay(const char *program,
                                                    const struct parts *parts)
 {
@@ -132,7 +133,7 @@ __attribute__((noreturn)) static void become_relay(const char *program,
     _exit(127);
 }
 
-/* The relay's process id, or -errno. */
+/* Returns the relay's process id, or -errno. */
 static int read_report(int fd)
 {
     int values[2];
@@ -152,7 +153,8 @@ static int read_report(int fd)
     return values[done / sizeof values[0] - 1];
 }
 
-/* It is the child of a process that ends at once. Its id or -errno. */
+/* Forks the relay as the child of a process that exits at once. Returns the relay's id or
+ * -errno. */
 static int fork_relay(const char *program, struct parts *parts)
 {
     int ends[2];
@@ -203,7 +205,7 @@ int ckpt_input_start(const struct ckpt_input_start *start,
         relay = -errno;
     }
     if (relay < 0) {
-        close(ends[0]); /* so that a relay ends */
+        close(ends[0]); /* lets a started relay end */
         return ckpt_fail(failure, relay, "%s cannot be started: %s",
                          start->program, strerror(-relay));
     }
@@ -212,7 +214,7 @@ int ckpt_input_start(const struct ckpt_input_start *start,
 
 /* ---- At the start of a program -------------------------------------------------- */
 
-/* The launcher forwards its input to this process. */
+/* Returns 1 if the launcher forwards its input to this process. */
 static int is_forwarded(void)
 {
     struct stat status;
@@ -221,8 +223,8 @@ static int is_forwarded(void)
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* The process that started this one is mpirun, not a daemon of it, and its input is
- * /dev/null. Open MPI 5.0 does not forward the end of that. */
+/* Returns 1 if the parent process is mpirun itself, not its daemon, and its input is /dev/null.
+ * Open MPI 5.0 does not forward the end of such an input. */
 static int is_launcher_without_input(void)
 {
     static const char *const launchers[] = {"mpirun", "orterun", "prterun"};
@@ -248,7 +250,7 @@ static int is_launcher_without_input(void)
     return 0;
 }
 
-/* Hydra gives every rank a pipe, and its input to rank 0 only. */
+/* Hydra gives every rank a pipe, but forwards its input only to rank 0. */
 static int is_beside_input(void)
 {
     const char *rank = getenv("PMI_RANK");
@@ -256,7 +258,7 @@ static int is_beside_input(void)
     return is_hydra() && rank != NULL && strcmp(rank, "0") != 0;
 }
 
-/* A pipe that has ended. */
+/* Makes the standard input a pipe that is at its end. */
 static void begin_empty(void)
 {
     int ends[2];
@@ -333,7 +335,7 @@ void ckpt_input_open(void)
         }
     }
     unsetenv(CKPT_INPUT_VARIABLE);
-    if (getenv("CKPT_ALONE") == NULL) { /* else `ckpt run` has told */
+    if (getenv("CKPT_ALONE") == NULL) { /* otherwise `ckpt run` has set it */
         ckpt_output_text(output);
         setenv(CKPT_OUTPUT_VARIABLE, output, 1);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * locks.c - locks on files. What flock() took is part of a descriptor's
- * description; what fcntl() took is noted in saved memory and taken again by
- * the saved code, since a process loses such locks whenever it closes any
- * descriptor of the file.
+ * locks.c - locks on files.
+ *
+ * A flock() lock is part of a descriptor's description. A process loses its
+ * fcntl() locks whenever it closes any descriptor of the file. So they are
+ * recorded in saved memory, and the saved code takes them again.
  *
  * A lock shows in fdinfo as
  * "lock:\t1: POSIX  ADVISORY  WRITE 4711 fe:00:1234 0 EOF".
@@ -22,12 +23,13 @@
 
 #define LOCK "lock:\t"
 
-/* A lock by fcntl(), in the arena of the save. */
+/* An fcntl() lock, in the arena of the save. */
 struct range_lock {
     struct range_lock *next;
     struct flock range;
     int descriptor;
-    int is_of_file; /* of the open file, not of the process */
+    int is_of_file; /* 1: owned by the open file (OFD lock), not by the
+                       process */
 };
 
 static struct range_lock *range_locks;
@@ -37,7 +39,7 @@ void ckpt_file_forget_locks(void)
     range_locks = NULL;
 }
 
-/* The `n`th word of the line at `text`, or "". */
+/* Returns the word with index `n` in the line at `text`, or "". */
 static const char *word(const char *text, int n)
 {
     while (n-- > 0) {
@@ -52,8 +54,8 @@ static const char *word(const char *text, int n)
     return *text == '\n' ? "" : text;
 }
 
-/* Words of a line: "lock:", number, class, kind, access, process, file, first
- * and last byte. */
+/* Indices of the words in a line: "lock:", number, class, kind, access,
+ * process, file, first and last byte. */
 enum { CLASS = 2, ACCESS = 4, FIRST = 7, LAST = 8 };
 
 static int parse_range(const char *line, struct flock *range)

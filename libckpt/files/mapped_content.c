@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mapped_content.c - the content of large files, shown to the agent by way of mappings: no
- * copy of it takes memory.
+ * mapped_content.c - gives the agent the content of large files as mappings, so that no copy of
+ * it takes memory.
  *
- * A file's content is one range of addresses. What the file holds is mapped there; holes have
- * no memory. All of it describes itself as regions, and is gone when the agent has read it:
- * a restart gives the bytes to the file, and does not make this memory again.
+ * A file's content has one range of addresses. Data of the file is mapped there; holes have no
+ * memory. The ranges are described as regions of the process. They are unmapped when the agent
+ * has read them. A restart writes the bytes to the file and does not recreate these ranges.
  *
- * What of a file without a name the program itself has mapped, shared and writable, is saved
- * with that memory, and comes back into the file with it: it counts as a hole.
+ * The program itself may have mapped parts of a file without a name, shared and writable. Such
+ * parts are saved with the program's memory and return to the file with that memory. So here
+ * they count as holes.
  */
 #include "files/file_kind.h"
 
@@ -20,13 +21,13 @@
 #include <sys/mman.h>
 
 #define PAGE_SIZE ((uint64_t)4096)
-#define MOST_VIEWS 256 /* mappings of one file by the program; more are not made use of */
+#define MOST_VIEWS 256 /* mappings of one file by the program; further ones are saved twice */
 
 static int is_forbidden;
 static struct ckpt_region regions[CKPT_FILES_CONTENT_REGIONS];
 static size_t region_count;
 
-/* What the program has mapped of the file under consideration: offsets in it. */
+/* The program's mappings of the current file, as offsets in the file. */
 static struct ckpt_range views[MOST_VIEWS];
 static size_t view_count;
 
@@ -40,7 +41,8 @@ static uint64_t page_up(uint64_t offset)
     return page_down(offset + PAGE_SIZE - 1);
 }
 
-/* Notes the next part of a file's range, up to `end`. 0 if there is no room. */
+/* Adds the next part of a file's range, up to `end`. Returns 0 if the list of regions is
+ * full. */
 static int add_part(uint64_t *at, uint64_t end, uint32_t protection)
 {
     if (*at == end) {
@@ -66,7 +68,7 @@ static int is_made_anew(const struct ckpt_file *file)
             (file->detail & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0);
 }
 
-/* Fills the list of views. 0 or -errno with the reason. */
+/* Fills the list of views. Returns 0 or -errno with the reason. */
 static int find_views(const struct ckpt_file_save *save, const struct ckpt_file *file,
                       struct ckpt_failure *failure)
 {
@@ -93,14 +95,15 @@ static int find_views(const struct ckpt_file_save *save, const struct ckpt_file 
     return error;
 }
 
-/* The first part of `part` that is in no view; empty at its end if there is none. */
+/* Returns the first range inside `part` that is outside all views; an empty one at its end if
+ * none is left. */
 static struct ckpt_range outside_views(struct ckpt_range part)
 {
     for (size_t i = 0; i < view_count; i++) {
         if (part.start < part.end && views[i].start <= part.start &&
             views[i].end > part.start) {
             part.start = views[i].end < part.end ? views[i].end : part.end;
-            i = (size_t)-1; /* from the first one again */
+            i = (size_t)-1; /* start again with the first view */
         }
     }
     for (size_t i = 0; i < view_count; i++) {
@@ -111,8 +114,8 @@ static struct ckpt_range outside_views(struct ckpt_range part)
     return part;
 }
 
-/* Notes what of [data.start, data.end) of the file is to be shown, and holes before that. 0 if
- * there is no room. */
+/* Adds the parts of [data.start, data.end) outside the views, and the holes before them.
+ * Returns 0 if the list of regions is full. */
 static int add_data(struct ckpt_range data, uint64_t start, uint64_t *at)
 {
     struct ckpt_range left = {page_down(data.start), page_up(data.end)};
@@ -133,7 +136,8 @@ static int add_data(struct ckpt_range data, uint64_t start, uint64_t *at)
     return 1;
 }
 
-/* Notes holes and data of the file, whose range begins at `start`. 0 if there is no room. */
+/* Adds holes and data of the file, whose range begins at `start`. Returns 0 if the list of
+ * regions is full. */
 static int add_parts(int fd, uint64_t size, uint64_t start)
 {
     struct ckpt_range part = {0, 0};
@@ -142,7 +146,7 @@ static int add_parts(int fd, uint64_t size, uint64_t start)
     while (part.end < size) {
         part = ckpt_file_next_data(fd, part.end, size);
         if (part.start == part.end) {
-            break; /* nothing but a hole is left */
+            break; /* only a hole is left */
         }
         if (!add_data(part, start, &at)) {
             return 0;
@@ -151,7 +155,7 @@ static int add_parts(int fd, uint64_t size, uint64_t start)
     return add_part(&at, start + page_up(size), PROT_NONE);
 }
 
-/* Maps what of the file's range has data. 0 if that cannot be done. */
+/* Maps the data parts of the file's range. Returns 0 if a mapping fails. */
 static int map_parts(int fd, size_t first, uint64_t start)
 {
     for (size_t i = first; i < region_count; i++) {

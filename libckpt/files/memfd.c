@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memfd.c - memory files: made again with content, name and seals.
+ * memfd.c - memory files: recreated with content, name and seals.
  */
 #include "files/file_kind.h"
 
@@ -51,7 +51,7 @@ static int save(const struct ckpt_file_save *save,
     return ckpt_file_save_content(save, probe, file, "a memory file", failure);
 }
 
-/* The name that was given to memfd_create(). */
+/* Extracts the name that the program gave to memfd_create(). */
 static void name_of(const char *path, char *name, size_t size)
 {
     snprintf(name, size, "%s", path + (sizeof PREFIX - 1));
@@ -79,8 +79,8 @@ static int restore(struct ckpt_file_restore *restore,
     return ckpt_file_restore_content(restore, file, failure);
 }
 
-/* Seals forbid what was done until now. They belong to the file, and another
- * rank that shares it may have put them on first. */
+/* Adds the seals last, since they forbid the earlier steps. They belong to the
+ * file, so another rank that shares it may already have set them. */
 static int finish(struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, struct ckpt_failure *failure)
 {

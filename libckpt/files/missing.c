@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * missing.c - regular files whose name is gone at a restart: made again, with
- * the directories above them, if the image has their content.
+ * missing.c - regular files whose name does not exist at a restart: recreated, with the
+ * directories above them, if the image has their content.
  *
- * A restore that fails removes what it has made.
+ * A failed restore removes the names that it has created.
  */
 #include "files/file_kind.h"
 
@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A name that this restore has made. */
+/* A name that this restore has created. */
 struct ckpt_file_new_name {
-    struct ckpt_file_new_name *next; /* made before it */
+    struct ckpt_file_new_name *next; /* created before this one */
     int is_directory;
     char path[];
 };
@@ -53,7 +53,7 @@ int ckpt_file_has_content(const struct ckpt_file_restore *restore,
     return 0;
 }
 
-/* Cuts the last component off a path: 0 if it was "/" already. */
+/* Removes the last component of a path. Returns 0 if the path was "/" already. */
 static int go_up(char *path)
 {
     char *end = strrchr(path, '/');
@@ -89,7 +89,7 @@ int ckpt_file_check_place(const char *path)
     return -ENOENT;
 }
 
-/* Remembers that the name is new. 0 or -ENOMEM. */
+/* Records that the restore has created the name. Returns 0 or -ENOMEM. */
 static int note_name(struct ckpt_file_restore *restore, const char *path,
                      int is_directory)
 {
@@ -106,7 +106,7 @@ static int note_name(struct ckpt_file_restore *restore, const char *path,
     return 0;
 }
 
-/* Makes the directories above `path` that are not there. 0 or -errno. */
+/* Creates the missing directories above `path`. Returns 0 or -errno. */
 static int make_directories(struct ckpt_file_restore *restore, const char *path)
 {
     char above[PATH_MAX];
@@ -127,8 +127,7 @@ static int make_directories(struct ckpt_file_restore *restore, const char *path)
     return 0;
 }
 
-/* Another name that the file had at the checkpoint, and that is there now; or
- * NULL. */
+/* Returns another name that the file had at the checkpoint and that exists now, or NULL. */
 static const char *find_other_name(const struct ckpt_file_restore *restore,
                                    const struct ckpt_file *file)
 {
@@ -145,7 +144,7 @@ static const char *find_other_name(const struct ckpt_file_restore *restore,
     return NULL;
 }
 
-/* 0 or -errno; -EEXIST: another rank has made it. */
+/* Creates the name. Returns 0 or -errno; -EEXIST: another rank has created it. */
 static int make_name(const char *path, const char *other_name)
 {
     int fd;
@@ -214,7 +213,7 @@ int ckpt_file_give_mode(const struct ckpt_file_restore *restore,
     if (!is_new(restore, path)) {
         return 0;
     }
-    if ((file->value & CKPT_REGULAR_HAS_MODE) == 0) { /* an older image */
+    if ((file->value & CKPT_REGULAR_HAS_MODE) == 0) { /* the image has an older format */
         mask = umask(0);
         umask(mask);
         return chmod(path, 0666 & ~mask) == 0 ? 0 : -errno;

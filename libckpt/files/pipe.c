@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe.c - pipes, with and without names: made again with the bytes that were in
- * them. Other ends may be in other ranks of the node
- * (launcher/image/connections.hpp).
+ * pipe.c - pipes, named and unnamed: recreated with their bytes. Other ranks of the node
+ * may have the other ends (launcher/image/connections.hpp).
  */
 #include "files/file_kind.h"
 
@@ -40,7 +39,7 @@ static int is_write_end(int status_flags)
     return (status_flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* 1 if a descriptor of this process is the wanted end of the pipe. */
+/* Returns 1 if a descriptor of this process is the wanted end of the pipe. */
 static int has_end(const struct ckpt_file_save *save,
                    const struct ckpt_file_probe *probe, int (*is_end)(int))
 {
@@ -58,8 +57,8 @@ static int has_end(const struct ckpt_file_save *save,
     return 0;
 }
 
-/* Copies what is in the pipe without taking it out: tee() into a second pipe.
- * How much is there, at most `size`, or -errno. */
+/* Copies the bytes in the pipe without consuming them: tee() into a second pipe. Returns the
+ * number of bytes, at most `size`, or -errno. */
 static long copy_bytes(int fd, int capacity, char *bytes, size_t size)
 {
     size_t done = 0;
@@ -105,8 +104,8 @@ int ckpt_pipe_save_bytes(const struct ckpt_file_probe *probe,
         result = bytes == NULL ? -ENOMEM
                                : copy_bytes(probe->fd, capacity, bytes,
                                             (size_t)size);
-        /* Less, if another rank reads from it: then it is not the last time
-         * that this one describes itself. */
+        /* Fewer bytes mean that another rank reads from the pipe. Then this rank describes
+         * itself once more later. */
         file->payload_size = result > 0 ? (uint64_t)result : 0;
     }
     if (result < 0) {
@@ -118,7 +117,8 @@ int ckpt_pipe_save_bytes(const struct ckpt_file_probe *probe,
     return 0;
 }
 
-/* Whether no process has the end that is wanted; what this one lacks. */
+/* Returns 1 if no process has the other end of the pipe. Only asks the kernel if this process
+ * lacks an end. */
 static int is_alone(const struct ckpt_file_save *save,
                     const struct ckpt_file_probe *probe)
 {
@@ -146,7 +146,7 @@ static int save(const struct ckpt_file_save *save,
     for (size_t i = 0; i < save->count; i++) {
         if (is_same(&save->files[i], file) &&
             is_read_end((int)save->files[i].status_flags)) {
-            return 0; /* that one has the bytes */
+            return 0; /* that descriptor has the bytes */
         }
     }
     return ckpt_pipe_save_bytes(probe, file, failure);
@@ -163,7 +163,7 @@ static int open_named(const char *path, mode_t mode)
     int fd;
 
     if (mkfifo(path, mode) == 0) {
-        (void)chmod(path, mode); /* whatever the umask */
+        (void)chmod(path, mode); /* independent of the umask */
     } else if (errno != EEXIST) {
         return -errno;
     }
@@ -218,7 +218,8 @@ int ckpt_pipe_fill(const struct ckpt_file_restore *restore,
                : -EIO;
 }
 
-/* The saved bytes, which one of the pipe's descriptors has. 0 or -errno. */
+/* Writes the saved bytes, which are the payload of one of the pipe's descriptors. Returns 0 or
+ * -errno. */
 static int fill(const struct ckpt_file_restore *restore,
                 const struct ckpt_file *of, int fd)
 {
@@ -234,7 +235,7 @@ static int fill(const struct ckpt_file_restore *restore,
     return ckpt_pipe_fill(restore, filled, fd);
 }
 
-/* The pipe, given or made with its bytes. NULL, with *error_p set, if that
+/* Returns the pipe: the given one, or a new one with its bytes. NULL with *error_p set if that
  * fails. */
 static struct ckpt_file_made *make_pipe(struct ckpt_file_restore *restore,
                                         const struct ckpt_file *file,
@@ -255,7 +256,7 @@ static struct ckpt_file_made *make_pipe(struct ckpt_file_restore *restore,
         *error_p = -EMFILE;
         return NULL;
     }
-    if (is_given) { /* what was in it is there already */
+    if (is_given) { /* the pipe already has its bytes */
         (void)fcntl(made->fds[0], F_SETPIPE_SZ, (int)file->detail);
     } else {
         *error_p = fill(restore, file, made->fds[0]);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_file.c - files and directories below /proc/PID of this process, and
- * of its threads: opened again below /proc/self.
+ * process_file.c - files and directories below /proc/PID of this process and its threads:
+ * reopened below /proc/self.
  *
- * The kernel shows them as /proc/PID/... and /proc/PID/task/TID/.... Both
- * numbers are others after a restart. The process exists when the restart
- * program opens files; its threads do not. So their files are placeholders
- * until the threads exist (ckpt_files_open_late).
+ * The kernel shows them as /proc/PID/... and /proc/PID/task/TID/.... Both numbers change at a
+ * restart. When the restart program opens files, the process exists but its threads do not. So
+ * the files of threads are placeholders until the threads exist (ckpt_files_open_late).
  *
- * A file of a process or thread that has ended gives ESRCH. It comes back as a
- * file of a process that has ended.
+ * A read from a file of an ended process or thread fails with ESRCH. A restart opens it as a
+ * file of another ended process.
  */
 #include "files/file_kind.h"
 
@@ -30,16 +29,16 @@
 #define PROC "/proc/"
 #define SELF "/proc/self"
 #define TASK "/task/"
-#define NUMBER_OF_DESCRIPTOR "/fdinfo/" /* exists as long as the descriptor */
+#define NUMBER_OF_DESCRIPTOR "/fdinfo/" /* exists only while the descriptor is open */
 
-/* Where such a file is: PROC, process, perhaps TASK and thread, rest. */
+/* The parts of such a path: PROC, process, optionally TASK and thread, rest. */
 struct place {
-    uint64_t process; /* as the kernel shows it; 0: "self" */
-    uint64_t thread;  /* 0: none */
+    uint64_t process; /* process id as the kernel shows it; 0: "self" */
+    uint64_t thread;  /* thread id; 0: none */
     const char *rest; /* "" or "/..." */
 };
 
-/* Reads "123" or "123/..."; returns what follows the number, or NULL. */
+/* Parses "123" or "123/...". Returns the end of the number, or NULL. */
 static const char *component(const char *text, uint64_t *number_p)
 {
     const char *end = ckpt_text_decimal(text, number_p);
@@ -47,7 +46,7 @@ static const char *component(const char *text, uint64_t *number_p)
     return end != NULL && (*end == '/' || *end == '\0') ? end : NULL;
 }
 
-/* 1 if `path` is below /proc/PID or /proc/self. */
+/* Splits the path. Returns 1 if it is below /proc/PID or /proc/self. */
 static int find_place(const char *path, struct place *place)
 {
     const char *rest;
@@ -70,7 +69,7 @@ static int find_place(const char *path, struct place *place)
     return 1;
 }
 
-/* 1 if a component of the path is a number. */
+/* Returns 1 if a component of the path is a number. */
 static int has_number(const char *path)
 {
     uint64_t number;
@@ -83,7 +82,7 @@ static int has_number(const char *path)
     return 0;
 }
 
-/* The kernel shows a namespace as "NAME:[INODE]". */
+/* Returns 1 for a namespace, which the kernel shows as "NAME:[INODE]". */
 static int is_namespace(const struct ckpt_file_probe *probe)
 {
     return probe->path[0] != '/' && strstr(probe->path, ":[") != NULL;
@@ -109,8 +108,8 @@ static int matches(const struct ckpt_file_probe *probe)
                 : has_number(probe->path));
 }
 
-/* The number of this process in /proc, which may differ from that of its own
- * namespace. */
+/* Returns the number of this process in /proc, which may belong to another pid namespace than
+ * getpid(). */
 static uint64_t own_number(void)
 {
     char text[32];
@@ -158,7 +157,7 @@ static int save_namespace(const struct ckpt_file_save *save,
     return keep_path(save, path, file, failure);
 }
 
-/* A file of a process or thread that has ended. */
+/* Saves a file of a process or thread that has ended. */
 static int save_gone(const struct ckpt_file_save *save,
                      const struct ckpt_file_probe *probe,
                      struct ckpt_file *file, struct ckpt_failure *failure)
@@ -227,8 +226,8 @@ static int open_flags(const struct ckpt_file *file)
     return ((int)file->status_flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC;
 }
 
-/* Opens the same below /proc/PID of `process`; if it has none, another file that
- * can be opened with these flags. The descriptor or -errno. */
+/* Opens the same file below /proc/PID of `process`. If the process lacks it, opens another file
+ * that allows these flags. Returns the descriptor or -errno. */
 static int open_same(const struct ckpt_file *file, pid_t process,
                      const char *rest)
 {
@@ -246,7 +245,7 @@ static int open_same(const struct ckpt_file *file, pid_t process,
     return fd < 0 ? -errno : fd;
 }
 
-/* Starts a process that ends at once, and stays as a zombie. */
+/* Starts a process that exits at once and remains as a zombie. */
 static pid_t start_ended(void)
 {
     const pid_t child = vfork();
@@ -257,7 +256,7 @@ static pid_t start_ended(void)
     return child;
 }
 
-/* A file of a process that has ended. The descriptor or -errno. */
+/* Opens a file of an ended process. Returns the descriptor or -errno. */
 static int open_gone(const struct ckpt_file *file, const char *rest)
 {
     const struct sigaction keep_zombies = {.sa_handler = SIG_DFL};
@@ -276,7 +275,7 @@ static int open_gone(const struct ckpt_file *file, const char *rest)
     return fd;
 }
 
-/* Whether this kernel lets the program open such a file of a thread. 0 or
+/* Checks whether this kernel lets the program open such a file of a thread. Returns 0 or
  * -errno. */
 static int check_thread_file(const struct ckpt_file *file, const char *rest)
 {
@@ -284,7 +283,7 @@ static int check_thread_file(const struct ckpt_file *file, const char *rest)
     int fd;
 
     if (ckpt_text_starts(rest, NUMBER_OF_DESCRIPTOR)) {
-        return 0; /* the descriptor may not be there yet */
+        return 0; /* the descriptor may not exist yet */
     }
     snprintf(path, sizeof path, "/proc/thread-self%s", rest);
     fd = open(path, open_flags(file));
@@ -326,7 +325,7 @@ static int restore(struct ckpt_file_restore *restore,
                    : ckpt_file_lost(restore, file, fd, strerror(-fd), failure);
 }
 
-/* The path to a late file now; 0 if its thread is not there any more. */
+/* Computes the present path of a late file. Returns 0 if its thread no longer exists. */
 static int late_path(const char *saved, char path[PATH_MAX])
 {
     struct place place;
@@ -344,7 +343,7 @@ static int late_path(const char *saved, char path[PATH_MAX])
     return thread > 0;
 }
 
-/* Puts the open file `fd` under all numbers of *file. 0 or -errno. */
+/* Makes all descriptors of *file refer to the open file `fd`. Returns 0 or -errno. */
 static int replace(const struct ckpt_file *files, size_t count,
                    const struct ckpt_file *file, int fd)
 {
@@ -367,7 +366,7 @@ static int open_late(const struct ckpt_file *files, size_t count,
     long result = 0;
 
     if (fd == -ENOENT && strstr(path, NUMBER_OF_DESCRIPTOR) != NULL) {
-        return 0; /* of a descriptor of the former lower half */
+        return 0; /* it described a descriptor of the old lower half */
     }
     if (fd < 0) {
         return (int)fd;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * regular.c - regular files: reopened by name, position restored.
+ * regular.c - regular files: reopened by name, with their position restored.
  *
- * Plank (1993), section 1.2.2: read-only, write-only and sequentially written
- * files are recoverable that way. What was written since the checkpoint is cut
- * off. A file open for reading and writing may have been changed anywhere, so
- * its content goes into the image.
+ * Plank (1993), section 1.2.2: read-only, write-only and sequentially written files are
+ * recoverable this way. Data written since the checkpoint is truncated. A file open for reading
+ * and writing may have changed anywhere, so the image has its content.
  *
- * A restore first checks all files, then opens them, and changes content at
- * last: one that fails leaves the files as they are.
+ * A restore first checks all files, then opens them, and changes content last. So a failed
+ * restore leaves the files unchanged.
  */
 #include "files/file_kind.h"
 
@@ -36,7 +35,7 @@ static int matches(const struct ckpt_file_probe *probe)
            !ckpt_text_starts(probe->path, "/memfd:");
 }
 
-/* 1 for files of /proc and /sys: their size says nothing. */
+/* Returns 1 for files of /proc and /sys, whose size is meaningless. */
 static int is_of_kernel(int fd)
 {
     struct statfs system;
@@ -91,15 +90,15 @@ static int save(const struct ckpt_file_save *save,
     return 0;
 }
 
-/* A file that is only appended to holds nothing that the program needs: it may
- * have been rotated or removed, and goes on as a new one. */
+/* Returns 1 for a file that is only appended to. The program does not need its content, so it
+ * may have been rotated or removed. The restart then creates a new one. */
 static int is_log(const struct ckpt_file *file)
 {
     return (file->status_flags & O_ACCMODE) == O_WRONLY &&
            (file->status_flags & O_APPEND) != 0;
 }
 
-/* Whether the name that is not there can be made again. */
+/* Checks whether the missing name can be created again. */
 static int check_missing(const struct ckpt_file_restore *restore,
                          const struct ckpt_file *file,
                          struct ckpt_failure *failure)
@@ -118,7 +117,7 @@ static int check_missing(const struct ckpt_file_restore *restore,
                                        failure);
 }
 
-/* Whether the program's descriptor can be opened again. 0 or -errno. */
+/* Checks whether the program's descriptor can be reopened. Returns 0 or -errno. */
 static int check_access(const char *path, uint32_t status_flags)
 {
     static const int access_of[] = {[O_RDONLY] = R_OK,
@@ -204,8 +203,8 @@ static int restore(struct ckpt_file_restore *restore,
     return fd;
 }
 
-/* The saved bytes, by a descriptor of ours: the program's may be set to append
- * or to direct transfers. 0 or -errno. */
+/* Writes the saved bytes through a descriptor of ours, since the program's may have O_APPEND or
+ * O_DIRECT. Returns 0 or -errno. */
 static int put_back(const struct ckpt_file_restore *restore,
                     const struct ckpt_file *file)
 {
@@ -218,7 +217,7 @@ static int put_back(const struct ckpt_file_restore *restore,
     return error;
 }
 
-/* 1 if an earlier descriptor has put the same bytes back. */
+/* Returns 1 if an earlier descriptor has written the same bytes. */
 static int is_put_back(const struct ckpt_file_restore *restore,
                        const struct ckpt_file *file)
 {
@@ -231,7 +230,7 @@ static int is_put_back(const struct ckpt_file_restore *restore,
     return other != file;
 }
 
-/* Brings the file back to its size, and its content if that was saved. */
+/* Restores the file's size, and its content if that was saved. */
 static int change(struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, struct ckpt_failure *failure)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signalfd.c - descriptors that signals are read from: made again with the same
- * set. What waits to be read are signals of the process (task/pending.c).
+ * signalfd.c - signalfds: recreated with the same signal set. Signals not yet
+ * read are pending signals of the process (task/pending.c).
  */
 #include "files/file_kind.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket.c - sockets: saved with their options and what they have received.
+ * socket.c - sockets: saved with their options and received data.
  *
- * Nothing is taken out of a socket. What is on the way is known if both ends
- * stand still: the other end is named, and must be in this process or in
- * another rank of the node (launcher/image/connections.hpp).
+ * The save takes nothing out of a socket. Data in transit is known if both ends
+ * are stopped. So a socket's description names the other end, which must be in
+ * this process or in another rank of the node (launcher/image/connections.hpp).
  */
 #include "files/socket.h"
 
@@ -20,8 +20,8 @@
 #include <sys/un.h>
 #include <time.h>
 
-/* A sender knows of what has arrived when it is acknowledged, on one host
- * within some 40 ms. */
+/* Wait for acknowledgements. A sender knows that data has arrived when it is
+ * acknowledged; on one host that takes up to about 40 ms. */
 #define ACKNOWLEDGE_STEP_NS 5000000L
 #define ACKNOWLEDGE_STEPS 100
 
@@ -108,7 +108,8 @@ static int examine_unix(const struct ckpt_file_probe *probe,
         return refuse(probe, "with connections that are not yet accepted", "",
                       failure);
     }
-    /* One that is not accepted yet has no inode either, but is not shut. */
+    /* A peer not yet accepted has inode 0, too, but its connection is not shut
+     * down. */
     if (socket->state == CKPT_SOCKET_CONNECTED && facts.peer == 0 &&
         facts.shutdown != SHUT_RDWR + 1) {
         return refuse(probe, "whose other end is gone or not yet accepted", "",
@@ -155,13 +156,15 @@ static int examine_tcp(const struct ckpt_file_save *save,
     ckpt_syscall6(SYS_getsockopt, probe->fd, IPPROTO_TCP, TCP_INFO,
                   (long)&info, (long)&size, 0);
     if (info.tcpi_state == TCP_LISTEN) {
-        socket->backlog = (int32_t)info.tcpi_sacked; /* tcp_get_info() */
+        socket->backlog = (int32_t)info.tcpi_sacked; /* backlog, as
+                                                        tcp_get_info() stores
+                                                        it */
         return info.tcpi_unacked == 0
                    ? 0
                    : refuse(probe, "with connections that are not yet accepted",
                             "", failure);
     }
-    if (info.tcpi_state == TCP_CLOSE && info.tcpi_rtt == 0) { /* never used */
+    if (info.tcpi_state == TCP_CLOSE && info.tcpi_rtt == 0) { /* never connected */
         socket->state = CKPT_SOCKET_UNCONNECTED;
         return 0;
     }
@@ -203,7 +206,7 @@ static int pack(const struct ckpt_file_probe *probe, struct ckpt_file *file,
     }
     memcpy(at, socket, sizeof *socket);
     memcpy(at + sizeof *socket, options, options_size);
-    if (queue->size > 0) { /* there is no NULL in memcpy() */
+    if (queue->size > 0) { /* memcpy() must not get NULL */
         memcpy(at + sizeof *socket + options_size, queue->bytes, queue->size);
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_connect.c - a TCP connection made again, both ends at once, and what
- * had been received put back into either end of a connection.
+ * socket_connect.c - makes a TCP connection again, both ends at once, and puts
+ * the received data back into either end of a connection.
  */
 #include "files/socket.h"
 
@@ -13,13 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kernel keeps a port for a minute after a connection to it has ended, but
- * for a second or so from a connection that is made anew on the same host. */
+/* Waiting times. The kernel reserves a port for a minute after a connection to
+ * it has ended. For a new connection from the same host it reserves the port
+ * for about a second. */
 #define PORT_STEP_NS 100000000L
 #define PORT_STEPS 700
 #define CONNECT_STEPS 20
 
-/* A socket that nobody listens on has left its name behind. */
+/* Removes the name that a Unix socket has left behind, if no process listens on
+ * it. */
 static void remove_stale_name(const struct ckpt_socket *saved)
 {
     const char *path = ((const struct sockaddr_un *)saved->local)->sun_path;
@@ -64,7 +66,8 @@ int ckpt_socket_bind(int fd, const struct ckpt_socket *saved, int is_patient)
     return error;
 }
 
-/* Listens where `server` was accepted, or anywhere on this host. */
+/* Listens at the address where `server` was accepted, or at any address of this
+ * host. */
 static int listen_for(const struct ckpt_socket *server, int is_patient)
 {
     struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
@@ -93,7 +96,7 @@ static int listen_for(const struct ckpt_socket *server, int is_patient)
     return fd;
 }
 
-/* Where to reach the listener: on this host. */
+/* Computes the address of the listener on this host. */
 static void aim(int listener, const struct ckpt_socket *client,
                 struct sockaddr_storage *address, socklen_t *size_p)
 {
@@ -120,7 +123,7 @@ static void aim(int listener, const struct ckpt_socket *client,
     }
 }
 
-/* Takes the connection of `client`; others that come are turned away. */
+/* Accepts the connection of `client` and closes all others. */
 static int accept_from(int listener, int client)
 {
     struct sockaddr_storage own = {0}, other = {0};
@@ -145,8 +148,8 @@ int ckpt_socket_may_accept(const struct ckpt_socket *a,
     return a->domain == b->domain || a->domain == AF_INET6;
 }
 
-/* A socket connected to `listener`: from the client's port, or with `anew` from
- * any. The descriptor or -errno. */
+/* Returns a socket connected to `listener`, from the client's port, or with
+ * `anew` from any port; or -errno. */
 static int connect_client(const struct ckpt_socket *client, int listener,
                           int anew)
 {
@@ -196,7 +199,7 @@ int ckpt_socket_connect(const struct ckpt_socket *server,
     return ends[0] < 0 ? ends[0] : 0;
 }
 
-/* Bytes of all packets, as far as they can be told. */
+/* Bytes of all packets, as far as the payload is valid. */
 static size_t total_size(const struct ckpt_socket_view *view)
 {
     const struct ckpt_socket_packet *packet;
@@ -210,8 +213,8 @@ static size_t total_size(const struct ckpt_socket_view *view)
     return size;
 }
 
-/* The kernel lets a TCP socket receive as much as a reader waits for, and this
- * does not keep it from adapting the buffer later. */
+/* A TCP socket receives as many bytes as SO_RCVLOWAT requests. Unlike SO_RCVBUF
+ * this does not stop the kernel from adapting the buffer later. */
 static int fill_tcp(const struct ckpt_socket_view *view, int end, int other)
 {
     const size_t size = total_size(view);
@@ -227,7 +230,7 @@ static int fill_tcp(const struct ckpt_socket_view *view, int end, int other)
 
 static int fill_unix(const struct ckpt_socket_view *view, int other)
 {
-    const int room = 1 << 24; /* as much as is allowed here */
+    const int room = 1 << 24; /* the kernel limits this to the allowed size */
     socklen_t size = sizeof(int);
     int before = 0;
     int error;

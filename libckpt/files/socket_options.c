@@ -2,7 +2,8 @@
 /*
  * socket_options.c - the options of a socket that a program may have set.
  *
- * All are read; after a restart those that differ from a new socket's are set.
+ * A save reads all known options. A restart sets those that differ from a new
+ * socket's.
  */
 #include "files/socket.h"
 
@@ -15,7 +16,7 @@
 
 #define ANY 0
 
-/* Newer than some headers. */
+/* Missing from older headers. */
 #ifndef SO_BUF_LOCK
 #define SO_BUF_LOCK 72
 #endif
@@ -23,7 +24,7 @@
 #define RECEIVE_BUFFER_LOCKED 2
 
 static const struct {
-    int domain; /* AF_INET: AF_INET6, too */
+    int domain; /* AF_INET: also AF_INET6 */
     int level;
     int name;
     int early;
@@ -69,8 +70,8 @@ static long get_option(int fd, int level, int name, void *value,
                          (long)size, 0);
 }
 
-/* The sizes of buffers that the kernel adapts by itself are not the program's;
- * one that was set stays as it is. */
+/* Returns 1 for a buffer size that the kernel has chosen and adapts. A size
+ * that the program has set is locked. */
 static int is_set_by_kernel(int fd, int level, int name)
 {
     uint32_t size = sizeof(int);
@@ -84,7 +85,8 @@ static int is_set_by_kernel(int fd, int level, int name)
                                         : RECEIVE_BUFFER_LOCKED)) == 0;
 }
 
-/* One that is accepted has settings for multicast that it may not set. */
+/* Excludes multicast settings of stream sockets: an accepted socket has them,
+ * but cannot set them. */
 static int is_for(const struct ckpt_socket *socket, size_t i)
 {
     if (socket->type == SOCK_STREAM && known[i].level == IPPROTO_IP &&
@@ -129,7 +131,7 @@ static int is_early(const struct ckpt_socket_option *option)
     return 0;
 }
 
-/* 0 or -errno. */
+/* Sets the option if its value differs. Returns 0 or -errno. */
 static int write_option(int fd, const struct ckpt_socket_option *option)
 {
     uint8_t now[sizeof option->value];
@@ -145,7 +147,7 @@ static int write_option(int fd, const struct ckpt_socket_option *option)
     if (option->level == SOL_SOCKET &&
         (option->name == SO_SNDBUF || option->name == SO_RCVBUF)) {
         memcpy(&bytes, value, sizeof bytes);
-        bytes /= 2; /* the kernel doubles what it is given */
+        bytes /= 2; /* the kernel doubles the value that it gets */
         memcpy(value, &bytes, sizeof bytes);
     }
     return setsockopt(fd, option->level, option->name, value, option->size) == 0

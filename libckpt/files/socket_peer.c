@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_peer.c - who is at the other end of a socket.
+ * socket_peer.c - finds the other end of a socket.
  *
- * For Unix sockets the kernel tells by netlink (sock_diag(7)); the ends of an
- * inet connection know each other's addresses, and the kernel finds the socket
- * that has them the other way round.
+ * For Unix sockets the kernel reports it over netlink (sock_diag(7)). The ends
+ * of an inet connection have each other's addresses, so the kernel can look up
+ * the socket with the reversed addresses.
  */
 #include "files/socket.h"
 
@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Asks the kernel about a socket. The size of the answer, which begins with a
- * header and at least `least` bytes after it, or -errno. */
+/* Queries the kernel about a socket. Returns the size of the answer, which has
+ * a header and at least `least` bytes after it, or -errno. */
 static long ask(const void *request, size_t size, char *answer, size_t capacity,
                 size_t least)
 {
@@ -116,7 +116,8 @@ int ckpt_socket_unix_facts(uint64_t inode, struct ckpt_unix_facts *facts)
     return 0;
 }
 
-/* Address and port in IPv6's form. 0 if it is of another family. */
+/* Converts address and port to their IPv6 form. Returns 0 for another address
+ * family. */
 static int widen(const uint8_t *address, uint8_t wide[18])
 {
     sa_family_t family;
@@ -180,7 +181,7 @@ static int address_of(long call, int fd, uint8_t address[128])
     return ckpt_syscall3(call, fd, (long)address, (long)&size) == 0;
 }
 
-/* Of a connection to an end in another process. */
+/* Finds the peer of a connection to another process. */
 static uint64_t find_by_kernel(const struct ckpt_socket *socket)
 {
     struct {
@@ -236,7 +237,7 @@ uint64_t ckpt_socket_inet_peer(const struct ckpt_file_save *save,
 
 uint16_t ckpt_socket_port(const uint8_t *address)
 {
-    uint16_t port; /* sin_port and sin6_port are in the same place */
+    uint16_t port; /* sin_port and sin6_port have the same offset */
 
     memcpy(&port, address + offsetof(struct sockaddr_in, sin_port),
            sizeof port);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_queue.c - what has been sent to a socket and not yet read.
+ * socket_queue.c - copies data that was sent to a socket and not yet read.
  *
- * It is looked at with MSG_PEEK, so that nothing changes. A stream's bytes come
- * in one piece; for packets the kernel keeps a place up to which it has shown
- * them (SO_PEEK_OFF).
+ * MSG_PEEK leaves the data in the socket. A stream's bytes come in one piece.
+ * For packets the kernel keeps a peek position (SO_PEEK_OFF).
  */
 #include "files/socket.h"
 
@@ -16,14 +15,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define ROOM_TIMEOUT_MS 10000 /* for what has had room before */
+#define ROOM_TIMEOUT_MS 10000 /* for data that fitted before */
 
 static size_t padded(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
 
-/* Shows bytes or a packet: the size, or -errno. */
+/* Peeks at bytes or a packet. Returns the size, or -errno. */
 static long peek(int fd, void *bytes, size_t size,
                  struct ckpt_socket_packet *packet, int *flags_p)
 {
@@ -45,13 +44,13 @@ static long peek(int fd, void *bytes, size_t size,
     return result;
 }
 
-/* What is passed besides bytes would be lost. */
+/* Returns 1 if the message carries ancillary data, which would be lost. */
 static int carries_more(const struct ckpt_socket *socket, int flags)
 {
     return socket->domain == AF_UNIX && (flags & MSG_CTRUNC) != 0;
 }
 
-/* A stream: size bytes are there. MSG_TRUNC would throw them away in TCP. */
+/* Peeks at `size` bytes of a stream. MSG_TRUNC would discard them in TCP. */
 static long peek_stream(int fd, const struct ckpt_socket *socket, char *bytes,
                         size_t size)
 {
@@ -71,7 +70,7 @@ static long set_place(int fd, int place)
                          (long)&place, sizeof place, 0);
 }
 
-/* Makes room for a packet of `size` bytes after the others. 0 or -ENOMEM. */
+/* Makes room for another packet of `size` bytes. Returns 0 or -ENOMEM. */
 static int make_room(struct ckpt_socket_queue *queue, size_t size)
 {
     size_t wanted = queue->size + sizeof(struct ckpt_socket_packet) +
@@ -87,7 +86,7 @@ static int make_room(struct ckpt_socket_queue *queue, size_t size)
     if (bytes == NULL) {
         return -ENOMEM;
     }
-    if (queue->size > 0) { /* there is no NULL in memcpy() */
+    if (queue->size > 0) { /* memcpy() must not get NULL */
         memcpy(bytes, queue->bytes, queue->size);
     }
     ckpt_socket_queue_free(queue);
@@ -113,7 +112,7 @@ static void append(struct ckpt_socket_queue *queue,
     queue->count++;
 }
 
-/* One pass: the kernel shows an empty packet only once. */
+/* A single pass, since the kernel shows an empty packet only once. */
 static int read_packets(int fd, const struct ckpt_socket *socket,
                         struct ckpt_socket_queue *queue)
 {
@@ -128,7 +127,7 @@ static int read_packets(int fd, const struct ckpt_socket *socket,
                           CKPT_SOCKET_LONGEST, &packet, &flags);
         }
         if (result == 0 && socket->type == SOCK_SEQPACKET) {
-            break; /* the end, not an empty packet */
+            break; /* the end of the connection, not an empty packet */
         }
         if (result > (long)CKPT_SOCKET_LONGEST ||
             (result >= 0 && carries_more(socket, flags))) {
@@ -191,7 +190,7 @@ ckpt_socket_next_packet(const struct ckpt_socket_view *view, const char **at_p)
     return packet;
 }
 
-/* The other end has said that it has room again. */
+/* Waits until the peer reports that it has room again. */
 static int can_send(int fd)
 {
     struct pollfd file = {fd, POLLOUT, 0};
@@ -199,7 +198,8 @@ static int can_send(int fd)
     return poll(&file, 1, ROOM_TIMEOUT_MS) == 1;
 }
 
-/* Bytes may be taken in parts, a packet is not. 0 or -errno. */
+/* Sends all bytes. The kernel may take a stream's bytes in parts, but a packet
+ * only whole. Returns 0 or -errno. */
 static int send_all(int fd, const char *bytes, size_t size)
 {
     size_t done = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * socket_restore.c - sockets made again: pairs connected to each other or given,
- * others bound and listening where they were.
+ * socket_restore.c - recreates sockets: pairs connected to each other or given by the caller,
+ * others bound and listening at their old addresses.
  */
 #include "files/socket.h"
 
@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The payload of *file, checked. 0 or -EINVAL. */
+/* Opens the payload of *file and checks it. Returns 0 or -EINVAL. */
 static int open_view(const struct ckpt_file_restore *restore,
                      const struct ckpt_file *file,
                      struct ckpt_socket_view *view)
@@ -39,7 +39,8 @@ static int open_view(const struct ckpt_file_restore *restore,
 typedef int (*wanted_t)(const struct ckpt_file *, const struct ckpt_socket *,
                         const struct ckpt_socket *of);
 
-/* Finds a socket of the image that is wanted, and opens its view. */
+/* Returns the first socket of the image for which is_wanted() is true, and opens its view; or
+ * NULL. */
 static const struct ckpt_file *find(const struct ckpt_file_restore *restore,
                                     wanted_t is_wanted,
                                     const struct ckpt_socket *of,
@@ -63,7 +64,7 @@ static int is_peer(const struct ckpt_file *file, const struct ckpt_socket *saved
     return file->inode == of->peer && saved->domain != 0;
 }
 
-/* Listens where `of` was accepted. */
+/* Returns 1 if the socket listens at the port where `of` was accepted. */
 static int is_listener(const struct ckpt_file *file,
                        const struct ckpt_socket *saved,
                        const struct ckpt_socket *of)
@@ -72,7 +73,7 @@ static int is_listener(const struct ckpt_file *file,
     return ckpt_files_listens(saved, of);
 }
 
-/* Sent a packet from `of`'s remote address. */
+/* Returns 1 if the socket is bound to `of`'s remote address, from which a packet came. */
 static int is_source(const struct ckpt_file *file,
                      const struct ckpt_socket *saved,
                      const struct ckpt_socket *of)
@@ -82,7 +83,8 @@ static int is_source(const struct ckpt_file *file,
            memcmp(saved->local, of->remote, of->remote_size) == 0;
 }
 
-/* Two Unix sockets that are connected to each other. */
+/* Returns the Unix socket to which this one is connected, if that is connected to this one; or
+ * NULL. */
 static const struct ckpt_file *find_twin(const struct ckpt_file_restore *restore,
                                          const struct ckpt_file *file,
                                          const struct ckpt_socket *saved,
@@ -113,7 +115,7 @@ static int has_name(const struct ckpt_socket *saved)
                : saved->local_size != 0 && ckpt_socket_port(saved->local) != 0;
 }
 
-/* A socket that is no end of a pair. The descriptor, or -errno. */
+/* Makes a socket that is not an end of a pair. Returns the descriptor, or -errno. */
 static int make_single(const struct ckpt_socket_view *view)
 {
     const struct ckpt_socket *saved = view->socket;
@@ -144,7 +146,7 @@ static int make_single(const struct ckpt_socket_view *view)
     return fd;
 }
 
-/* Two Unix sockets, the second for the other end. 0 or -errno. */
+/* Makes two connected Unix sockets, the second for the other end. Returns 0 or -errno. */
 static int connect_unix(const struct ckpt_socket *saved, int ends[2])
 {
     return socketpair(AF_UNIX, saved->type | SOCK_CLOEXEC, saved->protocol,
@@ -153,8 +155,7 @@ static int connect_unix(const struct ckpt_socket *saved, int ends[2])
                : -errno;
 }
 
-/* The listening socket of the program itself; -1 if there is none, or another
- * -errno. */
+/* Returns the program's own listening socket; -1 if the program has none, or another -errno. */
 static int find_listener(struct ckpt_file_restore *restore,
                          const struct ckpt_socket *server)
 {
@@ -177,7 +178,7 @@ static int find_listener(struct ckpt_file_restore *restore,
     return made == NULL ? -EMFILE : made->fds[0];
 }
 
-/* A TCP connection: ends[0] the server's. 0 or -errno. */
+/* Makes a TCP connection; ends[0] is the server's end. Returns 0 or -errno. */
 static int connect_tcp(struct ckpt_file_restore *restore,
                        const struct ckpt_socket *server,
                        const struct ckpt_socket *client, int ends[2])
@@ -188,8 +189,8 @@ static int connect_tcp(struct ckpt_file_restore *restore,
                          : ckpt_socket_connect(server, client, listener, 0, ends);
 }
 
-/* Whether `a` is the end that was accepted: by a listener that is still there,
- * else either will do. */
+/* Returns 1 if `a` is the accepted end. If the program still has a listener at the port of one
+ * end, that end is; otherwise either can be. */
 static int is_server(const struct ckpt_file_restore *restore,
                      const struct ckpt_socket *a, const struct ckpt_socket *b)
 {
@@ -202,7 +203,7 @@ static int is_server(const struct ckpt_file_restore *restore,
            ckpt_socket_may_accept(a, b);
 }
 
-/* Makes both ends; for Unix sockets the other may be gone. 0 or -errno. */
+/* Makes both ends; the other end of a Unix socket may no longer exist. Returns 0 or -errno. */
 static int make_pair(struct ckpt_file_restore *restore,
                      const struct ckpt_file *file,
                      const struct ckpt_socket_view *view)
@@ -265,7 +266,7 @@ static int lost(const struct ckpt_file_restore *restore,
                      name, strerror(-error));
 }
 
-/* An end of a connection that several processes have, or -1. */
+/* Returns the given end of a connection between several processes, or -1. */
 static int given_end(const struct ckpt_file_restore *restore, uint64_t inode)
 {
     char path[64];
@@ -298,7 +299,7 @@ int ckpt_socket_restore(struct ckpt_file_restore *restore,
     if (error == 0 && made == NULL) {
         fd = make_single(&view);
         if (fd >= 0 && view.socket->state == CKPT_SOCKET_LISTENING) {
-            /* Connections through it may still have to be made. */
+            /* A later descriptor may need a connection through this listener. */
             made = ckpt_file_add_made(restore, file, fd, -1);
             fd = -EMFILE;
         }
@@ -312,8 +313,9 @@ int ckpt_socket_restore(struct ckpt_file_restore *restore,
     return fd < 0 ? lost(restore, file, view.socket, fd, failure) : fd;
 }
 
-/* Sends a packet again from where it came. UDP may lose one whose sender is in
- * no process any more; of a Unix socket it comes without the sender's name. */
+/* Sends a packet again from its source. Drops a UDP packet whose sender is no longer in the
+ * process. For a Unix socket whose sender is missing, the packet comes without the sender's
+ * name. */
 static int send_again(const struct ckpt_file_restore *restore,
                       const struct ckpt_socket *saved,
                       const struct ckpt_socket_packet *packet)
@@ -340,7 +342,7 @@ static int send_again(const struct ckpt_file_restore *restore,
     return sent == (ssize_t)packet->size ? 0 : -EIO;
 }
 
-/* What a datagram socket that is no end of a pair had received. */
+/* Sends the packets again that a datagram socket outside a pair had received. */
 static int refill(const struct ckpt_file_restore *restore,
                   const struct ckpt_socket_view *view)
 {
@@ -357,7 +359,7 @@ static int refill(const struct ckpt_file_restore *restore,
     return error;
 }
 
-/* A Unix datagram socket's connection to one that is bound by now. */
+/* Connects a Unix datagram socket to a socket that is bound by now. */
 static int connect_named(int fd, const struct ckpt_socket *saved)
 {
     return saved->state != CKPT_SOCKET_CONNECTED || saved->domain != AF_UNIX ||

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream.c - the standard streams the launcher gave, and duplicates of them:
- * after a restart they are the new launcher's.
+ * stream.c - the launcher's standard streams, and their duplicates: after a restart they are
+ * the new launcher's.
  *
- * A descriptor is a stream when it leads to the same pipe, socket or terminal
- * as descriptor 0, 1 or 2 did at program start. An output that is a file is a
- * stream if the launcher gave it (CKPT_OUTPUT); if the program or a shell has
- * redirected it, it is an ordinary file. An input that is a file is an ordinary
- * file as well: the file knows how far it has been read. What a launcher
- * forwards comes through a relay (ckpt/input.h); its unread bytes are saved.
+ * A descriptor is a stream if it leads to the same pipe, socket or terminal as descriptor 0, 1
+ * or 2 did at program start. An output file is a stream if the launcher gave it (CKPT_OUTPUT).
+ * If the program or a shell has redirected the output, the file is an ordinary file. An input
+ * file is an ordinary file as well, since its position tells how far it has been read. Input
+ * that a launcher forwards comes through a relay (ckpt/input.h); its unread bytes are saved.
  */
 #include "files/file_kind.h"
 
@@ -30,14 +29,14 @@
 #define FIRST_UNIX98_PTY_MAJOR 136u
 #define LAST_UNIX98_PTY_MAJOR 143u
 #define TTY_MAJOR 4u
-#define PIPE_SIZE 65536u /* pipe(7): holds so much, if nobody has made it smaller */
+#define PIPE_SIZE 65536u /* pipe(7): default capacity, unless a process has reduced it */
 
-/* The launcher's streams; type 0: not open, or no stream in our sense. */
+/* The launcher's streams. type 0: not open, or not a stream as defined above. */
 static struct {
     dev_t device;
     ino_t inode;
     mode_t type;
-    int flags; /* of its open file, if that is a file */
+    int flags; /* status flags of its open file, if it is a regular file */
 } streams[3];
 
 static int is_terminal(const struct stat *status)
@@ -87,7 +86,8 @@ void ckpt_file_streams_open(void)
     }
 }
 
-/* A program that this one executes in its place finds the new files. */
+/* Updates CKPT_OUTPUT in place, so that a program that this one executes finds the new
+ * files. */
 static void renew_variable(void)
 {
     extern char **environ;
@@ -126,7 +126,8 @@ static int is_stream(const struct ckpt_file_probe *probe, int stream)
            streams[stream].inode == probe->status.st_ino;
 }
 
-/* The program may have opened the launcher's file for itself. */
+/* Returns 1 if the descriptor shares the launcher's open file: the program may have opened the
+ * file itself. */
 static int is_same_open_file(const struct ckpt_file_probe *probe, int stream)
 {
     const int flags = (int)ckpt_sys_fcntl(stream, F_GETFL, 0);
@@ -140,7 +141,7 @@ static int is_same_open_file(const struct ckpt_file_probe *probe, int stream)
         status.st_ino == streams[stream].inode) {
         return ckpt_file_share_open(stream, probe->fd);
     }
-    return probe->status_flags == streams[stream].flags; /* kept for later */
+    return probe->status_flags == streams[stream].flags; /* a duplicate kept for later */
 }
 
 static int find_file(const struct ckpt_file_probe *probe)
@@ -153,7 +154,7 @@ static int find_file(const struct ckpt_file_probe *probe)
     return -1;
 }
 
-/* Which stream it is, or -1. Several may be one and the same terminal. */
+/* Returns the number of the stream, or -1. Several streams may be the same terminal. */
 static int find_stream(const struct ckpt_file_probe *probe)
 {
     static const int order[] = {1, 2, 0};
@@ -165,7 +166,7 @@ static int find_stream(const struct ckpt_file_probe *probe)
         return probe->fd;
     }
     if (S_ISCHR(probe->status.st_mode) && !is_terminal(&probe->status)) {
-        return -1; /* /dev/null, which the program may have opened itself */
+        return -1; /* /dev/null: the program may have opened it itself */
     }
     if ((probe->status_flags & O_ACCMODE) == O_RDONLY) {
         return is_stream(probe, 0) ? 0 : -1;
@@ -190,7 +191,7 @@ static int is_input(const struct ckpt_file *file)
     return file->kind == CKPT_FILE_STREAM && file->detail == 0;
 }
 
-/* No process has the other end of the pipe. */
+/* Returns 1 if no process has the other end of the pipe. */
 static int has_ended(int fd)
 {
     struct pollfd file = {fd, 0, 0};
@@ -200,12 +201,11 @@ static int has_ended(int fd)
            (file.revents & POLLHUP) != 0;
 }
 
-/* Of a pipe without a relay: it has no other end, or one of a process that is not
- * ours. */
+/* Saves a pipe without a relay: its other end is closed, or in a process outside the job. */
 static int save_pipe(const struct ckpt_file_probe *probe, struct ckpt_file *file,
                      struct ckpt_failure *failure)
 {
-    const int ended = has_ended(probe->fd); /* before we look at what is in it */
+    const int ended = has_ended(probe->fd); /* must be asked before the bytes are copied */
     int error = ckpt_pipe_save_bytes(probe, file, failure);
 
     file->value = CKPT_INPUT_SAVED | (ended ? CKPT_INPUT_ENDED : 0);
@@ -263,7 +263,7 @@ static int save(const struct ckpt_file_save *save,
     return 0;
 }
 
-/* Its bytes, and nothing after them. A descriptor or -errno. */
+/* Makes a pipe with the saved bytes and no writer. Returns a descriptor or -errno. */
 static int make_ended(const void *bytes, size_t size)
 {
     int ends[2];
@@ -321,7 +321,7 @@ static int make_input(const struct ckpt_file_restore *restore,
     return start_relay(restore, file, bytes, failure);
 }
 
-/* The first descriptor of the input makes it; the others are duplicates. */
+/* The first descriptor of the input creates it; the others are duplicates. */
 static int restore_input(struct ckpt_file_restore *restore,
                          const struct ckpt_file *file,
                          struct ckpt_failure *failure)
@@ -368,7 +368,7 @@ static int restore(struct ckpt_file_restore *restore,
 
 const struct ckpt_file_ops ckpt_file_stream = {
     .kind = CKPT_FILE_STREAM,
-    .shared = 0, /* one terminal now may be two pipes after the restart */
+    .shared = 0, /* one terminal now may become two pipes at the restart */
     .matches = matches,
     .save = save,
     .restore = restore,

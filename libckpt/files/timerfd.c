@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timerfd.c - timers that are descriptors: made again with what was left of
- * their time, as task/timers.c does, and with the expirations not yet read. They
- * begin to run last, when the program is about to.
+ * timerfd.c - timerfds: recreated with their remaining time, as in task/timers.c, and with the
+ * expirations not yet read. They start last, just before the program continues.
  *
- * The kernel tells most in fdinfo: "clockid: 1", "ticks: 0", "settime flags: 01"
- * (octal); timerfd_gettime() tells the times, and sets a periodic timer going
- * that waits for its expiration to be read. One that is due just then has 0 left, as if
- * it were disarmed.
+ * The kernel reports most values in fdinfo: "clockid: 1", "ticks: 0", "settime flags: 01"
+ * (octal). timerfd_gettime() reports the times. It also restarts a periodic timer with an
+ * unread expiration. A timer that is due at that moment has 0 left, like a disarmed timer.
  */
 #include "files/file_kind.h"
 
@@ -31,7 +29,7 @@ static int matches(const struct ckpt_file_probe *probe)
     return ckpt_text_equal(probe->path, "anon_inode:[timerfd]");
 }
 
-/* More is not tried of a timer that expires faster than we look. */
+/* Maximum attempts for a timer that expires faster than this code reads it. */
 enum { MOST_LOOKS = 4 };
 
 static int is_zero(const struct timespec *time)
@@ -39,12 +37,13 @@ static int is_zero(const struct timespec *time)
     return time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
-/* Times and expirations of one moment. False: the kernel does not tell. */
+/* Reads times and expirations of the same moment. Returns 0 if the kernel does not report
+ * them. */
 static int look(int fd, char *info, size_t size, struct itimerspec *left, uint64_t *ticks)
 {
     uint64_t before;
 
-    ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0); /* sets it going */
+    ckpt_syscall3(SYS_timerfd_gettime, fd, (long)left, 0); /* restarts a periodic timer */
     for (int i = 0; i < MOST_LOOKS; i++) {
         (void)ckpt_descriptor_info(fd, info, size);
         if (!ckpt_file_info_value(info, "ticks:", 0, &before)) {
@@ -59,8 +58,8 @@ static int look(int fd, char *info, size_t size, struct itimerspec *left, uint64
             return 1;
         }
     }
-    if (*ticks > 0 && is_zero(&left->it_value)) { /* setting it has made them 0: it runs, */
-        left->it_value = left->it_interval;       /* unless it is to expire once */
+    if (*ticks > 0 && is_zero(&left->it_value)) { /* ticks: it has not been disarmed, it is due */
+        left->it_value = left->it_interval;       /* now; a one-shot timer has no interval */
     }
     return 1;
 }
@@ -112,7 +111,7 @@ static int restore(struct ckpt_file_restore *restore,
                                     failure);
 }
 
-/* Sets a new timer as the saved one was. 0 or -errno. */
+/* Sets the recreated timer to the saved state. Returns 0 or -errno. */
 static long start(const struct ckpt_file *file)
 {
     struct ckpt_timerfd *timer =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unnamed.c - regular files that have been deleted, or never had a name
- * (O_TMPFILE): made again without a name, with the content they had.
+ * unnamed.c - regular files that have been deleted or never had a name
+ * (O_TMPFILE): recreated without a name, with their saved content.
  */
 #include "files/file_kind.h"
 
@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* NFS keeps a deleted file under such a name until it is closed. */
+/* Prefix of the name under which NFS keeps a deleted file until it is
+ * closed. */
 #define NFS_DELETED "/.nfs0"
 
 static int matches(const struct ckpt_file_probe *probe)
@@ -42,7 +43,8 @@ static int save(const struct ckpt_file_save *save,
     return ckpt_file_save_content(save, probe, file, "a deleted file", failure);
 }
 
-/* A new file without a name in `directory`. The descriptor or -errno. */
+/* Creates a file without a name in `directory`. Returns the descriptor or
+ * -errno. */
 static int make_in(const char *directory)
 {
     char path[PATH_MAX];
@@ -64,7 +66,8 @@ static int make_in(const char *directory)
     return fd;
 }
 
-/* Where the file was, or else where temporary files go. */
+/* Creates the file in its old directory, or else in the directory for temporary
+ * files. */
 int ckpt_file_make_deleted(const char *path)
 {
     const char *temporary = getenv("TMPDIR");
@@ -91,7 +94,7 @@ static int restore(struct ckpt_file_restore *restore,
     return ckpt_file_restore_content(restore, file, failure);
 }
 
-/* At last: opening it may have needed more. */
+/* Sets the mode last: opening the file may have required more permissions. */
 static int finish(struct ckpt_file_restore *restore,
                   const struct ckpt_file *file, struct ckpt_failure *failure)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watched.c - a table of calls of inotify_add_watch().
+ * watched.c - a table of inotify_add_watch() calls.
  *
- * Watches that end unnoticed (a deleted file) need no care: the kernel says
- * which there are, and no list grows beyond its bound. A save may find a thread
- * anywhere in here; what it reads is published by single stores.
+ * Watches that end without a call (for a deleted file) need no handling: the
+ * kernel reports the present watches, and each list is bounded. A save may stop
+ * a thread anywhere in this code; each change that it sees is published by a
+ * single store.
  */
 #include "files/watched.h"
 
@@ -13,10 +14,11 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-/* Lists by watch, which the kernel counts up; each newest last, round. */
+/* Rings of calls, indexed by watch number, which the kernel counts up. */
 #define LISTS ((size_t)4096)
 #define LIST_SIZE ((size_t)16)
-#define LAST_CAPACITY 1024 /* descriptors whose last watch is known */
+#define LAST_CAPACITY 1024 /* number of descriptors whose last watch is
+                              recorded */
 
 struct list {
     struct ckpt_watched *calls[LIST_SIZE];
@@ -46,7 +48,7 @@ int ckpt_watched_last(int fd)
                : 0;
 }
 
-/* Where the call about this watch is, or the next place. */
+/* Returns the entry of the call for this watch, or the next entry to use. */
 static struct ckpt_watched **find_place(struct list *list, int fd, int watch)
 {
     for (size_t i = 0; i < LIST_SIZE; i++) {
@@ -59,7 +61,8 @@ static struct ckpt_watched **find_place(struct list *list, int fd, int watch)
     return &list->calls[list->added % LIST_SIZE];
 }
 
-/* Puts it in place of an older call. Returns that one, to be freed. */
+/* Replaces an older call. Returns that call, for the caller to free, or
+ * NULL. */
 static struct ckpt_watched *put(struct ckpt_watched *call, uint32_t mask)
 {
     struct list *list = list_of(call->watch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watched.h - the paths by which a program has told inotify what to watch: the
- * kernel does not tell them.
+ * watched.h - records the paths that a program watches with inotify, which the
+ * kernel does not report.
  */
 #ifndef CKPT_WATCHED_H
 #define CKPT_WATCHED_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One call of inotify_add_watch(); never changed. */
+/* One call of inotify_add_watch(); immutable. */
 struct ckpt_watched {
     int fd;
     int watch;
@@ -17,26 +17,27 @@ struct ckpt_watched {
     char path[];    /* absolute */
 };
 
-/* inotify_init() has returned `fd`. Context: normal. */
+/* Records that inotify_init() has returned `fd`. Context: normal. */
 void ckpt_watched_open(int fd);
 
 /*
- * inotify_add_watch(fd, path, mask) has returned `watch`; the absolute path is
- * copied. The number of calls remembered is bounded: the oldest are forgotten,
- * and also all of which there is no memory to keep them.
+ * Records that inotify_add_watch(fd, path, mask) has returned `watch`; copies
+ * the absolute path. The table is bounded: it drops the oldest calls. It also
+ * drops a call if the memory is exhausted.
  * Context: normal, not a signal handler.
  */
 void ckpt_watched_add(int fd, int watch, uint32_t mask, const char *path);
 
 /*
- * The newest remembered call that returned `watch`, by way of `fd` (-1: any),
- * that is older than the *after-th; *after begins at 0 and is moved on. NULL if
- * there is no other. It may have been about another inotify descriptor of that
- * number, or of another number: compare what it leads to. Context: quiesced.
+ * Returns the newest recorded call that returned `watch` through `fd` (-1: any)
+ * and is older than the *after-th; NULL if none is left. *after starts as 0 and
+ * is advanced. The call may concern an earlier inotify descriptor with that
+ * number, or with another number: compare the file that its path leads to.
+ * Context: quiesced.
  */
 const struct ckpt_watched *ckpt_watched_find(int fd, int watch, size_t *after);
 
-/* The last watch given by way of `fd`, or 0 if that is not known.
+/* Returns the last watch number assigned through `fd`, or 0 if it is unknown.
  * Context: quiesced. */
 int ckpt_watched_last(int fd);
 

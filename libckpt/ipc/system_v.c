@@ -2,9 +2,9 @@
 /*
  * system_v.c - a table of the System V objects that the program uses.
  *
- * An entry is written once, by one atomic operation, so a save may find a
- * thread anywhere in here. Objects that have been removed stay in the table;
- * their ids come back only after 2^16 others.
+ * One atomic operation writes an entry, so a save may find a thread anywhere in
+ * this code. Removed objects stay in the table; the kernel reuses an id only
+ * after 2^16 others.
  */
 #include "ipc/system_v.h"
 
@@ -29,7 +29,8 @@
 static uint64_t table[CAPACITY]; /* kind << 32 | id; 0: free */
 static int is_full;
 
-static struct ckpt_system_v_object *saved; /* in the arena */
+static struct ckpt_system_v_object *saved; /* objects of the last save, in its
+                                              arena */
 static size_t saved_count;
 static struct ckpt_system_v_place saved_at;
 
@@ -206,7 +207,7 @@ static int find(const struct ckpt_system_v_object *object, int64_t since)
                : ckpt_system_v_find_semaphores(object, since);
 }
 
-/* Has the kernel give out an id next. 0 or -errno. */
+/* Makes the kernel assign this id to the next object. Returns 0 or -errno. */
 static long choose_id(const struct ckpt_system_v_object *object)
 {
     const char *path = object->kind == CKPT_SYSTEM_V_QUEUE
@@ -223,7 +224,7 @@ static long choose_id(const struct ckpt_system_v_object *object)
     return result < 0 ? result : 0;
 }
 
-/* Makes the object; the id it got, or -errno. */
+/* Creates the object. Returns its id, or -errno. */
 static long make(const struct ckpt_system_v_object *object)
 {
     const int flags = IPC_CREAT | IPC_EXCL | (int)object->mode;
@@ -243,7 +244,8 @@ static void discard(const struct ckpt_system_v_object *object, int id)
     }
 }
 
-/* NULL, or why there is no such object under the id. */
+/* Makes sure that the object exists under its id. Returns NULL, or the reason
+ * for the failure. */
 static const char *provide(const struct ckpt_system_v_object *object,
                            int64_t since)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_objects.h - System V semaphores and message queues: what is saved of
- * them, in the memory of each rank that uses one.
+ * system_v_objects.h - saved System V semaphores and message queues, in the memory of each rank
+ * that uses them.
  *
- * A restart makes them again under their ids. Every rank that has one does so,
- * one after the other. Threads of a rank may have run on when another rank had
- * saved already; the last one to save saw all of them stand still.
+ * A restart recreates them under their ids. Every rank that uses an object does this, one rank
+ * after the other. While one rank had already saved an object, threads of another rank may
+ * still have been running. The last rank to save it saw all of them stopped.
  */
 #ifndef CKPT_SYSTEM_V_OBJECTS_H
 #define CKPT_SYSTEM_V_OBJECTS_H
@@ -21,20 +21,20 @@ struct ckpt_system_v_object {
     int id;
     int key;
     unsigned mode;
-    uint64_t count; /* semaphores of the set; messages of the queue */
-    uint64_t limit; /* bytes of a queue */
+    uint64_t count; /* number of semaphores, or of messages in the queue */
+    uint64_t limit; /* maximum bytes of a queue */
     void *content;  /* uint16_t values[count]; or struct ckpt_system_v_message */
 };
 
-/* Followed by its bytes, and those by the next, at a multiple of 8. */
+/* A message. Its bytes follow, then the next message, at a multiple of 8. */
 struct ckpt_system_v_message {
     uint64_t size;
-    long type; /* as msgsnd() takes it, just before the bytes */
+    long type; /* message type; msgsnd() expects the bytes directly after it */
     char bytes[];
 };
 
-/* system_v_semaphores.c, system_v_queue.c: reads an object into the arena; one
- * that has gone gets kind 0. 0 or -errno with the id in `failure`. Quiesced. */
+/* system_v_semaphores.c, system_v_queue.c: read an object into the arena. A removed object gets
+ * kind 0. Return 0 or -errno with the id in `failure`. Context: quiesced. */
 int ckpt_system_v_save_semaphores(struct ckpt_arena *arena, int id,
                                   struct ckpt_system_v_object *object,
                                   struct ckpt_failure *failure);
@@ -42,14 +42,14 @@ int ckpt_system_v_save_queue(struct ckpt_arena *arena, int id,
                              struct ckpt_system_v_object *object,
                              struct ckpt_failure *failure);
 
-/* Whether it is there: 1 if it looks the same, 0 if there is nothing under its
- * id, -1 for something else. since: 0, or seconds: not if it is older. */
+/* Look for the object. Return 1 if a matching one exists, 0 if its id is unused, -1 if
+ * something else has its id. since: 0, or the minimum time of creation in seconds. */
 int ckpt_system_v_find_semaphores(const struct ckpt_system_v_object *object,
                                   int64_t since);
 int ckpt_system_v_find_queue(const struct ckpt_system_v_object *object,
                              int64_t since);
 
-/* Gives an object that is there its content. 0 or -errno. */
+/* Write the saved content into an existing object. Return 0 or -errno. */
 int ckpt_system_v_fill_semaphores(const struct ckpt_system_v_object *object);
 int ckpt_system_v_fill_queue(const struct ckpt_system_v_object *object);
 

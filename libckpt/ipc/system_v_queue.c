@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_queue.c - message queues: copies of the messages in them.
+ * system_v_queue.c - message queues: saves and restores their messages.
  */
 #include "ipc/system_v_objects.h"
 
@@ -13,10 +13,12 @@
 #include <sys/syscall.h>
 
 #ifndef MSG_COPY
-#define MSG_COPY 040000 /* an index instead of a type; nothing is taken out */
+#define MSG_COPY 040000 /* takes an index instead of a type, and leaves the
+                           message in the queue */
 #endif
 
-/* A message at its place in memory, and the room it takes. */
+/* Returns the bytes that a message occupies in memory, with its header and
+ * padding. */
 static uint64_t room_of(uint64_t size)
 {
     return (sizeof(struct ckpt_system_v_message) + size + 7) & ~UINT64_C(7);
@@ -95,7 +97,7 @@ int ckpt_system_v_find_queue(const struct ckpt_system_v_object *object,
                : -1;
 }
 
-/* Takes out whatever is in the queue. 0 or -errno. */
+/* Removes all messages from the queue. Returns 0 or -errno. */
 static long empty(int id)
 {
     union {

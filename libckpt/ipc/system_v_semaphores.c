@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_semaphores.c - sets of semaphores: their values.
+ * system_v_semaphores.c - semaphore sets: saves and restores their values.
  */
 #include "ipc/system_v_objects.h"
 

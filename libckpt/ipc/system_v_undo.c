@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_undo.c - sums of the operations with SEM_UNDO, for each semaphore.
+ * system_v_undo.c - sums the SEM_UNDO operations of each semaphore.
  */
 #include "ipc/system_v_undo.h"
 
@@ -9,7 +9,7 @@
 #define CAPACITY 1024u
 
 static struct {
-    uint64_t key; /* set << 16 | number, plus one; 0: free */
+    uint64_t key; /* set id << 16 | semaphore number, plus one; 0: free */
     int64_t sum;
 } table[CAPACITY];
 static int is_full;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v_undo.h - what the kernel would undo of a process's semaphore
- * operations at its end (SEM_UNDO): it does not tell.
+ * system_v_undo.h - the semaphore operations that the kernel would undo when
+ * the process exits (SEM_UNDO). The kernel does not report them.
  */
 #ifndef CKPT_SYSTEM_V_UNDO_H
 #define CKPT_SYSTEM_V_UNDO_H
@@ -9,16 +9,17 @@
 #include <stddef.h>
 #include <sys/sem.h>
 
-/* Operations on a set have been done. Context: normal, also in a handler. */
+/* Records completed operations on a set. Context: normal, also in a signal
+ * handler. */
 void ckpt_system_v_undo_note(int set, const struct sembuf *operations,
                              size_t count);
 
-/* Semaphore `number` (-1: all) of a set has a new value: nothing is undone.
- * Context: as above. */
+/* Records that semaphore `number` (-1: all) of a set has a new value, so that
+ * the kernel undoes no earlier operation on it. Context: as above. */
 void ckpt_system_v_undo_forget(int set, int number);
 
-/* The first semaphore of the set that would be changed at the end, or -1; -2 if
- * there were too many to know. Context: quiesced. */
+/* Returns the first semaphore of the set that the kernel would change at the
+ * exit, or -1. Returns -2 if the table has overflowed. Context: quiesced. */
 int ckpt_system_v_undo_find(int set);
 
 #endif

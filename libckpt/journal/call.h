@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call.h - a diverted system call, as the journal sees it before the kernel does.
+ * call.h - a diverted system call: the journal examines it before the kernel gets it.
  */
 #ifndef CKPT_JOURNAL_CALL_H
 #define CKPT_JOURNAL_CALL_H
@@ -9,33 +9,33 @@
 
 #include <stdint.h>
 
-/* For what runs before the vector registers are saved. */
+/* For functions that run before the vector registers are saved. */
 #define CKPT_GENERAL_REGISTERS __attribute__((target("general-regs-only")))
 
-/* On the stack; enter.S builds it. */
+/* Layout on the stack; enter.S builds it. */
 struct ckpt_journal_call {
     union {
-        uint64_t generation; /* ckpt_journal_generation when the call began */
-        int64_t result;      /* what the program gets, if is_done */
+        uint64_t generation; /* value of ckpt_journal_generation at the start of the call */
+        int64_t result;      /* return value for the program, if is_done */
     };
-    uint64_t is_done; /* the journal has made the call: libc must not make it again */
+    uint64_t is_done; /* 1: the journal has made the call, so libc must not repeat it */
     const struct ckpt_journal_site *site;
     int64_t r9, r8, r10, rdx, rsi, rdi; /* arguments 6 to 1 */
 };
 
-/* Changes with each mark, so that a call that it interrupts is looked at again. */
+/* Changes with each mark, so that the journal examines an interrupted call again. */
 extern uint64_t ckpt_journal_generation;
 
-/* Whether calls of this number are diverted, and whether libc must have them.
- * Context: any. */
+/* wants: returns 1 if calls of this number are diverted. needs: returns 1 if libc must contain
+ * such a call. Context: any. */
 int ckpt_journal_wants(long number);
 int ckpt_journal_needs(long number);
 
 /*
- * enter.S calls them. fast: 0 if the call needs no more attention, else 1. It may
- * use general registers only. slow: records what the call is about to change, and
- * makes the call itself where the kernel must see other arguments.
- * Context: any place of the upper half that calls libc, handlers of signals too.
+ * enter.S calls these. fast: returns 0 if the call needs no further handling, else 1; it may
+ * use general registers only. slow: records the state that the call is about to change, and
+ * makes the call itself if the kernel must get other arguments.
+ * Context: any place of the upper half that calls libc, signal handlers too.
  */
 CKPT_GENERAL_REGISTERS int ckpt_journal_fast(const struct ckpt_journal_call *call);
 void ckpt_journal_slow(struct ckpt_journal_call *call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checksum.c - CRC-32C by the instruction of SSE4.2, else bit by bit.
+ * checksum.c - CRC-32C, with the SSE4.2 instruction if available, otherwise bit
+ * by bit.
  */
 #include "journal/checksum.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checksum.h - CRC-32C (Castagnoli) where no library may be used.
+ * checksum.h - CRC-32C (Castagnoli) for code that may not use a library.
  *
  * RFC 3720, appendix B.4. Context: any.
  */
@@ -12,7 +12,8 @@
 
 #define CKPT_CHECKSUM_START 0xffffffffu
 
-/* The state after `size` more bytes; the checksum is its complement. */
+/* Returns the state after `size` more bytes; the checksum is the complement of
+ * the last state. */
 uint32_t ckpt_checksum(uint32_t state, const void *bytes, size_t size);
 
 #endif

@@ -14,17 +14,17 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define PLACE_CAPACITY 8 /* file systems */
+#define PLACE_CAPACITY 8 /* number of file systems */
 
 static struct {
     int is_on;
-    int fd;    /* of the lock file, or -1 */
-    int owner; /* the process that has opened it */
-    int held;  /* by which this process holds the lock */
+    int fd;    /* descriptor of the lock file, or -1 */
+    int owner; /* pid of the process that opened `fd` */
+    int held;  /* descriptor through which this process holds the lock */
     char job[CKPT_UNDO_PATH];  /* the job's directory */
-    char name[64];             /* of every place of the job */
+    char name[64];             /* name of the job's place in each file system */
     struct ckpt_place place[PLACE_CAPACITY];
-    size_t count; /* of `place` */
+    size_t count; /* entries used in `place` */
     struct ckpt_place nowhere;
 } concealed = {.fd = -1};
 
@@ -95,8 +95,8 @@ static int open_lock(void)
     return fd < 0 ? fd : ckpt_descriptor_raise(fd);
 }
 
-/* The descriptor of this process. A child of vfork() has this memory, but descriptors of its
- * own: it leaves those of its parent as they are. */
+/* Returns this process's descriptor of the lock file. A child of vfork() shares this memory but
+ * has its own descriptors, so it must not change the parent's. */
 static int lock_descriptor(void)
 {
     const int process = ckpt_sys_getpid();
@@ -145,7 +145,7 @@ static int is_on_device(const char *path, uint64_t device)
     return ckpt_sys_stat(path, &status) == 0 && status.st_dev == device;
 }
 
-/* Whether `path` is `top` or below it. */
+/* Returns 1 if `path` is `top` or below it. */
 static int is_below(const char *path, const char *top)
 {
     const size_t length = ckpt_text_length(top);
@@ -154,7 +154,7 @@ static int is_below(const char *path, const char *top)
            (path[length] == '/' || path[length] == '\0');
 }
 
-/* Cuts the last name off; "" is above all. 0 if nothing is left to cut. */
+/* Removes the last name; "" is the root. Returns 0 if the path is already "". */
 static int go_up(char *path)
 {
     size_t length = ckpt_text_length(path);
@@ -169,7 +169,7 @@ static int go_up(char *path)
     return 1;
 }
 
-/* The highest directory from `directory` up, on the device, that the user may write to. */
+/* Finds the highest directory on the device, from `directory` up, that the user may write to. */
 static void find_top(const char *directory, struct ckpt_place *place)
 {
     static char above[CKPT_UNDO_PATH];
@@ -219,7 +219,7 @@ struct ckpt_place *ckpt_concealed_place(const char *directory, uint64_t device)
     } else {
         find_top(directory, place);
     }
-    if (place->directory[0] == '\0') { /* says nothing of the directories below */
+    if (place->directory[0] == '\0') { /* not cached: a directory below may have a place */
         return &concealed.nowhere;
     }
     concealed.count++;
@@ -238,7 +238,7 @@ int ckpt_concealed_exists(struct ckpt_place *place)
     return place->is_made;
 }
 
-/* DIR/JOB/journal/place-HASH leads to it. 0 or -errno. */
+/* Creates the link DIR/JOB/journal/place-HASH to the directory. Returns 0 or -errno. */
 static int note(const char *journal, const char *directory)
 {
     static char path[CKPT_UNDO_PATH];
@@ -273,7 +273,7 @@ int ckpt_concealed_provide(struct ckpt_place *place)
 
 /* ---- Paths ---------------------------------------------------------------- */
 
-/* Of any job: its directory may have been moved, and with it its name. */
+/* Finds a place of any job, since the job's directory, and with it the name, may have moved. */
 size_t ckpt_concealed_prefix(const char *path)
 {
     static const char name[] = "/" CKPT_JOURNAL_CONCEALED_PREFIX;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content.c - record the content and the attributes of files before they change.
+ * content.c - records the content and the attributes of files before they change.
  *
- * Of a file that grows the old size is enough. Bytes that are overwritten are
- * copied into the log, in whole blocks, each once. A file that is cut to nothing
- * is kept as a whole.
+ * For a file that grows the record has only the old size. Overwritten bytes are copied into the
+ * log, in whole blocks, each once. A file that is truncated to nothing is kept whole.
  */
 #include "journal/content.h"
 
@@ -23,8 +22,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define PIECE_SIZE (1u << 17)  /* bytes of a record at most */
-#define SMALL_SIZE (64u << 10) /* up to here a copy costs no more than a link */
+#define PIECE_SIZE (1u << 17)  /* maximum data bytes of a record */
+#define SMALL_SIZE (64u << 10) /* up to this size a copy costs no more than a link */
 
 /* A file that is about to change. */
 struct subject {
@@ -33,7 +32,7 @@ struct subject {
     struct ckpt_known_inode *known;
 };
 
-/* How to read it: the program's descriptor, or a path to open. */
+/* Where to read the file: the program's descriptor, or a path to open. */
 struct source {
     int fd; /* -1: none */
     const char *path;
@@ -57,7 +56,7 @@ static void set_descriptor(int fd, uint16_t kind, uint64_t size)
     }
 }
 
-/* If this process has created the file, all of it is new. */
+/* Returns 1, once, if this process has created the file, so that all its content is new. */
 static int is_created_here(const char *path)
 {
     struct ckpt_known_name *name = ckpt_known_name_find(path);
@@ -69,7 +68,7 @@ static int is_created_here(const char *path)
     return is_created;
 }
 
-/* Finds out about the file. 0 if nothing is to be recorded. */
+/* Looks the file up. Returns 0 if there is nothing to record. */
 static int examine(struct subject *subject)
 {
     struct ckpt_known_inode *known = ckpt_known_inode_find(
@@ -92,7 +91,7 @@ static int examine(struct subject *subject)
     return (known->flags & CKPT_INODE_WHOLE) == 0;
 }
 
-/* The same for an open file; 0 also if it has no name. */
+/* Does the same for an open file. Returns 0 also if the file has no name. */
 static int examine_descriptor(int fd, struct subject *subject)
 {
     if (ckpt_sys_fstat(fd, &subject->status) != 0) {
@@ -105,7 +104,7 @@ static int examine_descriptor(int fd, struct subject *subject)
     }
     subject->path = descriptor_path;
     if (ckpt_journal_descriptor_path(fd, descriptor_path) != 0 &&
-        subject->status.st_nlink == 0) { /* its content is in the image */
+        subject->status.st_nlink == 0) { /* the image has the content of an unnamed file */
         set_descriptor(fd, CKPT_DESCRIPTOR_FREE, 0);
         return 0;
     }
@@ -141,15 +140,15 @@ static void record_size(const struct subject *subject)
     }
 }
 
-/* Bytes that are read. */
+/* A range of bytes to read. */
 struct piece {
     const struct source *source;
     char *data;
-    uint64_t start, size; /* wanted */
-    uint64_t done;        /* got: fewer if another process has cut the file */
+    uint64_t start, size; /* requested range */
+    uint64_t done;        /* bytes read; fewer if another process has truncated the file */
 };
 
-/* 0 or -errno. */
+/* Reads through `fd`. Returns 0 or -errno. */
 static int read_from(int fd, struct piece *piece)
 {
     while (piece->done < piece->size) {
@@ -168,7 +167,7 @@ static int read_from(int fd, struct piece *piece)
     return 0;
 }
 
-/* Of a struct piece. */
+/* Opens and reads the file of a struct piece. Returns 0 or -errno. */
 static int open_and_read(void *argument)
 {
     struct piece *piece = argument;
@@ -184,7 +183,7 @@ static int open_and_read(void *argument)
     return error;
 }
 
-/* Copies bytes of the file into the log. 0 or -errno. */
+/* Copies a range of the file into the log. Returns 0 or -errno. */
 static int record_piece(const struct subject *subject, const struct source *source,
                         uint64_t start, uint64_t size)
 {
@@ -197,7 +196,7 @@ static int record_piece(const struct subject *subject, const struct source *sour
                           : ckpt_record_locks_spare(open_and_read, &piece);
 
     if (error != 0 || piece.done == 0) {
-        return error; /* nothing got: another process has cut it, and recorded that */
+        return error; /* another process has truncated the file and recorded that */
     }
     ckpt_undo_describe(&record, &subject->status);
     record.size = subject->known->size;
@@ -205,7 +204,7 @@ static int record_piece(const struct subject *subject, const struct source *sour
     return ckpt_undo_append(&record, subject->path, NULL, data);
 }
 
-/* The first block from `block` on that is recorded, or not; at most `end`. */
+/* Returns the first block from `block` on whose saved state is `is_saved`; at most `end`. */
 static uint64_t find_block(const struct ckpt_known_inode *known, uint64_t block,
                            uint64_t end, int is_saved)
 {
@@ -216,7 +215,7 @@ static uint64_t find_block(const struct ckpt_known_inode *known, uint64_t block,
     return block;
 }
 
-/* Records blocks [first, last) of the file that are not yet. 0 or -errno. */
+/* Records the blocks of [first, last) that are not recorded yet. Returns 0 or -errno. */
 static int record_blocks(const struct subject *subject, const struct source *source,
                          uint64_t first, uint64_t last)
 {
@@ -242,8 +241,8 @@ static int record_blocks(const struct subject *subject, const struct source *sou
     return error;
 }
 
-/* An open file may be read by its descriptor, unless that only writes, or wants buffers
- * that are aligned. The source is valid until the next call. */
+/* Returns the source for an open file: its descriptor, unless that is write-only or needs
+ * aligned buffers. The source is valid until the next call. */
 static struct source source_of(int fd)
 {
     static char link[64];
@@ -256,8 +255,8 @@ static struct source source_of(int fd)
     return (struct source){.fd = -1, .path = link};
 }
 
-/* Bytes [start, end) will change; only those count that the file had. fd: an open
- * descriptor of it, or -1. */
+/* Records bytes [start, end), which will change; bytes beyond the file's old size are ignored.
+ * fd: an open descriptor of the file, or -1. */
 static void record_range(const struct subject *subject, int fd, uint64_t start,
                          uint64_t end)
 {
@@ -313,7 +312,7 @@ void ckpt_content_before_write_here(int fd, uint64_t size)
     }
 }
 
-/* Keeps a copy of all that the file has now. */
+/* Keeps a copy of the file's present content. */
 static void keep_copy(struct subject *subject)
 {
     static char kept[CKPT_UNDO_PATH];
@@ -328,7 +327,7 @@ static void keep_copy(struct subject *subject)
     subject->known->flags |= CKPT_INODE_WHOLE | CKPT_INODE_SIZED;
 }
 
-/* Keeps all of the file: by giving the program another one, or as a copy. */
+/* Keeps the whole file: by giving the program a new inode, or as a copy. */
 static void keep_whole(struct subject *subject)
 {
     static char kept[CKPT_UNDO_PATH];

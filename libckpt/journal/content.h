@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content.h - record the content and the attributes of files before they change.
+ * content.h - records the content and the attributes of files before they change.
  *
- * Each function records what is needed and remembers that it has. They return
- * nothing: what cannot be recorded is noted by ckpt_undo_lost(). Context: the
- * journal's lock is held; upper half.
+ * Each function records what a rollback needs, once. It returns nothing: on an error it calls
+ * ckpt_undo_lost(). Context: the journal's lock is held; upper half.
  */
 #ifndef CKPT_JOURNAL_CONTENT_H
 #define CKPT_JOURNAL_CONTENT_H
@@ -12,29 +11,29 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* The end of a file, however long it is. */
+/* As the end of a range: the end of the file. */
 #define CKPT_TO_THE_END UINT64_MAX
 
-/* Bytes [start, end) of the open file `fd` will change; also beyond its end. */
+/* Bytes [start, end) of the open file `fd` will change; they may lie beyond its end. */
 void ckpt_content_before_write(int fd, uint64_t start, uint64_t end);
 
-/* `size` bytes will be written at the position of `fd`, or at its end with
+/* The program will write `size` bytes at the position of `fd`, or at the file's end with
  * O_APPEND. */
 void ckpt_content_before_write_here(int fd, uint64_t size);
 
-/* The open file `fd`, or the file at `path` with the given status, will be cut (or
- * extended) to `size` bytes. */
+/* The program will truncate (or extend) the open file `fd`, or the file at `path` with the
+ * given status, to `size` bytes. */
 void ckpt_content_before_cut(int fd, uint64_t size);
 void ckpt_content_before_cut_path(const char *path, const struct stat *status,
                                   uint64_t size);
 
-/* Any bytes of the file may change, in ways that the journal does not see. */
+/* Any bytes of the file may change, in ways that the journal cannot see. */
 void ckpt_content_before_rewriting(const char *path, const struct stat *status);
 
-/* The open file `fd` is mapped: what the journal cannot see is in the image. */
+/* The program maps the open file `fd`; the image covers changes that the journal cannot see. */
 void ckpt_content_mapped(int fd, uint64_t start, uint64_t end);
 
-/* Mode, owner or times will change. */
+/* The mode, owner or times of the file will change. */
 void ckpt_content_before_attributes(const char *path, const struct stat *status);
 void ckpt_content_before_attributes_of(int fd);
 

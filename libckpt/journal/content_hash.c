@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * content_hash.c - the hash of a file that has just changed.
+ * content_hash.c - hashes the content of a file that has just changed.
  */
 #include "journal/content_hash.h"
 
@@ -14,19 +14,20 @@
 #include <time.h>
 
 #define NANOSECONDS 1000000000L
-#define FINE        (20 * 1000000L)  /* two ticks of the slowest kernel clock */
-#define COARSE      (2 * NANOSECONDS) /* of FAT; other file systems have 1 s */
-#define MOST        (UINT64_C(32) << 20) /* bytes that a mark hashes: about 10 ms */
+#define FINE        (20 * 1000000L)  /* ns: two ticks of the slowest kernel clock */
+#define COARSE      (2 * NANOSECONDS) /* ns: granularity of FAT; other file systems have at most
+                                         1 s */
+#define MOST        (UINT64_C(32) << 20) /* bytes that a mark may hash: about 10 ms */
 
-static uint64_t hashed; /* bytes, for this mark */
+static uint64_t hashed; /* bytes hashed for this mark */
 
 struct subject {
     const char *path;
     uint64_t size;
-    uint32_t state; /* of the checksum */
+    uint32_t state; /* state of the checksum */
 };
 
-/* 0 or -errno. */
+/* Adds bytes [start, end) of the file to the checksum. Returns 0 or -errno. */
 static int hash_range(struct subject *subject, int fd, uint64_t start, uint64_t end)
 {
     static char buffer[1u << 13];
@@ -37,7 +38,7 @@ static int hash_range(struct subject *subject, int fd, uint64_t start, uint64_t 
         const long got = ckpt_sys_pread(fd, buffer, wanted, (int64_t)start);
 
         if (got == 0) {
-            return -EIO; /* it became shorter */
+            return -EIO; /* the file has become shorter */
         }
         if (got < 0 && got != -EINTR) {
             return (int)got;
@@ -50,7 +51,7 @@ static int hash_range(struct subject *subject, int fd, uint64_t start, uint64_t 
     return 0;
 }
 
-/* Of a struct subject. 0 or -errno. */
+/* Hashes the file of a struct subject. Returns 0 or -errno. */
 static int hash(void *argument)
 {
     struct subject *subject = argument;
@@ -71,7 +72,8 @@ static int hash(void *argument)
     return error;
 }
 
-/* The clocks of a file server and of this host are taken for the same. */
+/* Returns 1 if the file has changed very recently. Assumes that the clocks of a file server and
+ * of this host agree. */
 static int has_just_changed(const struct stat *status)
 {
     const struct timespec *modified = &status->st_mtim;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * enter.S - where the stubs of diverted system calls lead (journal/sites.c).
+ * enter.S - entry from the stubs of diverted system calls (journal/sites.c).
  *
- * On entry %r11 is the address of the site. The arguments are in the registers
- * of the system call. %rax, %rcx and %r11 are free, as the kernel would change
- * them, and so are the flags. All others, those of vectors too, stay as they are:
- * ckpt_journal_fast() uses general registers only, and the vector registers are
- * saved around ckpt_journal_slow().
+ * On entry %r11 is the address of the site. The arguments are in the registers of the system
+ * call. %rax, %rcx, %r11 and the flags are free, since the kernel would change them. All other
+ * registers, vector registers too, stay unchanged: ckpt_journal_fast() uses general registers
+ * only, and this code saves the vector registers around ckpt_journal_slow().
  *
- * On the stack, as struct ckpt_journal_call: generation, is_done, site, r9, r8, r10,
- * rdx, rsi, rdi. If the journal has made the call, the first is its result, and the
- * program goes on behind the `syscall`, which has two bytes.
+ * The stack holds struct ckpt_journal_call: generation, is_done, site, r9, r8, r10, rdx, rsi,
+ * rdi. If the journal has made the call, the first field is its result, and the program
+ * continues after the `syscall` instruction, which has two bytes.
  */
-        .macro  restore_arguments       /* and the red zone */
+        .macro  restore_arguments       /* also skips the red zone */
         popq    %r9
         popq    %r8
         popq    %r10
@@ -27,7 +26,7 @@
         .hidden ckpt_journal_enter
         .type   ckpt_journal_enter, @function
 ckpt_journal_enter:
-        leaq    -128(%rsp), %rsp        /* the red zone of the function in libc */
+        leaq    -128(%rsp), %rsp        /* skip the red zone of the function in libc */
         pushq   %rdi
         pushq   %rsi
         pushq   %rdx
@@ -47,12 +46,12 @@ ckpt_journal_enter:
 .Ldone:
         movq    %rbx, %rsp
         popq    %rbx
-        popq    %rcx                    /* the generation before */
+        popq    %rcx                    /* the generation at the start of the call */
         popq    %r11                    /* is_done: 0 */
         popq    %r11
         restore_arguments
 
-        /* From here on the context can begin again at ckpt_journal_enter. */
+        /* From here on a signal handler may restart the context at ckpt_journal_enter. */
         .globl  ckpt_journal_tail
         .hidden ckpt_journal_tail
 ckpt_journal_tail:
@@ -67,7 +66,7 @@ ckpt_journal_tail_end:
 .Lslow:
         subq    ckpt_journal_vector_size(%rip), %rsp
         andq    $-64, %rsp
-        xorl    %eax, %eax              /* the header of XSAVE, 64 bytes at 512 */
+        xorl    %eax, %eax              /* zero the header of XSAVE, 64 bytes at offset 512 */
         movq    %rax, 512(%rsp)
         movq    %rax, 520(%rsp)
         movq    %rax, 528(%rsp)

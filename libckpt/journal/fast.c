@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fast.c - most calls change nothing that is to be recorded: find that out soon.
+ * fast.c - quickly detects calls that change nothing that the journal records.
  *
- * General registers only, no lock, no system call.
+ * Uses general registers only, no lock, no system call.
  */
 #include "journal/call.h"
 #include "journal/concealed.h"
@@ -16,7 +16,7 @@
 
 struct ckpt_descriptor ckpt_descriptors[CKPT_DESCRIPTOR_CAPACITY];
 
-/* The kind of a descriptor if that is still known, else 0. */
+/* Returns the kind of a descriptor if it is still valid, else 0. */
 CKPT_GENERAL_REGISTERS static uint32_t
 kind_of(const struct ckpt_descriptor *entry)
 {
@@ -54,7 +54,7 @@ CKPT_GENERAL_REGISTERS static int forget_range(uint64_t first, uint64_t last)
     return 1;
 }
 
-/* The position may go back. */
+/* The new position may be before the old size. */
 CKPT_GENERAL_REGISTERS static int seek(int64_t fd)
 {
     struct ckpt_descriptor *entry = ckpt_descriptor_entry(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_output.c - standard output goes into the journal.
+ * held_output.c - writes standard output into the journal.
  */
 #include "journal/held_output.h"
 
@@ -13,11 +13,11 @@
 #include <limits.h>
 #include <sys/uio.h>
 
-#define PIECE_SIZE 16384u /* bytes of a record at most */
+#define PIECE_SIZE 16384u /* maximum data bytes of a record */
 
 static struct {
-    uint64_t device, inode; /* 0, 0: there is none */
-    int is_given;           /* at the last mark descriptor 1 led there */
+    uint64_t device, inode; /* identity of the job's output; 0, 0: none */
+    int is_given;           /* at the last mark descriptor 1 was the job's output */
 } output;
 
 static void learn(void)
@@ -51,7 +51,7 @@ size_t ckpt_held_name(char *name, size_t capacity)
                             (long)output.inode);
 }
 
-/* Standard error may be the same stream: it is not held. */
+/* Excludes standard error, which may be the same stream but is not held. */
 static int is_output(int fd)
 {
     struct stat status;
@@ -72,7 +72,7 @@ void ckpt_held_resume(void)
     }
 }
 
-/* Takes the bytes into the journal. Their number, or -errno. */
+/* Copies the bytes into the journal. Returns their number, or -errno. */
 static long hold(uint64_t address, uint64_t size)
 {
     static char piece[PIECE_SIZE];
@@ -82,7 +82,7 @@ static long hold(uint64_t address, uint64_t size)
         struct iovec local = {piece, size - held > PIECE_SIZE ? PIECE_SIZE
                                                               : (size_t)(size - held)};
         struct iovec remote = {(void *)(address + held), local.iov_len};
-        /* The program's pointer may be wrong. */
+        /* The program's pointer may be invalid. */
         const long got = ckpt_syscall6(SYS_process_vm_readv, ckpt_sys_getpid(),
                                        (long)&local, 1, (long)&remote, 1, 0);
         struct ckpt_journal_record record = {.type = CKPT_JOURNAL_OUTPUT};

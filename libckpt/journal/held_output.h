@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * held_output.h - lines on standard output that are held until a checkpoint commits.
+ * held_output.h - holds lines on standard output until a checkpoint commits.
  *
- * What the program writes there goes into the journal. `ckpt run` passes it on, in
- * the order in which all processes of the job have written.
+ * The journal stores the output of the program. `ckpt run` passes it on, in the order in which
+ * all processes of the job have written it.
  */
 #ifndef CKPT_JOURNAL_HELD_OUTPUT_H
 #define CKPT_JOURNAL_HELD_OUTPUT_H
@@ -13,21 +13,20 @@
 #include <stddef.h>
 
 /*
- * At the start of the process: given: what ckpt_held_name() was in the process that
- * has started this one, or NULL or "": then descriptor 1 is the job's output.
- * Context: normal.
+ * Called at the start of the process. given: the value of ckpt_held_name() in the process that
+ * started this one; with NULL or "" descriptor 1 is the job's output. Context: normal.
  */
 void ckpt_held_open(const char *given);
 
-/* "DEVICE:INODE" of the job's output, for children. Returns the length. */
+/* Writes "DEVICE:INODE" of the job's output, for child processes. Returns the length. */
 size_t ckpt_held_name(char *name, size_t capacity);
 
-/* The process describes itself for a checkpoint; and it goes on, with the output of
- * another launcher. Context: quiesced. */
+/* mark: the process describes itself for a checkpoint. resume: it continues after a restart,
+ * with the output of another launcher. Context: quiesced. */
 void ckpt_held_mark(void);
 void ckpt_held_resume(void);
 
-/* write() or writev(): if it is for the job's output, makes the call. Context: the
+/* Handles write() or writev(): makes the call if it goes to the job's output. Context: the
  * journal's lock is held; upper half. */
 void ckpt_held_write(struct ckpt_journal_call *call);
 

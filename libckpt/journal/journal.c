@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal.c - from a diverted system call to what is to be recorded.
+ * journal.c - maps each diverted system call to the state that must be recorded.
  */
 #include "journal/journal.h"
 
@@ -32,8 +32,9 @@
 
 static int is_open;
 
-/* 0: free; 1: held; 2: held, and others wait. Signals are blocked while it is
- * held, so no handler of this thread can want it, and no thread parks with it. */
+/* 0: free; 1: held; 2: held, and other threads wait. Signals are blocked while a thread holds
+ * the lock. So a signal handler of this thread cannot need the lock, and a thread never parks
+ * while it holds the lock. */
 static uint32_t lock_word;
 static uint64_t moves_seen;
 
@@ -63,7 +64,7 @@ static void unlock(uint64_t mask)
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Bytes of a vector; bytes in all if it cannot be right. */
+/* Returns the bytes of a vector, up to its first unreadable part. */
 static uint64_t vector_size(int64_t address, int64_t count)
 {
     struct iovec part;
@@ -73,7 +74,7 @@ static uint64_t vector_size(int64_t address, int64_t count)
     for (int64_t i = 0; i < count && i < IOV_MAX; i++) {
         struct iovec remote = {(struct iovec *)address + i, sizeof(part)};
 
-        /* The program's pointer may be wrong. */
+        /* The program's pointer may be invalid. */
         if (ckpt_syscall6(SYS_process_vm_readv, ckpt_sys_getpid(), (long)&local,
                           1, (long)&remote, 1, 0) != sizeof(part)) {
             break;
@@ -95,7 +96,7 @@ static void before_vector(const struct ckpt_journal_call *call)
     }
 }
 
-/* Where the program has a pointer to an offset, or the position if NULL. */
+/* `offset` is the program's pointer to an offset; NULL: the file position. */
 static void before_copy(int fd, const int64_t *offset, uint64_t size)
 {
     int64_t start;
@@ -118,7 +119,7 @@ static void before_allocate(const struct ckpt_journal_call *call)
                                     FALLOC_FL_INSERT_RANGE)) != 0;
     const uint64_t start = (uint64_t)call->rdx;
 
-    /* Bytes that are there are not changed by the first. */
+    /* Modes 0 and FALLOC_FL_KEEP_SIZE do not change existing bytes. */
     ckpt_content_before_write(
         (int)call->rdi, keeps ? start + (uint64_t)call->r10 : start,
         moves ? CKPT_TO_THE_END : start + (uint64_t)call->r10);
@@ -142,7 +143,7 @@ static void before_attributes(int directory, const char *path, int follow)
     static char found[CKPT_UNDO_PATH];
     struct stat status;
 
-    if (path == NULL) { /* futimens() */
+    if (path == NULL) { /* called by futimens() */
         ckpt_content_before_attributes_of(directory);
     } else if (ckpt_journal_path(directory, path, follow, found, &status) == 0) {
         ckpt_content_before_attributes(found, &status);
@@ -161,7 +162,7 @@ static void closing(int fd)
     }
 }
 
-/* Descriptors, and what is written by way of them. 1 if the call is one of them. */
+/* Handles calls on descriptors, and writes through them. Returns 1 if it has handled the call. */
 static int look_at_descriptor(const struct ckpt_journal_call *call)
 {
     const int fd = (int)call->rdi;
@@ -176,7 +177,7 @@ static int look_at_descriptor(const struct ckpt_journal_call *call)
         return 1;
     case SYS_lseek:
         return 1;
-    case SYS_fcntl: /* ckpt_journal_fast() knows the command */
+    case SYS_fcntl: /* ckpt_journal_fast() has checked the command */
         ckpt_record_locks_are_used = 1;
         return 1;
     case SYS_close_range:
@@ -296,7 +297,7 @@ static void look_at_names(const struct ckpt_journal_call *call)
     }
 }
 
-/* Makes calls that the kernel is not to see as they are. */
+/* Makes calls that the kernel must not get unchanged. */
 static void meet_concealed(struct ckpt_journal_call *call)
 {
     if (call->site->number == SYS_write || call->site->number == SYS_writev) {
@@ -308,8 +309,8 @@ static void meet_concealed(struct ckpt_journal_call *call)
     }
 }
 
-/* The new program begins with the signals of this one, so nothing is held then. The path is
- * on the stack: a child of vfork() shares all other memory. */
+/* Makes execve() without the lock, since the new program inherits the signal mask. `path` is on
+ * the stack, since a child of vfork() shares all other memory. */
 static __attribute__((noinline)) void execute(struct ckpt_journal_call *call)
 {
     char path[CKPT_UNDO_PATH];
@@ -348,7 +349,7 @@ void ckpt_journal_slow(struct ckpt_journal_call *call)
     unlock(mask);
 }
 
-/* What libc must have: without one of them changes would not be seen. */
+/* Returns 1 for calls that libc must contain; otherwise the journal would miss changes. */
 int ckpt_journal_needs(long number)
 {
     switch (number) {
@@ -420,7 +421,7 @@ static void begin_generation(void)
     __atomic_fetch_add(&ckpt_journal_generation, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Files that the program has opened before. */
+/* Adds the files that the program has already opened. */
 static void watch_open_files(int (*is_ours)(int fd))
 {
     static char path[CKPT_UNDO_PATH];
@@ -450,7 +451,7 @@ int ckpt_journal_open(const char *directory, int rank, int (*is_ours)(int fd),
     if (error == 0) {
         error = ckpt_concealed_open(failure);
     }
-    if (error == 0) { /* it diverts what these need */
+    if (error == 0) { /* concealment decides which calls are diverted */
         error = ckpt_journal_sites_open(failure);
     }
     if (error == 0) {
@@ -613,7 +614,7 @@ int ckpt_journal_restored_path(const char *journal, const char *path, int writes
     if (writes && journal != NULL) {
         error = ckpt_shadow_restore(journal, path, prefix);
     }
-    if (error == -ENOENT) { /* outputs are not concealed any more */
+    if (error == -ENOENT) { /* outputs are no longer concealed */
         ckpt_concealed_strip(found);
     }
     return error == -ENOENT ? 0 : error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * keep.c - keep a file in its own file system: by a link, shared blocks or a copy.
+ * keep.c - keeps a file in its own file system, by a link, shared blocks or a copy.
  */
 #include "journal/keep.h"
 
@@ -17,7 +17,7 @@
 #define PLACE_CAPACITY 8
 #define COPY_SIZE      (1u << 20)
 
-/* Where files of a file system are kept. */
+/* The directory of kept files in one file system. */
 struct place {
     uint64_t device;
     char directory[CKPT_UNDO_PATH];
@@ -42,7 +42,7 @@ int ckpt_keep_directory(const char *path)
     return 0;
 }
 
-/* Cuts the last name off. 0 if only the root is left. */
+/* Removes the last name. Returns 0 if only the root is left. */
 static int go_up(char *path)
 {
     size_t length = ckpt_text_length(path);
@@ -57,8 +57,8 @@ static int go_up(char *path)
     return 1;
 }
 
-/* The highest directory above `path`, on its file system, in which one of ours
- * can be made: that is seldom one in which the program looks. */
+/* Finds the highest directory above `path`, on its file system, in which a directory of ours
+ * can be created: the program rarely looks there. Returns 0 or -errno. */
 static int find_place(const char *path, uint64_t device, struct place *place)
 {
     static char above[CKPT_UNDO_PATH];
@@ -90,7 +90,7 @@ static int is_here(const char *directory, uint64_t device)
     return ckpt_sys_stat(directory, &status) == 0 && status.st_dev == device;
 }
 
-/* DIR/JOB/journal/kept */
+/* Returns DIR/JOB/journal/kept. */
 static const char *own_place(void)
 {
     static char kept[CKPT_UNDO_PATH];
@@ -99,7 +99,7 @@ static const char *own_place(void)
     return kept;
 }
 
-/* The directory in which files like `path` are kept, or NULL. */
+/* Returns the directory in which files like `path` are kept, or NULL. */
 static const char *place_of(const char *path, uint64_t device)
 {
     struct place *place;
@@ -133,7 +133,7 @@ static long link_file(const char *path, const char *kept)
     return ckpt_syscall3(SYS_link, (long)path, (long)kept, 0);
 }
 
-/* By the kernel, and by hand where that cannot be. 0 or -errno. */
+/* Copies in the kernel if possible, otherwise with reads and writes. Returns 0 or -errno. */
 static int copy_bytes(int from, int to, uint64_t size)
 {
     static char buffer[65536];
@@ -162,12 +162,12 @@ static int copy_bytes(int from, int to, uint64_t size)
             result = written == result ? result
                      : written < 0     ? written
                                        : -ENOSPC;
-            if (result == -EFBIG) { /* perhaps by copy_file_range() before it, too */
+            if (result == -EFBIG) { /* possibly raised by copy_file_range() before, too */
                 ckpt_undo_take_size_signal();
             }
         }
         if (result == 0) {
-            return -EIO; /* it became shorter */
+            return -EIO; /* the file has become shorter */
         }
         if (result < 0 && result != -EINTR) {
             return (int)result;
@@ -177,13 +177,13 @@ static int copy_bytes(int from, int to, uint64_t size)
     return 0;
 }
 
-/* A file and its copy. */
+/* The source and target of a copy. */
 struct copy {
     const char *from, *to;
     uint64_t size;
 };
 
-/* Of a struct copy. */
+/* Makes the copy of a struct copy. Returns 0 or -errno. */
 static int make_copy(void *argument)
 {
     const struct copy *copy = argument;
@@ -213,7 +213,7 @@ int ckpt_keep_copy(const char *path, const struct stat *status, const char *to)
     return ckpt_record_locks_spare(make_copy, &copy);
 }
 
-/* A name to keep the file under. */
+/* Chooses a name under which to keep the file. */
 static void name_for(const char *path, const struct stat *status, char *kept)
 {
     const char *directory = place_of(path, status->st_dev);
@@ -225,7 +225,7 @@ int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
                    int *is_copy_p)
 {
     name_for(path, status, kept);
-    *is_copy_p = link_file(path, kept) != 0; /* another mount, or forbidden */
+    *is_copy_p = link_file(path, kept) != 0; /* link() fails on another mount, or if forbidden */
     return *is_copy_p ? ckpt_keep_copy(path, status, kept) : 0;
 }
 
@@ -235,8 +235,8 @@ int ckpt_keep_content(const char *path, const struct stat *status, char *kept)
     return ckpt_keep_copy(path, status, kept);
 }
 
-/* The kernel gives a lease on a file only if no other process has it open. path: of the
- * file. 0 or -errno. */
+/* Takes a lease on the file, which the kernel grants only if no other process has the file
+ * open. path: of the file. Returns 0 or -errno. */
 static int take_lease(void *path)
 {
     const int fd = (int)ckpt_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
@@ -245,8 +245,8 @@ static int take_lease(void *path)
     if (fd < 0) {
         return fd;
     }
-    /* If another process opens it just now, that sends a signal: one that is
-     * ignored by default. */
+    /* If another process opens the file just now, the kernel sends a signal. SIGURG is ignored
+     * by default. */
     error = ckpt_sys_fcntl(fd, F_SETSIG, SIGURG);
     if (error == 0) {
         error = ckpt_sys_fcntl(fd, F_SETLEASE, F_WRLCK);
@@ -255,7 +255,7 @@ static int take_lease(void *path)
     return (int)error;
 }
 
-/* No process of this host has the file open, as far as the kernel tells. */
+/* Returns 1 if no process of this host has the file open, as far as the kernel can tell. */
 static int is_open_nowhere(const char *path)
 {
     return ckpt_record_locks_spare(take_lease, (void *)(uintptr_t)path) == 0;
@@ -266,7 +266,8 @@ static int has_attributes(const char *path)
     return ckpt_syscall3(SYS_llistxattr, (long)path, 0, 0) != 0;
 }
 
-/* An empty file beside `path` with the owner and the mode of *status. */
+/* Creates an empty file at `temporary` with the owner and the mode of *status. Returns 0 or
+ * -errno. */
 static int make_empty(const char *temporary, const struct stat *status,
                       struct stat *empty)
 {
@@ -291,7 +292,8 @@ static int make_empty(const char *temporary, const struct stat *status,
     return (int)error;
 }
 
-/* In the journal's directory of that file system: killed here, nothing shows. */
+/* In the journal's directory of that file system, so that a killed process leaves no visible
+ * file. */
 static char empty_file[CKPT_UNDO_PATH];
 
 int ckpt_keep_to_replace(const char *path, const struct stat *status,

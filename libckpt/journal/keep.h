@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * keep.h - keep a file that is about to be replaced, removed or overwritten.
+ * keep.h - keeps a file that is about to be replaced, removed or overwritten.
  *
  * Context of all functions: the journal's lock is held; upper half.
  */
@@ -10,37 +10,37 @@
 #include "journal/undo_log.h"
 
 /*
- * Keeps the regular file `path`, which has the given status, under a name of the
- * journal: by a hard link, or else by a copy. kept: that name [CKPT_UNDO_PATH].
- * Returns 0 with *is_copy_p set, or -errno.
+ * Keeps the regular file `path`, with the given status, under a name of the journal: by a hard
+ * link, or else by a copy. kept: receives that name [CKPT_UNDO_PATH]. Returns 0 with *is_copy_p
+ * set, or -errno.
  */
 int ckpt_keep_file(const char *path, const struct stat *status, char *kept,
                    int *is_copy_p);
 
-/* Makes a directory that only the user can enter. One that is there must be such a directory, as
- * others may write beside it. 0 or -errno. Context: any. */
+/* Creates a directory that only the user can enter. An existing one must have these properties,
+ * since other users may be able to write next to it. Returns 0 or -errno. Context: any. */
 int ckpt_keep_directory(const char *path);
 
-/* Makes the file `to`, with mode 0600 and the first status->st_size bytes of `path`, whose
- * blocks it shares where the file system can. 0 or -errno: then it is not there. */
+/* Creates the file `to`, with mode 0600 and the first status->st_size bytes of `path`. Shares
+ * the blocks of `path` if the file system can. Returns 0, or -errno without the file. */
 int ckpt_keep_copy(const char *path, const struct stat *status, const char *to);
 
 /*
- * Keeps a copy of the content of the file `path`: its blocks are shared where the
- * file system can, else copied. Result as above.
+ * Keeps a copy of the content of the file `path`. Shares its blocks if the file system can.
+ * kept: receives its name. Returns 0 or -errno.
  */
 int ckpt_keep_content(const char *path, const struct stat *status, char *kept);
 
 /*
- * Prepares to put an empty file with the same owner, mode and name in the place
- * of the regular file `path`, whose inode is kept at `kept`: if nobody can tell
- * the difference (one link, no process has it open, no extended attributes).
- * Returns 1 with the status of the new file in *empty, 0 if it cannot be done.
+ * Prepares to replace the regular file `path` with an empty file of the same owner, mode and
+ * name, and keeps the old inode at `kept`. Does so only if the program cannot notice: the file
+ * has one link and no extended attributes, and no process has it open. Returns 1 with the
+ * status of the new file in *empty, or 0 if it cannot be replaced.
  */
 int ckpt_keep_to_replace(const char *path, const struct stat *status, char *kept,
                          struct stat *empty);
 
-/* Does it, when that is recorded. 0 or -errno: the file is as it was. */
+/* Replaces the file, after the record. Returns 0, or -errno with the file unchanged. */
 int ckpt_keep_replace(const char *path);
 
 #endif

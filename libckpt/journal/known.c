@@ -22,7 +22,7 @@ static struct {
     size_t capacity, count;
 } inodes;
 
-/* FNV-1a, with two bases: that two paths agree in 128 bits is not to be expected. */
+/* FNV-1a with two bases. Two paths with the same 128 bits are not expected. */
 static void hash_path(const char *path, uint64_t hash[2])
 {
     hash[0] = 0xcbf29ce484222325u;
@@ -32,7 +32,7 @@ static void hash_path(const char *path, uint64_t hash[2])
         hash[1] = (hash[1] + (unsigned char)*path) * 0xc6a4a7935bd1e995u;
         hash[1] ^= hash[1] >> 29;
     }
-    hash[0] |= 1; /* never the free slot */
+    hash[0] |= 1; /* 0 marks a free slot */
 }
 
 static uint64_t hash_inode(uint64_t device, uint64_t inode)
@@ -42,7 +42,7 @@ static uint64_t hash_inode(uint64_t device, uint64_t inode)
     return hash ^ hash >> 32;
 }
 
-/* The slot of the hash, or the free one where it belongs. */
+/* Returns the slot with the hash, or the free slot where it belongs. */
 static struct ckpt_known_name *name_slot(const uint64_t hash[2])
 {
     size_t i = hash[1] & (names.capacity - 1);
@@ -65,7 +65,7 @@ static struct ckpt_known_inode *inode_slot(uint64_t device, uint64_t inode)
     return &inodes.slot[i];
 }
 
-/* Zeroed. */
+/* Returns zeroed memory, or NULL. */
 static void *allocate(size_t count, size_t size)
 {
     void *memory = ckpt_pool_alloc(&ckpt_journal_pool, count * size);
@@ -73,7 +73,7 @@ static void *allocate(size_t count, size_t size)
     return memory == NULL ? NULL : memset(memory, 0, count * size);
 }
 
-/* Keeps a table at most half full. 0 or -ENOMEM. */
+/* Grows the table so that it is at most half full. Returns 0 or -ENOMEM. */
 static int grow_names(void)
 {
     struct ckpt_known_name *before = names.slot;
@@ -178,7 +178,7 @@ struct ckpt_known_inode *ckpt_known_inode_add(uint64_t device, uint64_t inode)
     return slot;
 }
 
-/* Bytes of the bitmap. */
+/* Returns the bytes of the bitmap. */
 static size_t map_size(const struct ckpt_known_inode *inode)
 {
     return (size_t)(inode->size / CKPT_KNOWN_BLOCK / BITS_PER_BYTE + 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listing.c - read a directory that is in the visible tree and in the concealed one.
+ * listing.c - reads a directory that exists in the visible and in the concealed tree.
  *
- * All names are read when the program asks for the first ones. Each comes once: a concealed
- * object hides the visible one.
+ * It reads all names when the program asks for the first ones. Each name appears once: a
+ * concealed object hides the visible one.
  */
 #include "journal/listing.h"
 
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-/* As the kernel writes it. */
+/* The kernel's format of an entry. */
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -34,10 +34,10 @@ struct entry {
 struct listing {
     struct listing *next;
     int fd;
-    char *names; /* all that the program sees, as the kernel writes it; a mapping. NULL: the
-                    kernel gives them */
+    char *names; /* all entries that the program sees, in the kernel's format; a mapping. NULL:
+                    the kernel provides them */
     size_t size, capacity;
-    size_t done; /* bytes that the program has got */
+    size_t done; /* bytes returned to the program so far */
 };
 
 static struct listing *listings;
@@ -62,7 +62,7 @@ static void set_flag(int fd, uint16_t flag)
     }
 }
 
-/* Remembers that the program reads this directory. Returns NULL if memory is exhausted. */
+/* Records that the program reads this directory. Returns NULL if the memory is exhausted. */
 static struct listing *begin(int fd)
 {
     struct listing *listing = ckpt_pool_alloc(&ckpt_journal_pool, sizeof(*listing));
@@ -101,7 +101,7 @@ void ckpt_listing_seek(struct ckpt_journal_call *call)
         end(listing);
         return;
     }
-    listing->done = position; /* as an entry had it */
+    listing->done = position; /* an offset that an entry of this listing had */
     call->is_done = 1;
     call->result = (int64_t)position;
 }
@@ -129,7 +129,7 @@ void ckpt_listing_closing(int fd)
     }
 }
 
-/* Whether the program sees this name of the visible directory there. */
+/* Returns 1 if the program sees this name of the visible directory. */
 static int shows_visible(const char *name)
 {
     static char shadow[CKPT_UNDO_PATH];
@@ -142,7 +142,7 @@ static int shows_visible(const char *name)
             (S_ISDIR(status.st_mode) && ckpt_view_is_merged(shadow)));
 }
 
-/* Whether it sees this name of the concealed one of two directories. */
+/* Returns 1 if the program sees this name of the concealed directory of a merged one. */
 static int shows_concealed(const char *name)
 {
     static char shadow[CKPT_UNDO_PATH];
@@ -156,7 +156,7 @@ static int shows_concealed(const char *name)
            !(S_ISDIR(status.st_mode) && ckpt_view_is_merged(shadow));
 }
 
-/* Makes room for `size` bytes more. 0 or -errno. */
+/* Makes room for `size` more bytes. Returns 0 or -errno. */
 static int provide_room(struct listing *listing, size_t size)
 {
     size_t capacity = listing->capacity == 0 ? 1u << 16 : listing->capacity;
@@ -182,7 +182,7 @@ static int provide_room(struct listing *listing, size_t size)
     return 0;
 }
 
-/* Which names of a directory the program sees. */
+/* Returns 1 if the program sees this name of a directory. */
 typedef int filter(const char *name);
 
 static int shows_all(const char *name)
@@ -191,7 +191,7 @@ static int shows_all(const char *name)
     return 1;
 }
 
-/* Adds those of the entries that the program sees. 0 or -errno. */
+/* Adds the entries that the program sees. Returns 0 or -errno. */
 static int add(struct listing *listing, const char *entries, long size, filter *shows)
 {
     int error = provide_room(listing, (size_t)size);
@@ -211,7 +211,7 @@ static int add(struct listing *listing, const char *entries, long size, filter *
     return error;
 }
 
-/* Reads the names of one directory. 0 or -errno. */
+/* Reads the names of one directory. Returns 0 or -errno. */
 static int read_names(struct listing *listing, const char *path, filter *shows)
 {
     static char entries[16384];
@@ -230,7 +230,8 @@ static int read_names(struct listing *listing, const char *path, filter *shows)
     return error != 0 ? error : (int)got;
 }
 
-/* All at once: what is revealed meanwhile goes from one directory to the other. */
+/* Reads all names at once, since revealed objects move from one directory to the other
+ * meanwhile. */
 static int read_all(struct listing *listing)
 {
     int error;
@@ -242,8 +243,8 @@ static int read_all(struct listing *listing)
     return error != 0 ? error : read_names(listing, view.shadow, shows_concealed);
 }
 
-/* Entries for the program. Their bytes, 0 at the end, -EINVAL if not one fits, or another
- * -errno. */
+/* Copies entries to the program. Returns their bytes, 0 at the end, -EINVAL if not even one
+ * fits, or another -errno. */
 static long give(struct listing *listing, const struct ckpt_journal_call *call)
 {
     const uint64_t capacity = (uint64_t)call->rdx;
@@ -261,7 +262,7 @@ static long give(struct listing *listing, const struct ckpt_journal_call *call)
     if (size == 0 && listing->done < listing->size) {
         return -EINVAL;
     }
-    if (size > 0) { /* the program's pointer may be wrong */
+    if (size > 0) { /* the program's pointer may be invalid */
         struct iovec local = {listing->names + listing->done, size};
         struct iovec remote = {(void *)call->rsi, size};
 
@@ -274,7 +275,7 @@ static long give(struct listing *listing, const struct ckpt_journal_call *call)
     return (long)size;
 }
 
-/* Looks up the directory that is open. 1 if something is concealed in it. */
+/* Looks the open directory up. Returns 1 if it contains concealed names. */
 static int is_concealed_directory(int fd)
 {
     static char path[CKPT_UNDO_PATH];
@@ -310,7 +311,7 @@ void ckpt_listing_read(struct ckpt_journal_call *call)
     if (error != 0) {
         end(listing);
     } else if (listing->names == NULL) {
-        return; /* the kernel goes on as it has begun */
+        return; /* the kernel continues the listing */
     }
     call->is_done = 1;
     call->result = error != 0 ? error : give(listing, call);

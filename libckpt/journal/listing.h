@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * listing.h - the names in a directory that is partly concealed, and open concealed files.
+ * listing.h - names in a partly concealed directory, and open concealed files.
  *
  * Context of all functions: the journal's lock is held; upper half.
  */
@@ -9,17 +9,17 @@
 
 #include "journal/call.h"
 
-/* getdents64(): if names of the directory are concealed, makes the call.
- * ckpt_concealed_lock() is held. */
+/* Handles getdents64(): makes the call if the directory has concealed names. The caller holds
+ * ckpt_concealed_lock(). */
 void ckpt_listing_read(struct ckpt_journal_call *call);
 
-/* lseek(): of such a directory, makes the call. */
+/* Handles lseek(): makes the call if it is for such a directory. */
 void ckpt_listing_seek(struct ckpt_journal_call *call);
 
-/* The program has opened a concealed file to write to it. */
+/* The program has opened a concealed file for writing. */
 void ckpt_listing_written(int fd);
 
-/* It closes the descriptor, or puts another file there. */
+/* The program is about to close the descriptor, or to put another file there. */
 void ckpt_listing_closing(int fd);
 
 #endif

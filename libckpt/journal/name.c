@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * name.c - record what names stand for before that changes.
+ * name.c - records the object of a name before the name changes.
  */
 #include "journal/name.h"
 
@@ -17,9 +17,9 @@
 
 #define EXCHANGE 2u /* RENAME_EXCHANGE of <linux/fs.h> */
 
-/* Of the name that is recorded, and of the second one of a rename. */
+/* Path of the recorded name, and of the second name of a rename. */
 static char path_of_name[CKPT_UNDO_PATH], path_of_other[CKPT_UNDO_PATH];
-static char second[CKPT_UNDO_PATH]; /* kept file, or target of a link */
+static char second[CKPT_UNDO_PATH]; /* path of the kept file, or target of a link */
 
 static enum ckpt_journal_type type_of(mode_t mode)
 {
@@ -43,7 +43,7 @@ static int read_target(const char *path)
     return length < 0 ? (int)length : 0;
 }
 
-/* Fills in what its type needs. 0 or -errno. */
+/* Fills in the fields for the type of the object. Returns 0 or -errno. */
 static int prepare(const char *path, const struct stat *status,
                    struct ckpt_journal_record *record)
 {
@@ -63,8 +63,8 @@ static int prepare(const char *path, const struct stat *status,
     return error;
 }
 
-/* The file was created since the mark. When all is undone it is gone: no need to keep
- * it. */
+/* Returns 1 if the file was created since the mark. A rollback removes such a file, so it is
+ * not kept. */
 static int is_new(const struct stat *status)
 {
     const struct ckpt_known_inode *inode =
@@ -74,8 +74,8 @@ static int is_new(const struct stat *status)
            (inode->flags & CKPT_INODE_NEW) != 0;
 }
 
-/* Records the name unless it is recorded. status: NULL if it is free. Returns its
- * slot, or NULL. */
+/* Records the name unless it is recorded already. status: NULL if the name does not exist.
+ * Returns its slot, or NULL. */
 static struct ckpt_known_name *record_name(const char *path,
                                            const struct stat *status)
 {
@@ -119,8 +119,8 @@ void ckpt_name_before_change(int directory, const char *path)
     }
 }
 
-/* Changes may come by the new name, and that may be gone again later: the file is found by
- * its old name then. */
+/* Records the old name, too. The file may change through the new name, and that may be removed
+ * later; a rollback then finds the file by its old name. */
 void ckpt_name_before_link(int from_directory, const char *from, int to_directory,
                            const char *to, int follow)
 {
@@ -133,7 +133,7 @@ void ckpt_name_before_link(int from_directory, const char *from, int to_director
     ckpt_name_before_change(to_directory, to);
 }
 
-/* A file that the call creates. */
+/* Records a file that the call creates. */
 static void create(const char *path)
 {
     struct ckpt_known_name *known = record_name(path, NULL);
@@ -168,7 +168,7 @@ void ckpt_name_before_open(int directory, const char *path, int flags)
     }
 }
 
-/* A directory with all that is in it. */
+/* Records the rename of a directory with its content. */
 static void record_move(const char *from, const struct stat *status,
                         const char *to, int is_exchange)
 {
@@ -185,7 +185,8 @@ static void record_move(const char *from, const struct stat *status,
     ckpt_undo_moved();
 }
 
-/* The inode of a file that this process has created is known by its name. */
+/* Marks the inode of a file that this process has created as new; until now only its name is
+ * known. */
 static void settle(const char *path, const struct stat *status)
 {
     struct ckpt_known_name *known = ckpt_known_name_find(path);
@@ -216,7 +217,7 @@ void ckpt_name_before_rename(int from_directory, const char *from,
     }
     settle(path_of_name, &status);
     if (is_exchange && !S_ISDIR(status.st_mode) && S_ISDIR(target.st_mode)) {
-        /* The record is about the directory: it stays the same one. */
+        /* The record describes the directory, which keeps its inode. */
         record_move(path_of_other, &target, path_of_name, 1);
         ckpt_known_forget_names();
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.c - the absolute path of what a system call names.
+ * path.c - finds the absolute path of the object that a system call names.
  */
 #include "journal/path.h"
 
@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define MOST_LINKS 40 /* as the kernel has it */
+#define MOST_LINKS 40 /* the kernel's limit */
 
 int ckpt_journal_path_is_exempt(const char *path)
 {
@@ -50,7 +50,7 @@ int ckpt_journal_descriptor_path(int fd, char *found)
     return 0;
 }
 
-/* Appends a part of a path. 0 or -ENAMETOOLONG. */
+/* Appends a component to a path. Returns 0 or -ENAMETOOLONG. */
 static int append(char *path, const char *part)
 {
     const size_t length = ckpt_text_length(path);
@@ -73,7 +73,7 @@ int ckpt_journal_base(int directory, char *found)
     return length < 0 ? (int)length : 0;
 }
 
-/* The last name of a path, after which nothing follows but slashes. */
+/* Returns the last name of a path, possibly followed by slashes. */
 static const char *last_name(const char *path)
 {
     const char *end = path + ckpt_text_length(path);
@@ -87,7 +87,7 @@ static const char *last_name(const char *path)
     return end;
 }
 
-/* 1 if a part of the path is "." or "..", or empty. */
+/* Returns 1 if a component of the path is ".", ".." or empty. */
 static int has_detours(const char *path)
 {
     for (const char *at = path; *at != '\0'; at++) {
@@ -101,7 +101,7 @@ static int has_detours(const char *path)
     return 0;
 }
 
-/* The kernel's path of a directory. 0 or -errno. */
+/* Finds the kernel's path of a directory. Returns 0 or -errno. */
 static int resolve_directory(const char *path, char *found)
 {
     const int fd =
@@ -116,7 +116,7 @@ static int resolve_directory(const char *path, char *found)
     return error;
 }
 
-/* Removes "." and ".." and doubled slashes, by way of the kernel. 0 or -errno. */
+/* Removes ".", ".." and doubled slashes with the kernel's help. Returns 0 or -errno. */
 static int straighten(char *path)
 {
     static char parent[CKPT_UNDO_PATH], name[CKPT_UNDO_PATH];
@@ -138,7 +138,7 @@ static int straighten(char *path)
     return error != 0 ? error : append(path, name);
 }
 
-/* Makes the path absolute. 0 or -errno. */
+/* Makes the path absolute. Returns 0 or -errno. */
 static int make_absolute(int directory, const char *path, char *found)
 {
     int error = 0;
@@ -162,7 +162,7 @@ static int make_absolute(int directory, const char *path, char *found)
     return error;
 }
 
-/* Puts the target of the link `found` in its place. 0 or -errno. */
+/* Replaces the symbolic link `found` with its target. Returns 0 or -errno. */
 static int follow_link(char *found)
 {
     static char target[CKPT_UNDO_PATH], base[CKPT_UNDO_PATH];
@@ -193,7 +193,7 @@ static int look(const char *path, struct stat *status)
 int ckpt_journal_path(int directory, const char *path, int follow, char *found,
                       struct stat *status)
 {
-    /* The kernel reads the program's pointer first: it may be wrong. */
+    /* The kernel reads the program's pointer first, since it may be invalid. */
     int result = (int)ckpt_syscall4(SYS_newfstatat, directory, (long)path,
                                     (long)status, AT_SYMLINK_NOFOLLOW);
     int error;
@@ -210,7 +210,7 @@ int ckpt_journal_path(int directory, const char *path, int follow, char *found,
          i++) {
         error = follow_link(found);
         if (error != 0) {
-            return error == -ENOENT ? -ENOTDIR : error; /* its directory */
+            return error == -ENOENT ? -ENOTDIR : error; /* the target's directory does not exist */
         }
         result = look(found, status);
     }

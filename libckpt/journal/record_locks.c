@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record_locks.c - open and close files of the program without releasing its locks.
+ * record_locks.c - opens and closes files of the program without releasing its locks.
  */
 #include "journal/record_locks.h"
 
@@ -12,7 +12,7 @@
 
 int ckpt_record_locks_are_used;
 
-/* A lock shows as "lock:\t1: POSIX  ADVISORY  WRITE 4711 fe:00:1234 0 EOF". */
+/* A lock shows in fdinfo as "lock:\t1: POSIX  ADVISORY  WRITE 4711 fe:00:1234 0 EOF". */
 void ckpt_record_locks_find(int fd)
 {
     static char info[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redirect.c - what each system call with a path does to concealed objects.
+ * redirect.c - applies each system call with a path to concealed objects.
  *
- * A call that meets no concealed object and makes none goes on to the kernel as it is.
- * The others are made here, with other paths, under the lock of the concealed objects.
+ * A call that neither meets nor creates a concealed object goes to the kernel unchanged. This
+ * file makes all other calls with changed paths, under the lock of the concealed objects.
  */
 #include "journal/redirect.h"
 
@@ -25,18 +25,19 @@
 #define SYS_fchmodat2 452
 #endif
 
-/* One of a system call, as the kernel gets it. */
+/* The arguments of a system call, as the kernel gets them. */
 struct arguments {
     int64_t value[6];
 };
 
-/* Where the arguments of a call have a directory, a path and flags. -1: nowhere. */
+/* Indices of the arguments that are a directory, a path and flags; -1: none. */
 struct shape {
     int directory, path, flags;
-    int follow; /* without AT_SYMLINK_NOFOLLOW in the flags */
+    int follow; /* follows a final symbolic link, unless the flags have AT_SYMLINK_NOFOLLOW */
 };
 
-static struct ckpt_view view, target; /* the lock guards them */
+static struct ckpt_view view, target; /* Results of the present lookups; the journal's lock
+                                         guards them. */
 
 static void done(struct ckpt_journal_call *call, long result)
 {
@@ -57,7 +58,7 @@ static long run(const struct ckpt_journal_call *call, const struct arguments *wi
                          with->value[5]);
 }
 
-/* The call, with another path. Absolute ones need no directory. */
+/* Makes the call with another path. An absolute path ignores the directory. */
 static long run_at(const struct ckpt_journal_call *call, const struct shape *shape,
                    const char *path)
 {
@@ -67,7 +68,7 @@ static long run_at(const struct ckpt_journal_call *call, const struct shape *sha
     return run(call, &with);
 }
 
-/* What cannot be concealed is said once. */
+/* Reports the first object that cannot be concealed. */
 static void tell_at_once(const char *path, long error)
 {
     static char line[CKPT_UNDO_PATH + 200];
@@ -84,7 +85,7 @@ static void tell_at_once(const char *path, long error)
     }
 }
 
-/* The kernel decides; it has to find the object first. */
+/* Lets the kernel make the call; if the object is under another path, makes it with that path. */
 static void leave(struct ckpt_journal_call *call, const struct shape *shape)
 {
     if (view.is_moved && !view.is_exempt) {
@@ -92,7 +93,7 @@ static void leave(struct ckpt_journal_call *call, const struct shape *shape)
     }
 }
 
-/* Looks the call's path up. 1: go on; 0: there is nothing to be done (any more). */
+/* Looks the call's path up. Returns 1 to continue, 0 if nothing remains to be done. */
 static int find(struct ckpt_journal_call *call, const struct shape *shape, int follow)
 {
     const struct arguments given = arguments_of(call);
@@ -120,13 +121,13 @@ static int is_directory(const struct ckpt_view *of)
     return is_there(of) && S_ISDIR(of->status.st_mode);
 }
 
-/* The program sees nothing there, and the kernel might. */
+/* Returns 1 if the object does not exist for the program, but may exist for the kernel. */
 static int is_hidden(const struct ckpt_view *of)
 {
     return !is_there(of) && (of->hides || of->is_below);
 }
 
-/* Whether the call follows a symbolic link at the end of its path. */
+/* Returns 1 if the call follows a symbolic link at the end of its path. */
 static int follows(const struct ckpt_journal_call *call, const struct shape *shape)
 {
     const struct arguments given = arguments_of(call);
@@ -136,7 +137,7 @@ static int follows(const struct ckpt_journal_call *call, const struct shape *sha
             (given.value[shape->flags] & AT_SYMLINK_NOFOLLOW) == 0);
 }
 
-/* ---- Calls that only look ---------------------------------------------------- */
+/* ---- Calls that only read ---------------------------------------------------- */
 
 static void look(struct ckpt_journal_call *call, const struct shape *shape)
 {
@@ -152,7 +153,7 @@ static void look(struct ckpt_journal_call *call, const struct shape *shape)
     }
 }
 
-/* Links of /proc show where concealed files are. */
+/* Removes the location of concealed files from links in /proc. */
 static void read_link(struct ckpt_journal_call *call, const struct shape *shape)
 {
     const struct arguments given = arguments_of(call);
@@ -189,14 +190,14 @@ static void get_directory(struct ckpt_journal_call *call)
 
 /* ---- Files --------------------------------------------------------------------- */
 
-/* Whether a visible file is to be copied before the user changes it. */
+/* Returns 1 if the user may write the visible file, so that it is copied before the change. */
 static int may_write(const char *path)
 {
     return ckpt_syscall4(SYS_faccessat2, AT_FDCWD, (long)path, 2 /* W_OK */,
                          AT_EACCESS) == 0;
 }
 
-/* Makes a visible object a concealed one. 1 if it is. */
+/* Makes a visible object a concealed one. Returns 1 on success. */
 static int conceal(struct ckpt_view *of, int is_emptied)
 {
     const int error = is_directory(of) ? ckpt_shadow_copy_directory(of)
@@ -208,8 +209,8 @@ static int conceal(struct ckpt_view *of, int is_emptied)
     return error == 0;
 }
 
-/* A name that is free, or holds an object that the call replaces. 1 if it can be made in
- * the place; the call is done if it must fail. */
+/* Prepares a name that does not exist, or whose object the call replaces. Returns 1 if the
+ * object can be created in the place. Completes the call if it must fail. */
 static int prepare(struct ckpt_journal_call *call, const struct ckpt_view *of)
 {
     const int error = ckpt_shadow_prepare(of);
@@ -222,8 +223,8 @@ static int prepare(struct ckpt_journal_call *call, const struct ckpt_view *of)
     return error == 0;
 }
 
-/* The call that the name was prepared for has failed: what it hides stays hidden. Returns
- * the result of the call. */
+/* Called after the call for which the name was prepared. If that call has failed, hides the
+ * visible object again. Returns the result of the call. */
 static long settle(const struct ckpt_view *of, long result)
 {
     struct stat status;
@@ -246,7 +247,7 @@ static int64_t flags_of_open(const struct ckpt_journal_call *call)
                                               : call->rsi;
 }
 
-/* Whether the file that is to be opened can be opened in its place. */
+/* Returns 1 if the file is to be opened at its path in the place. */
 static int settle_open(struct ckpt_journal_call *call, int64_t flags)
 {
     const int writes = (flags & O_PATH) == 0 &&
@@ -302,10 +303,10 @@ static void open_file(struct ckpt_journal_call *call)
     done(call, settle(&view, fd));
 }
 
-/* Content, mode, owner, times or extended attributes of a file. */
+/* Changes the content, mode, owner, times or extended attributes of a file. */
 static void change(struct ckpt_journal_call *call, const struct shape *shape)
 {
-    if (arguments_of(call).value[shape->path] == 0 || /* futimens() */
+    if (arguments_of(call).value[shape->path] == 0 || /* called by futimens() */
         !find(call, shape, follows(call, shape))) {
         return;
     }
@@ -337,7 +338,7 @@ static void change(struct ckpt_journal_call *call, const struct shape *shape)
 
 /* ---- Names --------------------------------------------------------------------- */
 
-/* A directory, a pipe, a link: under a name that is free. */
+/* Creates a directory, a special file or a symbolic link under a name that does not exist. */
 static void make(struct ckpt_journal_call *call, const struct shape *shape,
                  enum ckpt_journal_product product)
 {
@@ -361,7 +362,7 @@ static void make(struct ckpt_journal_call *call, const struct shape *shape,
     }
 }
 
-/* Removes the concealed object, and what it hides from the program's view. */
+/* Removes the concealed object, and hides a visible one of that name. */
 static long remove_concealed(const struct ckpt_view *of)
 {
     long error = 0;
@@ -386,7 +387,7 @@ static long remove_directory(const struct ckpt_view *of)
     return error == 0 ? ckpt_shadow_hide(of) : error;
 }
 
-/* The name is gone, and the object that others see there is to be removed. */
+/* Records the removal, with the visible object that must be removed when it is revealed. */
 static void produce_removal(const struct ckpt_view *of)
 {
     struct stat status;
@@ -427,7 +428,7 @@ static void remove_name(struct ckpt_journal_call *call, const struct shape *shap
     }
 }
 
-/* Both names of a rename or a link, in the order of the kernel. 1: go on. */
+/* Looks up both names of a rename or a link, in the kernel's order. Returns 1 to continue. */
 static int find_both(struct ckpt_journal_call *call, int from_directory,
                      const char *from, int follow, int to_directory, const char *to)
 {
@@ -451,14 +452,14 @@ static int find_both(struct ckpt_journal_call *call, int from_directory,
     return error == 0;
 }
 
-/* Whether `path` is below the directory. */
+/* Returns 1 if `path` is below the directory. */
 static int is_below(const char *path, const char *directory)
 {
     return ckpt_text_starts(path, directory) &&
            path[ckpt_text_length(directory)] == '/';
 }
 
-/* Whether the object may take the place of the target. 0 or -errno. */
+/* Checks whether the object may replace the target. Returns 0 or -errno. */
 static long check_target(unsigned flags)
 {
     int is_empty;
@@ -488,13 +489,13 @@ static long check_target(unsigned flags)
     return 0;
 }
 
-/* What gets a new name. */
+/* Returns the product for an object that gets a new name. */
 static enum ckpt_journal_product product_of(const struct ckpt_view *of)
 {
     return is_directory(of) ? CKPT_JOURNAL_WAS_RENAMED : CKPT_JOURNAL_WAS_WRITTEN;
 }
 
-/* Both names change their objects. */
+/* Exchanges the objects of both names. */
 static long exchange(void)
 {
     long error;
@@ -513,7 +514,7 @@ static long exchange(void)
     return error;
 }
 
-/* The concealed object gets a concealed name. */
+/* Renames the concealed object to a concealed name. */
 static long rename_concealed(unsigned flags)
 {
     struct stat status;
@@ -571,7 +572,7 @@ static void rename_name(struct ckpt_journal_call *call, int from_directory,
     if (view.kind != CKPT_VIEW_CONCEALED && !conceal(&view, 0)) {
         return;
     }
-    ckpt_shadow_join(&target); /* it may be another name of the same file */
+    ckpt_shadow_join(&target); /* the target may be another name of the same file */
     done(call, rename_concealed(flags));
 }
 
@@ -596,7 +597,7 @@ static void link_name(struct ckpt_journal_call *call, int from_directory,
         return;
     }
     error = ckpt_shadow_prepare(&target);
-    if (error == 0 && view.is_exempt) { /* a file without a name yet */
+    if (error == 0 && view.is_exempt) { /* a file that has no name yet */
         ckpt_name_before_change(AT_FDCWD, target.shadow);
         error = ckpt_syscall6(SYS_linkat, from_directory, (long)from, AT_FDCWD,
                               (long)target.shadow, follow ? AT_SYMLINK_FOLLOW : 0, 0);
@@ -612,7 +613,7 @@ static void link_name(struct ckpt_journal_call *call, int from_directory,
 
 /* ---- All calls ------------------------------------------------------------------- */
 
-/* 1 if the call only looks, or changes a file without a change of names. */
+/* Handles calls that only read, or that change a file but not names. Returns 1 if it has. */
 static int meet_object(struct ckpt_journal_call *call)
 {
     static const struct {
@@ -750,7 +751,7 @@ int ckpt_redirect_execute(struct ckpt_journal_call *call, char *path)
     return is_elsewhere;
 }
 
-/* Calls that know their file by a descriptor meet it wherever it is. */
+/* Returns 0 for calls on descriptors, which work wherever the file is. */
 static int has_path(long number)
 {
     switch (number) {
@@ -793,7 +794,7 @@ void ckpt_redirect_call(struct ckpt_journal_call *call)
     ckpt_concealed_unlock();
 }
 
-/* Whether the MPI library is to use the concealed object. */
+/* Returns 1 if the MPI library must use the concealed object. */
 static int is_for_mpi(int writes, int creates)
 {
     if (view.kind == CKPT_VIEW_VISIBLE && writes && S_ISREG(view.status.st_mode)) {

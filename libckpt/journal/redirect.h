@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * redirect.h - system calls of the program that meet concealed objects.
+ * redirect.h - the program's system calls on concealed objects.
  */
 #ifndef CKPT_JOURNAL_REDIRECT_H
 #define CKPT_JOURNAL_REDIRECT_H
@@ -8,24 +8,24 @@
 #include "journal/call.h"
 
 /*
- * Makes the call if the kernel would not give it the program's view, or would let
- * others see what it changes: sets call->is_done and call->result. Else the call
- * goes on to the kernel. Context: the journal's lock is held; upper half.
+ * Makes the call if the kernel would not give the program its view, or would show the changes
+ * to other processes: sets call->is_done and call->result. Otherwise the call goes to the
+ * kernel. Context: the journal's lock is held; upper half.
  */
 void ckpt_redirect_call(struct ckpt_journal_call *call);
 
-/* execve(): 1 if it is to be made with `path`[CKPT_UNDO_PATH] instead. May set
- * call->is_done. Context: as above. */
+/* Handles execve(): returns 1 if the call must be made with `path`[CKPT_UNDO_PATH] instead. May
+ * set call->is_done. Context: as above. */
 int ckpt_redirect_execute(struct ckpt_journal_call *call, char *path);
 
 /*
- * The same for a file that the MPI library opens by itself: the path that it is to use goes
- * to `found`[CKPT_UNDO_PATH]. writes: the file will be changed; creates: it is made if it is
- * not there.
+ * Does the same for a file that the MPI library opens itself: writes the path that it must use
+ * to `found`[CKPT_UNDO_PATH]. writes: the file will be changed; creates: it is created if it
+ * does not exist.
  */
 void ckpt_redirect_open(const char *path, int writes, int creates, char *found);
 
-/* Whether calls of this number are diverted only while outputs are concealed. */
+/* Returns 1 if calls of this number are diverted only while outputs are concealed. */
 int ckpt_redirect_wants(long number);
 
 #endif

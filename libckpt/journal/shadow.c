@@ -18,7 +18,7 @@
 
 static char temporary[CKPT_UNDO_PATH];
 
-/* An object is made under this name, and then renamed: it appears as a whole. */
+/* An object is created under this name, and then renamed, so that it appears complete. */
 static void choose_temporary(const char *place)
 {
     ckpt_text_format(temporary, sizeof(temporary), "%s/.ckpt-new-%d", place,
@@ -47,7 +47,7 @@ static int give_owner(const char *path, const struct stat *status)
 
 /* ---- Directories ---------------------------------------------------------- */
 
-/* A directory like the visible one of that name, which shows through. */
+/* Creates a directory like the visible one of that name, which shows through. */
 static int make_merged(const char *place, const char *visible, const char *shadow)
 {
     static char marker[CKPT_UNDO_PATH];
@@ -59,14 +59,14 @@ static int make_merged(const char *place, const char *visible, const char *shado
     }
     choose_temporary(place);
     ckpt_text_format(marker, sizeof(marker), "%s/" CKPT_JOURNAL_MERGED, temporary);
-    (void)unlink_name(marker); /* of a process with this number that was killed */
+    (void)unlink_name(marker); /* left by a killed process with the same id */
     (void)ckpt_syscall3(SYS_rmdir, (long)temporary, 0, 0);
     error = ckpt_syscall3(SYS_mkdir, (long)temporary, 0700, 0);
     if (error == 0) {
         error = ckpt_syscall3(SYS_symlink, (long)CKPT_JOURNAL_MERGED, (long)marker, 0);
     }
     if (error == 0) {
-        (void)give_owner(temporary, &status); /* files get its group */
+        (void)give_owner(temporary, &status); /* new files inherit its group */
         error = ckpt_syscall3(SYS_chmod, (long)temporary,
                               (status.st_mode & 07777) | 0700, 0);
     }
@@ -76,7 +76,7 @@ static int make_merged(const char *place, const char *visible, const char *shado
     return (int)error;
 }
 
-/* The concealed directories above the name `path` in the place. 0 or -errno. */
+/* Creates the concealed directories above the name `path` in the place. Returns 0 or -errno. */
 static int make_directories(const char *place, const char *path)
 {
     static char shadow[CKPT_UNDO_PATH], visible[CKPT_UNDO_PATH];
@@ -103,7 +103,8 @@ static int provide_directories(const struct ckpt_view *view)
     return error != 0 ? error : make_directories(view->place->directory, view->path);
 }
 
-/* Whether the user may make and remove names where everybody would see them. 0 or -errno. */
+/* Checks whether the user may create and remove names in the visible directory. Returns 0 or
+ * -errno. */
 static int check_visible_directory(const struct ckpt_view *view)
 {
     static char visible[CKPT_UNDO_PATH];
@@ -160,7 +161,7 @@ static int copy_file(const char *path, const struct stat *status)
     long error = ckpt_keep_copy(path, status, temporary);
 
     if (error == 0) {
-        /* Another user's file that may be written: the copy is the user's. */
+        /* A writable file may belong to another user; the copy then belongs to this user. */
         (void)give_owner(temporary, status);
         error = ckpt_syscall3(SYS_chmod, (long)temporary, status->st_mode & 07777, 0);
     }
@@ -173,14 +174,14 @@ static int copy_file(const char *path, const struct stat *status)
 
 /* ---- Several names of one file ------------------------------------------------ */
 
-/* Where the copy of the visible file is found by its inode. */
+/* Writes the path of the copy of a visible file, which is named by the file's inode. */
 static void find_link(const struct ckpt_view *view, char *path)
 {
     ckpt_text_format(path, CKPT_UNDO_PATH, "%s/" CKPT_JOURNAL_LINKS "/%l",
                      view->place->directory, (long)view->status.st_ino);
 }
 
-/* 0 or -errno. */
+/* Records the copy under the inode of its visible file. Returns 0 or -errno. */
 static int note_link(const struct ckpt_view *view)
 {
     static char path[CKPT_UNDO_PATH];
@@ -254,14 +255,16 @@ int ckpt_shadow_copy(struct ckpt_view *view, int is_emptied)
     return error;
 }
 
-/* Both as paths: `place` is the directory. */
+/* Restores the concealed file `shadow` from `visible`; all arguments are paths. Returns 0 or
+ * -errno. */
 static int restore(const char *place, const char *shadow, const char *visible)
 {
     struct stat status;
     int error = make_directories(place, visible);
 
     if (error != 0 ||
-        ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 || /* another rank */
+        ckpt_syscall3(SYS_lstat, (long)shadow, (long)&status, 0) == 0 || /* another rank has done
+                                                                            it */
         ckpt_syscall3(SYS_lstat, (long)visible, (long)&status, 0) != 0 ||
         !S_ISREG(status.st_mode)) {
         return error;
@@ -299,7 +302,7 @@ int ckpt_shadow_restore(const char *journal, const char *shadow, size_t prefix)
     return (int)error;
 }
 
-/* The directory entry in the place, and whether it says that a name is gone. */
+/* Writes the path of the entry in the place. Returns 1 if it marks a removed name. */
 static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
 {
     struct stat status;
@@ -309,7 +312,7 @@ static int is_gone(const struct ckpt_view *view, const char *name, char *shadow)
            ckpt_view_is_gone(shadow, &status);
 }
 
-/* ---- Directories with all that is in them ------------------------------------ */
+/* ---- Directories with their content ------------------------------------------ */
 
 static int copy_special(const struct ckpt_view *view)
 {
@@ -318,7 +321,7 @@ static int copy_special(const struct ckpt_view *view)
                               (long)view->status.st_rdev);
 }
 
-/* The object gets a copy in the place, unless it is there already. */
+/* Copies the object into the place, unless the copy exists already. */
 static int copy_object(struct ckpt_view *view)
 {
     struct stat visible = view->status;
@@ -373,7 +376,7 @@ static int copy_entry(const struct ckpt_directory_entry *entry, void *argument)
     return error;
 }
 
-/* Removes the marks of objects that are gone: nothing shows through any more. */
+/* Removes the marks of removed objects, since nothing shows through any more. */
 static int clear_entry(const struct ckpt_directory_entry *entry, void *argument)
 {
     static char shadow[CKPT_UNDO_PATH];
@@ -384,7 +387,7 @@ static int clear_entry(const struct ckpt_directory_entry *entry, void *argument)
     return (int)unlink_name(shadow);
 }
 
-/* The directory in the place stands for itself from now on. */
+/* Ends the merge: the directory in the place no longer shows the visible one. */
 static int separate(const struct ckpt_view *view)
 {
     static char marker[CKPT_UNDO_PATH];
@@ -408,7 +411,7 @@ int ckpt_shadow_copy_directory(struct ckpt_view *view)
     if (view->shadow[0] == '\0' || length + 2 > CKPT_UNDO_PATH) {
         return -EXDEV;
     }
-    ckpt_text_copy(view->path + length, 2, "/"); /* itself, too */
+    ckpt_text_copy(view->path + length, 2, "/"); /* includes the directory itself */
     error = provide_directories(view);
     view->path[length] = '\0';
     if (error == 0) {
@@ -428,7 +431,7 @@ int ckpt_shadow_copy_directory(struct ckpt_view *view)
     return error;
 }
 
-/* ---- Names that are gone ---------------------------------------------------- */
+/* ---- Removed names ---------------------------------------------------------- */
 
 int ckpt_shadow_hide(const struct ckpt_view *view)
 {
@@ -452,8 +455,8 @@ int ckpt_shadow_hide(const struct ckpt_view *view)
 
 struct emptied {
     const struct ckpt_view *view;
-    int is_visible; /* its names are those of the visible directory */
-    int is_removed; /* what is found is removed */
+    int is_visible; /* the entries are those of the visible directory */
+    int is_removed; /* remove the marks that are found */
 };
 
 static int see_entry(const struct ckpt_directory_entry *entry, void *argument)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sites.c - divert the system calls of libc to the journal.
+ * sites.c - diverts the system calls of libc to the journal.
  */
 #include "journal/sites.h"
 
@@ -19,15 +19,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOVE_SIZE      5u /* b8 and 32 bits; e9 and 32 bits */
-#define CALL_SIZE      2u /* 0f 05 */
-#define BETWEEN_SIZE   16u /* of what may stand between the two */
+#define MOVE_SIZE      5u /* mov: b8 and 32 bits; jmp: e9 and 32 bits */
+#define CALL_SIZE      2u /* syscall: 0f 05 */
+#define BETWEEN_SIZE   16u /* maximum bytes between these two instructions */
 #define STUB_SIZE      48u
 #define SITE_CAPACITY  256u
 #define PAGE_SIZE      4096ul
 #define STEP           (1ul << 20)
-#define REACH          (1ul << 30) /* of a jump, with room to spare */
-#define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: what code in C may use */
+#define REACH          (1ul << 30) /* range of a jump, with a margin */
+#define VECTOR_STATES  0xe7u /* x87, SSE, AVX, AVX-512: the state that C code may use */
 #define OSXSAVE        (1u << 27)
 
 /* enter.S */
@@ -35,7 +35,7 @@ extern const unsigned char ckpt_journal_tail[], ckpt_journal_tail_end[];
 void ckpt_journal_enter(void);
 
 uint64_t ckpt_journal_generation;
-uint64_t ckpt_journal_vector_size; /* bytes of the area of XSAVE, with its alignment */
+uint64_t ckpt_journal_vector_size; /* bytes of the XSAVE area, with its alignment */
 uint32_t ckpt_journal_vector_mask;
 
 static struct {
@@ -78,7 +78,7 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-/* The code of the libc of this half, which is the one that we are bound to. */
+/* Finds the code of this half's libc, to which this code is linked. */
 int ckpt_journal_sites_find(struct ckpt_failure *failure)
 {
     if (sites.text_start != 0) {
@@ -91,8 +91,8 @@ int ckpt_journal_sites_find(struct ckpt_failure *failure)
     return 0;
 }
 
-/* Bytes of an operand with a ModRM byte that does not depend on the place of the code; 0
- * if it does. Intel SDM, volume 2, section 2.1. */
+/* Returns the bytes of an operand with a ModRM byte; 0 if the operand depends on the address of
+ * the code. Intel SDM, volume 2, section 2.1. */
 static size_t operand_size(const unsigned char *modrm)
 {
     static const size_t displacement[] = {0, 1, 4, 0};
@@ -107,8 +107,8 @@ static size_t operand_size(const unsigned char *modrm)
     return 1 + (base == 4) + displacement[mode];
 }
 
-/* Bytes of the instruction at `code`, which moves an argument of a system call into its
- * register; 0 if it is another one, or changes %eax. */
+/* Returns the bytes of the instruction at `code` if it moves an argument of a system call into
+ * its register; 0 for another instruction, or if it changes %eax. */
 static size_t argument_size(const unsigned char *code)
 {
     const size_t prefix = (code[0] & 0xf0) == 0x40;
@@ -127,17 +127,17 @@ static size_t argument_size(const unsigned char *code)
     if (size == 0) {
         return 0;
     }
-    if (operation[0] == 0x89 || operation[0] == 0x31) { /* mov, xor: from a register */
+    if (operation[0] == 0x89 || operation[0] == 0x31) { /* mov, xor between registers */
         return mode == 3 && !(base == 0 && (rex & 1) == 0) ? prefix + 1 + size : 0;
     }
-    if (operation[0] == 0x8b || operation[0] == 0x8d) { /* mov, lea: to a register */
+    if (operation[0] == 0x8b || operation[0] == 0x8d) { /* mov, lea into a register */
         return !(reg == 0 && (rex & 4) == 0) ? prefix + 1 + size : 0;
     }
     return 0;
 }
 
-/* Whether the journal wants the call whose number is loaded at `code`. Fills in the
- * site. */
+/* Returns 1 if the journal wants the call whose number the instruction at `code` loads. Fills
+ * in the site. */
 static int find_site(const unsigned char *code, const unsigned char *end,
                      struct ckpt_journal_site *site)
 {
@@ -172,7 +172,7 @@ static int find_sites(struct ckpt_failure *failure)
 {
     const unsigned char *code = (const unsigned char *)sites.text_start;
     const unsigned char *end = (const unsigned char *)sites.text_end;
-    uint64_t found[8] = {0}; /* bit: number */
+    uint64_t found[8] = {0}; /* bit i: call i was found */
     struct ckpt_journal_site site;
 
     for (; code + MOVE_SIZE + CALL_SIZE <= end; code++) {
@@ -196,7 +196,7 @@ static int find_sites(struct ckpt_failure *failure)
     return 0;
 }
 
-/* Memory that a jump from libc reaches. */
+/* Maps memory within the range of a jump from libc. Returns 0 or -errno with the reason. */
 static int map_stubs(struct ckpt_failure *failure)
 {
     const size_t size = SITE_CAPACITY * STUB_SIZE;
@@ -221,13 +221,13 @@ static int map_stubs(struct ckpt_failure *failure)
     return ckpt_fail(failure, -ENOMEM, "no memory is free near libc");
 }
 
-/* Bytes of libc between the number and the `syscall`. */
+/* Returns the bytes of libc between the load of the number and the `syscall`. */
 static size_t between_size(const struct ckpt_journal_site *site)
 {
     return site->back - site->start - MOVE_SIZE;
 }
 
-/* What stands between; movabs $SITE, %r11; jmp *0(%rip); the address of
+/* Writes the stub: the instructions between; movabs $SITE, %r11; jmp *0(%rip); the address of
  * ckpt_journal_enter. */
 static void write_stub(unsigned char *stub, struct ckpt_journal_site *site)
 {

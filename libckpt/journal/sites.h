@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sites.h - have the system calls of libc pass by the journal.
+ * sites.h - diverts the system calls of libc to the journal.
  *
- * Interposed symbols do not see what libc calls inside: fopen() opens, fclose()
- * writes, remove() unlinks. So the journal goes to the system call itself. In
- * libc a call is `mov $NUMBER, %eax` (5 bytes) and `syscall`; moves of arguments may
- * stand between them. The journal puts a jump in the place of the first. It leads to
- * a stub, which makes those moves, runs the journal and goes on at the `syscall`, in
- * libc. So cancellation, EINTR and errno stay libc's, and code that jumps to the
- * `syscall` still finds it.
+ * Interposed symbols do not see calls inside libc: fopen() opens, fclose() writes, remove()
+ * unlinks. So the journal diverts the system call itself. In libc a call is `mov $NUMBER, %eax`
+ * (5 bytes) and `syscall`; moves of arguments may stand between them. The journal replaces the
+ * first instruction with a jump to a stub. The stub executes those moves, runs the journal and
+ * continues at the `syscall` in libc. So libc still handles cancellation, EINTR and errno, and
+ * code that jumps to the `syscall` still finds it.
  */
 #ifndef CKPT_JOURNAL_SITES_H
 #define CKPT_JOURNAL_SITES_H
@@ -22,32 +21,30 @@
 struct ckpt_journal_site {
     uint64_t number; /* of the system call */
     uint64_t back;   /* address of its `syscall` instruction */
-    uint64_t start;  /* address of what loads the number: of the jump */
-    uint64_t again;  /* in the stub: all arguments are in their registers */
+    uint64_t start;  /* address of the instruction that loads the number, now the jump */
+    uint64_t again;  /* address in the stub where all arguments are in their registers */
 };
 
-/* Finds the code of libc. 0 or -errno with the reason. Context: normal. */
+/* Finds the code of libc. Returns 0 or -errno with the reason. Context: normal. */
 int ckpt_journal_sites_find(struct ckpt_failure *failure);
 
 /*
- * Diverts the calls of libc that can change files. Does so once; later calls
- * return the first result. No other thread may run in libc: before there are
- * any, or quiesced. 0 or -errno with the reason; then nothing has changed.
+ * Diverts the calls of libc that can change files. Does so once; later calls return the first
+ * result. No other thread may run in libc, so call it before threads exist, or quiesced.
+ * Returns 0, or -errno with the reason and changes nothing.
  */
 int ckpt_journal_sites_open(struct ckpt_failure *failure);
 
 /*
- * The number of the diverted call whose `syscall` instruction is at `address`, or
- * -1. Context: any but freestanding.
+ * Returns the number of the diverted call whose `syscall` instruction is at `address`, or -1.
+ * Context: any but freestanding.
  */
 long ckpt_journal_site_number(const void *address);
 
 /*
- * A thread may be interrupted after the journal has looked at its call and
- * before the kernel does. If a checkpoint comes in between, the journal must
- * look again: has the context begin the call at its start. Does nothing
- * elsewhere. Context: quiesced, on the thread that was interrupted, when it is
- * about to go on.
+ * Makes the context restart a call that the journal has examined and the kernel has not begun.
+ * If a checkpoint comes between the two, the journal must examine the call again. Does nothing
+ * at other addresses. Context: quiesced, on the interrupted thread, just before it continues.
  */
 void ckpt_journal_site_rewind(ucontext_t *context);
 

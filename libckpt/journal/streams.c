@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * streams.c - which files are the standard streams that the launcher gave.
+ * streams.c - identifies files that are standard streams from the launcher.
  */
 #include "journal/streams.h"
 
@@ -10,7 +10,7 @@ static struct {
     dev_t device;
     ino_t inode;
     int is_file;
-    int is_given; /* at the last mark the descriptor led there */
+    int is_given; /* at the last mark the descriptor referred to this stream */
 } streams[3];
 
 static void learn(int fd)

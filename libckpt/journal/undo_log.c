@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * undo_log.c - append records to the log of this process, in the order of the host.
+ * undo_log.c - appends records to the log of this process, in the order of the host.
  *
- * Each record is one write() with O_APPEND, so that a process and the children
- * it forks can share a log. The kernel keeps what is written when the process
- * is killed.
+ * Each record is one write() with O_APPEND, so that a process and the children that it forks
+ * can share a log. Written data survives in the kernel if the process is killed.
  */
 #include "journal/undo_log.h"
 
@@ -32,17 +31,17 @@
 
 static struct {
     char directory[CKPT_UNDO_PATH];
-    char path[CKPT_UNDO_PATH]; /* of the log */
+    char path[CKPT_UNDO_PATH]; /* path of the log; "" before the first record */
     char host[65];
     struct ckpt_journal_clock *clock;
-    int fd;          /* of the log, or -1 */
-    int process;     /* to which this memory belongs */
+    int fd;          /* descriptor of the log, or -1 */
+    int process;     /* pid of the process that owns this memory */
     int rank;
-    uint64_t began;  /* order of its first record */
-    uint64_t kept;   /* files named so far */
+    uint64_t began;  /* order of the first record */
+    uint64_t kept;   /* number of kept files named so far */
     int warned;
-    int gathers;     /* records wait in `gathered` */
-    size_t used;     /* bytes of it */
+    int gathers;     /* 1: records are collected in `gathered` */
+    size_t used;     /* bytes used in `gathered` */
 } log = {.fd = -1};
 
 static char gathered[GATHERED_SIZE];
@@ -55,7 +54,7 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
 }
 
-/* The next order of the host. */
+/* Returns the host's next order. */
 static uint64_t next_order(void)
 {
     uint64_t last = __atomic_load_n(&log.clock->last, __ATOMIC_RELAXED);
@@ -79,7 +78,7 @@ static void advance_clock(uint64_t to)
     }
 }
 
-/* Reads what the clock of another host says. */
+/* Returns the value of another host's clock, or 0. */
 static uint64_t read_clock(const char *path)
 {
     struct ckpt_journal_clock clock = {0};
@@ -108,9 +107,9 @@ static int advance_to(const struct ckpt_directory_entry *entry, void *argument)
     return 0;
 }
 
-/* Room for the clock on the disk, whoever else has it mapped: a store into a file that has
- * none, in a full file system, would end the program (SIGBUS). A byte behind the clock is in the
- * same block. */
+/* Allocates disk space for the clock, whichever process maps it first. A store into a file
+ * without space, in a full file system, would end the program (SIGBUS). A byte after the clock
+ * is in the same block. */
 static int take_room(int fd)
 {
     long done;
@@ -183,7 +182,7 @@ int ckpt_undo_begin(const char *directory, int rank, struct ckpt_failure *failur
         error = map_clock();
     }
     if (error == 0) {
-        /* A job that goes on on another host goes on with the order of the first. */
+        /* A job that continues on another host continues with the order of the first host. */
         error = ckpt_directory_each(log.directory, advance_to, NULL);
     }
     if (error == 0) {
@@ -254,7 +253,7 @@ void ckpt_undo_take_size_signal(void)
                         sizeof(signals));
 }
 
-/* All of a record, by one system call. */
+/* Writes a record with one system call. Returns 0 or -errno. */
 static int write_all(const struct iovec *part, int count, size_t length)
 {
     long done;
@@ -271,8 +270,8 @@ static int write_all(const struct iovec *part, int count, size_t length)
     return (size_t)done == length ? 0 : -ENOSPC;
 }
 
-/* Its magic, its lengths and its checksum. parts: itself, path, other, data and
- * what fills it up [5]. */
+/* Fills in magic, lengths, checksum and a missing order. part: the record, path, other, data
+ * and padding [5]. */
 static void complete(struct ckpt_journal_record *record, const char *path,
                      const char *other, const void *data, struct iovec *part)
 {
@@ -304,7 +303,7 @@ static void complete(struct ckpt_journal_record *record, const char *path,
     record->checksum = ~checksum;
 }
 
-/* A process that changes nothing has no log. */
+/* Creates the log. A process that changes nothing has no log. */
 static int create_log(void)
 {
     struct ckpt_journal_record record = {.type = CKPT_JOURNAL_BEGIN,
@@ -330,7 +329,7 @@ int ckpt_undo_create(void)
     return log.clock == NULL || log.fd >= 0 || log.path[0] != '\0' ? 0 : create_log();
 }
 
-/* Appends to the log, wherever it is. */
+/* Appends to the log; opens or creates it if necessary. */
 static int write_out(const struct iovec *part, int count, size_t length)
 {
     const int is_opened = log.fd < 0;
@@ -342,8 +341,8 @@ static int write_out(const struct iovec *part, int count, size_t length)
     if (error == 0) {
         error = write_all(part, count, length);
     }
-    /* A child of vfork() has this memory, but descriptors of its own: what it has opened is
-     * none of its parent's. */
+    /* A child of vfork() shares this memory but has its own descriptors. The descriptor that it
+     * has opened does not exist in its parent. */
     if (is_opened && log.fd >= 0 && ckpt_sys_getpid() != log.process) {
         ckpt_sys_close(log.fd);
         log.fd = -1;
@@ -372,7 +371,7 @@ void ckpt_undo_gather(void)
     log.used = 0;
 }
 
-/* Puts the parts behind one another into memory. */
+/* Appends the parts to the gathered records in memory. */
 static int gather(const struct iovec *part, int count, size_t length)
 {
     int error = 0;
@@ -382,7 +381,7 @@ static int gather(const struct iovec *part, int count, size_t length)
         ckpt_undo_gather();
     }
     for (int i = 0; i < count; i++) {
-        if (part[i].iov_len > 0) { /* there is no NULL in memcpy() */
+        if (part[i].iov_len > 0) { /* memcpy() must not get NULL */
             memcpy(gathered + log.used, part[i].iov_base, part[i].iov_len);
         }
         log.used += part[i].iov_len;

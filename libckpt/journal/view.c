@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * view.c - look up a name in the visible tree and in the concealed one on top of it.
+ * view.c - looks up a name in the visible tree and in the concealed tree on top of it.
  *
- * The walk goes name by name, as a symbolic link, a new directory or a removed one may
- * stand anywhere in the path.
+ * The walk goes name by name, since each component of the path may be a symbolic link, a new
+ * directory or a removed one.
  */
 #include "journal/view.h"
 
@@ -16,20 +16,20 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define MOST_LINKS 40 /* as the kernel has it */
+#define MOST_LINKS 40 /* the kernel's limit */
 #define MOST_DEPTH 512
 
-/* A directory on the way. */
+/* A directory on the path. */
 struct level {
-    size_t length; /* of its path; 0: the root */
+    size_t length; /* bytes of its path; 0: the root */
     uint64_t device;
     struct ckpt_place *place;
-    int is_visible;   /* names of the visible tree show in it */
+    int is_visible;   /* it shows names of the visible tree */
     int is_concealed; /* it has concealed names */
 };
 
 static struct level levels[MOST_DEPTH];
-static char rest[CKPT_UNDO_PATH];  /* what is to be walked yet */
+static char rest[CKPT_UNDO_PATH];  /* the part of the path that has not been walked yet */
 static char other[CKPT_UNDO_PATH]; /* a path in a place, or the target of a link */
 
 static int look(const char *path, struct stat *status)
@@ -63,7 +63,7 @@ const char *ckpt_view_object(const struct ckpt_view *view)
     return view->kind == CKPT_VIEW_CONCEALED ? view->shadow : view->path;
 }
 
-/* Where the name `path` of the place's file system is when it is concealed. 0 or -errno. */
+/* Writes the path of the concealed object for the name `path`. Returns 0 or -errno. */
 static int shadow_of(const struct ckpt_place *place, const char *path, char *shadow)
 {
     if (ckpt_text_length(place->directory) + ckpt_text_length(path) + 64 >
@@ -74,7 +74,7 @@ static int shadow_of(const struct ckpt_place *place, const char *path, char *sha
     return 0;
 }
 
-/* What the kernel knows of the directory at view->path, which is in the visible tree. */
+/* Fills in the level of the directory view->path, which is in the visible tree. */
 static void enter_visible(struct ckpt_view *view, struct level *level, uint64_t device)
 {
     struct stat status;
@@ -102,7 +102,7 @@ static void begin(struct ckpt_view *view)
     view->is_below = levels[0].is_concealed;
 }
 
-/* Takes the next name off `rest` and appends it to view->path. 1; 0: nothing is left;
+/* Takes the next name from `rest` and appends it to view->path. Returns 1; 0 if none is left;
  * -errno. *is_last: nothing follows, not even a slash. */
 static int take_name(struct ckpt_view *view, size_t *at, int *is_last, char *name)
 {
@@ -127,7 +127,7 @@ static int take_name(struct ckpt_view *view, size_t *at, int *is_last, char *nam
     return 1;
 }
 
-/* The object at view->path, in the directory *level. Fills in kind, hides, status. */
+/* Finds the object at view->path, in the directory *level. Fills in kind, hides and status. */
 static int find_object(struct ckpt_view *view, const struct level *level)
 {
     struct stat visible;
@@ -163,7 +163,7 @@ static int find_object(struct ckpt_view *view, const struct level *level)
     return 0;
 }
 
-/* The directory that view->path names becomes the next level. */
+/* Makes the directory view->path the next level. */
 static void enter(struct ckpt_view *view, size_t depth)
 {
     struct level *level = &levels[depth];
@@ -181,8 +181,8 @@ static void enter(struct ckpt_view *view, size_t depth)
     view->is_below |= level->is_concealed;
 }
 
-/* view->path is a symbolic link: the walk goes on with its target, then with the rest. 0 or
- * -errno. */
+/* view->path is a symbolic link: the walk continues with its target, then with the rest.
+ * Returns 0 or -errno. */
 static int follow_link(struct ckpt_view *view, size_t *at)
 {
     const long length =
@@ -207,7 +207,7 @@ static void cut_to(struct ckpt_view *view, const struct level *level)
     view->path[level->length] = '\0';
 }
 
-/* The directory itself: of a path that ends in "/.", "/.." or is "/". */
+/* Ends the walk at a directory itself: the path ends in "/." or "/..", or is "/". */
 static int end_at_level(struct ckpt_view *view, size_t depth)
 {
     if (depth == 0) {
@@ -223,7 +223,7 @@ static int end_at_level(struct ckpt_view *view, size_t depth)
     return find_object(view, &levels[depth - 1]);
 }
 
-/* `rest` is an absolute path. */
+/* Walks `rest`, an absolute path. */
 static int walk(struct ckpt_view *view, int follow)
 {
     char name[256];
@@ -264,7 +264,7 @@ static int walk(struct ckpt_view *view, int follow)
                 at++;
             }
             if (rest[at] == '\0' && view->kind == CKPT_VIEW_ABSENT) {
-                return 0; /* mkdir("new/") */
+                return 0; /* for example mkdir("new/") */
             }
             return view->kind == CKPT_VIEW_ABSENT ? -ENOENT : -ENOTDIR;
         }
@@ -276,7 +276,7 @@ static int walk(struct ckpt_view *view, int follow)
     return error != 0 ? error : end_at_level(view, depth);
 }
 
-/* The directory from which a relative path leads, as the program knows it, into `rest`.
+/* Writes the directory to which a relative path refers, by the program's name, to `rest`.
  * *is_moved: the kernel knows it by another path. */
 static int base_of(int directory, int *is_moved)
 {
@@ -293,7 +293,7 @@ static int base_of(int directory, int *is_moved)
     return 0;
 }
 
-/* Reads the program's string: its pointer may be wrong. 0 or -errno. */
+/* Reads the program's string, whose pointer may be invalid. Returns 0 or -errno. */
 static int read_path(const char *path, char *to, size_t capacity)
 {
     const long check =
@@ -329,7 +329,7 @@ int ckpt_view_find(int directory, const char *path, int follow, struct ckpt_view
     }
     ckpt_text_format(rest + length, sizeof(rest) - length, "/%s", given);
     if (given[0] == '/' && ckpt_concealed_is_exempt(given)) {
-        view->is_exempt = 1; /* with links that only the kernel can follow */
+        view->is_exempt = 1; /* may contain links that only the kernel can follow */
         return 0;
     }
     error = walk(view, follow);

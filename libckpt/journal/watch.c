@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * watch.c - the files that the program has read or written.
+ * watch.c - records the files that the program has read or written.
  */
 #include "journal/watch.h"
 
@@ -40,7 +40,7 @@ static struct watched *slot_of(uint64_t hash, const char *path)
     return &slots[i];
 }
 
-/* Another table with room for twice the files. 0 if there is no memory. */
+/* Grows the table if necessary. Returns 0 if the memory is exhausted. */
 static int grow(void)
 {
     struct watched *before = slots;
@@ -73,7 +73,7 @@ static struct watched *find_or_add(const char *path)
     char *copy;
 
     if (!grow()) {
-        return NULL; /* it is not compared, then */
+        return NULL; /* then the restart does not compare the file */
     }
     slot = slot_of(hash, path);
     if (slot->path == NULL) {
@@ -112,7 +112,7 @@ void ckpt_watch_exempt(const char *path)
     }
 }
 
-/* Scratch files of long programs have gone: they are not looked for again. */
+/* Drops files that no longer exist, such as scratch files of long programs. */
 static void rebuild_without_gone(void)
 {
     struct watched *before = slots;
@@ -157,7 +157,7 @@ int ckpt_watch_record(void)
             continue;
         }
         if (ckpt_journal_is_stream(&status)) {
-            continue; /* it goes on where it is */
+            continue; /* the stream continues at its present end */
         }
         record.flags = slots[i].is_written ? CKPT_JOURNAL_WRITTEN : 0;
         ckpt_undo_describe(&record, &status);

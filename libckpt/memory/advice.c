@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * advice.c - read the flags of all mappings from /proc/self/smaps, and set them
- * again after a restart.
+ * advice.c - reads the flags of all mappings from /proc/self/smaps, and sets them again after a
+ * restart.
  *
- * A mapping there is a line as in maps, and lines "Name: value"; the last is
- * "VmFlags: rd wr mr mw me dd hg ", two letters for each flag. Of many mappings the
- * list is too long to be held: it is read in parts. The kernel looks at each page for
- * it, so it is read only if the program has called a function that may have left a
- * flag, syscall() among them; or if libc may do so by itself.
+ * A mapping there is a line as in maps, followed by lines "Name: value". The last one is
+ * "VmFlags: rd wr mr mw me dd hg ", with two letters for each flag. The list of many mappings
+ * is too long to be held, so it is read in parts. The kernel walks all pages to produce it. So
+ * it is read only if the program has called a function that may have set a flag, for example
+ * syscall(), or if libc may set flags itself.
  */
 #include "memory/advice.h"
 
@@ -23,18 +23,18 @@
 #define LIST "/proc/self/smaps"
 #define FLAGS "VmFlags:"
 
-/* In place of an advice. */
+/* Values in place of an advice. */
 #define LOCKED (-1)
-#define DROPPABLE (-2) /* MAP_DROPPABLE: what a copy lacks is missed by nobody */
+#define DROPPABLE (-2) /* MAP_DROPPABLE: a copy may lack this memory */
 #define SEALED (-3)    /* mseal() */
 
-/* Not in older headers. */
+/* Missing from older headers. */
 #ifndef MAP_DROPPABLE
 #define MAP_DROPPABLE 0x08
 #endif
 #define SYSTEM_CALL_MSEAL 462
 
-/* Longer than any line: a name has PATH_MAX characters, some with four for one. */
+/* Longer than any line: a name has up to PATH_MAX characters, some escaped as four. */
 #define PART_SIZE ((size_t)32 << 10)
 
 static const struct {
@@ -51,15 +51,15 @@ static const struct {
 #define KNOWN (sizeof known / sizeof known[0])
 
 struct advised {
-    struct advised *next; /* below it */
+    struct advised *next; /* next element; it has a lower address */
     uint64_t start;
     uint64_t end;
-    uint64_t which; /* bits: indices of known[] */
+    uint64_t which; /* bit i: known[i] applies */
     int protection;
 };
 
 static int is_given;
-static int lock_all; /* MCL_* */
+static int lock_all; /* flags of mlockall(), MCL_* */
 static struct advised *list;
 
 void ckpt_advice_given(void)
@@ -80,7 +80,7 @@ void ckpt_advice_lock_all(int flags)
     is_given = 1;
 }
 
-/* 1 if the flags have that advice. */
+/* Returns 1 if the range has that advice. */
 static int has(const struct advised *range, int advice)
 {
     for (size_t i = 0; i < KNOWN; i++) {
@@ -91,7 +91,7 @@ static int has(const struct advised *range, int advice)
     return 0;
 }
 
-/* The protection that a line of flags tells. */
+/* Returns the protection in a line of flags. */
 static int parse_protection(const char *line)
 {
     int protection = PROT_NONE;
@@ -105,7 +105,7 @@ static int parse_protection(const char *line)
     return protection;
 }
 
-/* The bits of a line of flags. */
+/* Returns the bits of known[] in a line of flags. */
 static uint64_t parse_flags(const char *line)
 {
     uint64_t which = 0;
@@ -121,7 +121,7 @@ static uint64_t parse_flags(const char *line)
     return which;
 }
 
-/* "START-END ..." at the beginning of a line; of others nothing is taken. */
+/* Parses "START-END ..." at the beginning of a line; ignores other lines. */
 static void parse_range(const char *line, struct advised *range)
 {
     uint64_t start, end;
@@ -134,20 +134,20 @@ static void parse_range(const char *line, struct advised *range)
     }
 }
 
-/* The list of mappings as it is being read. */
+/* The state of reading the list of mappings. */
 struct scan {
     struct ckpt_arena *arena;
     const struct ckpt_range *excluded;
     size_t excluded_count;
-    struct advised range; /* of the mapping whose lines are read */
+    struct advised range; /* the mapping whose lines are being read */
     char *part;
-    size_t used; /* bytes of the part; it begins with a line */
+    size_t used; /* bytes in `part`, which begins with a whole line */
 };
 
 static int is_excluded(const struct scan *scan)
 {
     if (scan->range.start == ckpt_regions_vdso().start) {
-        return 1; /* the kernel may have sealed it; after a restart it is a copy */
+        return 1; /* the kernel may have sealed it; a restart replaces it with a copy */
     }
     for (size_t i = 0; i < scan->excluded_count; i++) {
         if (scan->excluded[i].start < scan->range.end &&
@@ -158,7 +158,7 @@ static int is_excluded(const struct scan *scan)
     return 0;
 }
 
-/* 0 or -ENOMEM. */
+/* Handles one line of the list. Returns 0 or -ENOMEM. */
 static int take_line(struct scan *scan, const char *line)
 {
     struct advised *advised;
@@ -182,7 +182,7 @@ static int take_line(struct scan *scan, const char *line)
     return 0;
 }
 
-/* Takes all whole lines of the part, and keeps the rest. 0 or -errno. */
+/* Handles all whole lines of the part, and keeps the rest. Returns 0 or -errno. */
 static int take_lines(struct scan *scan)
 {
     char *line = scan->part;
@@ -243,7 +243,7 @@ int ckpt_advice_save(struct ckpt_arena *arena,
         return ckpt_fail(failure, -ENOMEM, "no room for the flags of the memory");
     }
     error = read_list(&scan);
-    memset(scan.part, 0, PART_SIZE); /* it is in the image, too */
+    memset(scan.part, 0, PART_SIZE); /* the image includes this memory */
     return error == 0 ? 0
                       : ckpt_fail(failure, error,
                                   "the flags of the memory cannot be read from " LIST
@@ -262,9 +262,9 @@ int ckpt_advice_against_copies(void)
 }
 
 /*
- * What may be lost at any time is lost at a restart: it is the state of random numbers
- * (getrandom() of the vDSO), which must not come twice. Where the kernel has no such memory,
- * or has other random numbers, zeros make the program ask the kernel again.
+ * Makes memory droppable again, without its content. It holds the state of random numbers
+ * (getrandom() of the vDSO), which must not repeat after a restart. If the kernel lacks such
+ * memory, or generates random numbers differently, zeros make the program ask the kernel.
  */
 static void make_droppable(void *start, size_t size, int protection)
 {
@@ -286,7 +286,8 @@ static void advise(const struct advised *range)
         if ((range->which >> i & 1) == 0 || known[i].advice == DROPPABLE) {
             continue;
         }
-        if (known[i].advice == SEALED) { /* the last: then no advice is taken */
+        if (known[i].advice == SEALED) { /* the last one: a sealed mapping takes no further
+                                            advice */
             ckpt_syscall3(SYSTEM_CALL_MSEAL, (long)start, (long)size, 0);
         } else if (known[i].advice == LOCKED) {
             ckpt_syscall3(SYS_mlock, (long)start, (long)size, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.c - read struct ckpt_process_layout from /proc/self/stat and auxv.
+ * layout.c - reads struct ckpt_process_layout from /proc/self/stat and auxv.
  */
 #include "memory/layout.h"
 
@@ -11,9 +11,10 @@
 
 #include <errno.h>
 
-/* Fields of /proc/self/stat, numbered as in proc(5). */
+/* Fields of /proc/self/stat, with their numbers in proc(5). */
 enum {
-    FIELD_STATE = 3, /* the first after the command, which may hold anything */
+    FIELD_STATE = 3, /* the first one after the command, which may contain any
+                        character */
     FIELD_START_CODE = 26,
     FIELD_END_CODE = 27,
     FIELD_START_STACK = 28,
@@ -27,7 +28,8 @@ enum {
     FIELD_COUNT,
 };
 
-/* Fills field[FIELD_STATE...]; fields that are no plain number become 0. */
+/* Fills field[FIELD_STATE...]; a field that is not an unsigned number becomes
+ * 0. */
 static int parse_stat(const char *text, uint64_t field[FIELD_COUNT])
 {
     const char *at = NULL;

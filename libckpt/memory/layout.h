@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.h - what the kernel knows about this process's memory besides the
+ * layout.h - the kernel's data about this process's memory besides the
  * mappings: program break, argument strings, auxiliary vector.
  */
 #ifndef CKPT_LAYOUT_H
@@ -11,9 +11,9 @@
 #include "ckpt/snapshot.h"
 
 /*
- * Fills *layout; the copy of the auxiliary vector goes into the arena. The
- * strings it and the kernel point to stay on the saved stack.
- * Needs ckpt_regions_open() before. Context: quiesced.
+ * Fills *layout; copies the auxiliary vector into the arena. The strings to
+ * which it and the kernel point stay on the saved stack. Requires
+ * ckpt_regions_open(). Context: quiesced.
  * Returns 0 or -errno with the file of /proc in `failure`.
  */
 int ckpt_process_layout_read(struct ckpt_arena *arena,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * maps.c - the kernel's list of this process's mappings, line by line.
+ * maps.c - parses the kernel's list of this process's mappings, line by line.
  *
  *   start-end perms offset major:minor inode   name
  */
@@ -16,8 +16,8 @@
 
 #define INITIAL_SIZE ((size_t)64 << 10)
 
-/* Reads on at `used` until the file ends or the buffer is full: how many bytes there are
- * then, or -errno. */
+/* Reads to `buffer` + `used` until the file ends or the buffer is full. Returns the bytes then
+ * in the buffer, or -errno. */
 static long read_on(int fd, char *buffer, size_t used, size_t capacity)
 {
     long result;
@@ -31,8 +31,8 @@ static long read_on(int fd, char *buffer, size_t used, size_t capacity)
     return result < 0 ? result : (long)used;
 }
 
-/* A longer file than the buffer is read on in a larger one, not from its beginning: the
- * kernel takes a millisecond for the list of a thousand mappings. */
+/* Reads the whole file. If the buffer is full, continues in a larger one instead of starting
+ * again: the kernel takes a millisecond for the list of a thousand mappings. */
 static int read_whole(struct ckpt_arena *arena, int fd, char **text_p, size_t *size_p)
 {
     size_t capacity = INITIAL_SIZE;
@@ -81,7 +81,7 @@ static int octal_digit(char digit)
     return digit >= '0' && digit <= '7';
 }
 
-/* Undoes \012, the only escape the kernel makes in this file, in place. */
+/* Replaces \012 in place, the only escape that the kernel uses in this file. */
 static void unescape(char *name)
 {
     char *to = name;
@@ -99,7 +99,7 @@ static void unescape(char *name)
     *to = '\0';
 }
 
-/* Number in `base`, then `separator`: where the next field starts, or NULL. */
+/* Parses a number in `base`, followed by `separator`. Returns the next field, or NULL. */
 static const char *field(const char *text, int base, char separator,
                          uint64_t *value_p)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page_scan.h - the ioctl PAGEMAP_SCAN on a page map, of Linux 6.7 and later, which the
- * headers of older systems do not have.
+ * page_scan.h - the ioctl PAGEMAP_SCAN on a page map, from Linux 6.7 on; older headers lack it.
  */
 #ifndef CKPT_PAGE_SCAN_H
 #define CKPT_PAGE_SCAN_H
@@ -22,14 +21,14 @@ struct ckpt_scan_region {
 
 #define CKPT_SCAN_REQUEST _IOWR('f', 16, struct ckpt_scan_argument)
 
-/* A flag: what matches is write-protected. */
+/* Flag: write-protect the matching pages. */
 #define CKPT_SCAN_PROTECT     (UINT64_C(1) << 0)
-/* And: memory that is not watched is an error, -EPERM. */
+/* Flag: fail with -EPERM if memory is not watched. */
 #define CKPT_SCAN_ALL_WATCHED (UINT64_C(1) << 1)
 
-/* Categories. */
-#define CKPT_SCAN_WATCHED (UINT64_C(1) << 0) /* by asynchronous write protection */
-#define CKPT_SCAN_WRITTEN (UINT64_C(1) << 1) /* is not write-protected */
+/* Categories of pages. */
+#define CKPT_SCAN_WATCHED (UINT64_C(1) << 0) /* watched by asynchronous write protection */
+#define CKPT_SCAN_WRITTEN (UINT64_C(1) << 1) /* not write-protected */
 #define CKPT_SCAN_PRESENT (UINT64_C(1) << 3)
 #define CKPT_SCAN_SWAPPED (UINT64_C(1) << 4)
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protection.c - has write-protected pages of this process saved.
+ * protection.c - makes the agent save write-protected pages of this process.
  *
- * To the page map a page that is write-protected has not been written to; all pages of a
- * mapping that nobody watches have been.
+ * The page map reports a write-protected page as not written. In a mapping without a watcher it
+ * reports all pages as written.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,10 +19,11 @@
 
 #define PAGE UINT64_C(4096)
 
-/* From linux/mman.h of Linux 5.14 and later. */
+/* From linux/mman.h, since Linux 5.14. */
 #define ADVICE_POPULATE_WRITE 23
 
-/* The kernel acts as if somebody wrote there; so we wait until that is allowed. */
+/* Makes the kernel act as if a thread wrote to the pages. So this thread waits until the agent
+ * allows the write. */
 static void pretend_to_write(const struct ckpt_scan_region *pages)
 {
     (void)ckpt_sys_madvise((void *)(uintptr_t)pages->start, pages->end - pages->start,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * protection.h - pages of this process that an agent has write-protected, as it has not
+ * protection.h - pages of this process that an agent has write-protected because it has not
  * saved them yet (launcher/image/write_protection.hpp).
  */
 #ifndef CKPT_PROTECTION_H
@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 /*
- * Has such pages of the range saved, by writing nothing to them: before the program gives
- * them back, or moves them, and their content is lost for the agent. Not page-aligned:
- * whole pages. What cannot be saved in this way, as memory that is not writable, or with
- * Linux before 6.7, the agent will miss, and notice that. Context: normal.
+ * Makes the agent save such pages of the range, with a fault that writes nothing. Call it
+ * before the program unmaps or moves them, which would lose their content for the agent. The
+ * range is extended to whole pages. Read-only memory, or Linux before 6.7, does not allow this;
+ * the agent then detects the missing pages. Context: normal.
  */
 void ckpt_protection_save(const void *start, size_t size);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * regions.c - find and classify the memory regions of this process.
+ * regions.c - finds and classifies the memory regions of this process.
  *
- * The kernel merges neighbouring mappings, so one line of its list can be part
- * ours to save and part excluded: each line is cut along the excluded ranges.
+ * The kernel merges neighbouring mappings, so a line of its list can include both saved and
+ * excluded memory. Each line is split at the excluded ranges.
  */
 #include "memory/regions.h"
 
@@ -22,13 +22,13 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-/* A line of the kernel's list has at least this many characters. */
+/* Minimum characters in a line of the kernel's list. */
 #define SHORTEST_LINE 40u
 
 #define SHARED_ANONYMOUS "/dev/zero (deleted)"
 #define SECRET_MEMORY "/secretmem"
 
-/* Where the kernel put things when this program started. */
+/* The kernel's placement of vDSO and stack when this program started. */
 static struct {
     struct ckpt_range vdso;
     uint64_t stack; /* an address in the main stack */
@@ -61,7 +61,7 @@ static void remember_vdso(void)
 void ckpt_regions_open(void)
 {
     remember_vdso();
-    origin.stack = getauxval(AT_RANDOM); /* the kernel put it on the stack */
+    origin.stack = getauxval(AT_RANDOM); /* the kernel placed these bytes on the stack */
 }
 
 struct ckpt_range ckpt_regions_vdso(void)
@@ -89,8 +89,8 @@ static int refuse(const struct ckpt_mapping *mapping, const char *what,
                      what);
 }
 
-/* 1 if opening `name` would give the mapped file. btrfs and overlayfs show
- * other device numbers in the list than stat() does, so only inodes count. */
+/* Returns 1 if opening `name` would open the mapped file. btrfs and overlayfs report other
+ * device numbers in the list than in stat(), so only inodes are compared. */
 static int same_file(const struct ckpt_mapping *mapping, struct stat *status)
 {
     return mapping->name[0] == '/' &&
@@ -98,9 +98,9 @@ static int same_file(const struct ckpt_mapping *mapping, struct stat *status)
            status->st_ino == mapping->inode;
 }
 
-/* Memory of a file that is written to by way of it, or has no name: its content
- * is in the memory. status: of one that has a name, or NULL. Other ranks may
- * have it, too; who sees all of them looks after that. */
+/* Describes memory of a file that is written through the mapping, or that has no name: the
+ * memory is the file's content. status: of a file with a name, or NULL. Other ranks may map the
+ * file, too; the agent, which sees all ranks, handles that. */
 static void be_shared_file(const struct ckpt_mapping *mapping,
                            const struct stat *status,
                            struct ckpt_region *region)
@@ -113,7 +113,7 @@ static void be_shared_file(const struct ckpt_mapping *mapping,
     }
 }
 
-/* A file of hugetlbfs can only be mapped in whole huge pages. */
+/* Returns 1 for a file of hugetlbfs, which can only be mapped in whole huge pages. */
 static int is_of_huge_pages(const char *path)
 {
     struct statfs system;
@@ -167,9 +167,8 @@ static int classify_shared(const struct ckpt_mapping *mapping,
     return 0;
 }
 
-/* A file that can no longer be opened by its name, or not mapped in small pages,
- * keeps device 0, which no file has: whoever looks for it there finds another
- * one or none. */
+/* Device 0 (no real device) marks a file that can no longer be opened by its name, or cannot be
+ * mapped in small pages. A lookup by name would find another file or none. */
 static int classify_private(const struct ckpt_mapping *mapping,
                             struct ckpt_region *region,
                             struct ckpt_failure *failure)
@@ -200,7 +199,7 @@ static int classify_private(const struct ckpt_mapping *mapping,
     return refuse(mapping, "a device", failure);
 }
 
-/* Fills everything of *region but its range and path. */
+/* Fills in *region except its range and path. */
 static int classify(const struct ckpt_mapping *mapping,
                     struct ckpt_region *region, struct ckpt_failure *failure)
 {
@@ -224,7 +223,7 @@ static int classify(const struct ckpt_mapping *mapping,
     return classify_private(mapping, region, failure);
 }
 
-/* The first excluded range that reaches beyond `start`, or NULL. */
+/* Returns the lowest excluded range that ends after `start`, or NULL. */
 static const struct ckpt_range *next_excluded(const struct ckpt_range *excluded,
                                               size_t count, uint64_t start)
 {
@@ -239,8 +238,8 @@ static const struct ckpt_range *next_excluded(const struct ckpt_range *excluded,
     return next;
 }
 
-/* What of [*start_p, end) comes first and is not excluded; moves *start_p
- * behind it. Returns 0 when nothing is left. */
+/* Finds the first piece of [*start_p, end) that is not excluded, and advances *start_p beyond
+ * it. Returns 0 if nothing is left. */
 static int next_piece(const struct ckpt_range *excluded, size_t count,
                       uint64_t *start_p, uint64_t end, struct ckpt_range *piece)
 {
@@ -262,7 +261,7 @@ static int next_piece(const struct ckpt_range *excluded, size_t count,
     return 0;
 }
 
-/* The list under construction. */
+/* The list of regions under construction. */
 struct scan {
     struct ckpt_arena *arena;
     const struct ckpt_range *excluded;
@@ -272,7 +271,7 @@ struct scan {
     size_t capacity;
 };
 
-/* Neighbouring mappings mostly have the same name: store it once. */
+/* Neighbouring mappings often have the same name, which is then stored once. */
 static ckpt_string_t store_name(struct scan *scan, const char *name)
 {
     if (scan->count > 0) {
@@ -326,8 +325,8 @@ static int add_mapping(struct scan *scan, struct ckpt_mapping *mapping,
     return 0;
 }
 
-/* A read-only mapping of a file that another one writes to is not what the file
- * holds at a restart: it shares the other's content. */
+/* A file that one mapping writes to may have changed by the restart. So a read-only mapping of
+ * the file uses the saved content of the writable mapping. */
 static void join_writable(struct scan *scan)
 {
     for (size_t i = 0; i < scan->count; i++) {
@@ -358,8 +357,8 @@ static int scan_list(struct scan *scan, struct ckpt_failure *failure)
     if (error != 0) {
         return error;
     }
-    /* An excluded range inside a mapping makes one region more of it; and the
-     * caller may put one of his own in its place. */
+    /* An excluded range inside a mapping adds one region. The caller may add one region of its
+     * own for each excluded range. */
     scan->capacity = size / SHORTEST_LINE + 2 * scan->excluded_count + 1;
     scan->count = 0;
     scan->regions = (struct ckpt_region *)ckpt_arena_alloc(
@@ -379,8 +378,8 @@ static int scan_list(struct scan *scan, struct ckpt_failure *failure)
     return 0;
 }
 
-/* If the list itself needed more memory, it does not have that: then it is made again, with
- * room enough now. */
+/* If the arena had to map memory for the list, the list lacks that memory. The function then
+ * scans again, with enough room. */
 int ckpt_regions_scan(struct ckpt_arena *arena,
                       const struct ckpt_range *excluded, size_t excluded_count,
                       struct ckpt_region **regions_p,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_memory.c - objects of POSIX shared memory, and named semaphores, among
- * the mappings.
+ * shared_memory.c - recognises mappings of POSIX shared memory and named
+ * semaphores.
  */
 #include "memory/shared_memory.h"
 
@@ -43,7 +43,7 @@ static int is_found(const struct ckpt_directory_entry *entry, void *argument)
     return 1;
 }
 
-/* Puts the object's path into `path`; 1 if it has one. */
+/* Writes the object's path to `path`. Returns 1 if it has one. */
 static int find_path(uint64_t inode, char *path, size_t capacity)
 {
     struct search search = {inode, path, capacity};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_memory.h - objects of POSIX shared memory, and named semaphores, among
- * the mappings.
+ * shared_memory.h - recognises mappings of POSIX shared memory and named semaphores.
  */
 #ifndef CKPT_SHARED_MEMORY_H
 #define CKPT_SHARED_MEMORY_H
@@ -12,17 +11,17 @@
 #include <sys/stat.h>
 
 /*
- * 1 for an object of this user. Such do not last: their content is to be saved
- * also by one who only reads them. status: of the mapped file.
+ * Returns 1 for an object of this user. Such objects are not permanent, so even a rank that
+ * only reads one saves its content. status: of the mapped file.
  * Context: quiesced.
  */
 int ckpt_is_shared_memory(const struct ckpt_mapping *mapping,
                           const struct stat *status);
 
 /*
- * If the mapped object is said to be deleted but has another name, gives the
- * mapping that one, in the arena: sem_open() makes a semaphore under a name that
- * it removes. Context: quiesced.
+ * If the list shows the mapped object as deleted but it has another name, sets the mapping's
+ * name to that one, in the arena. sem_open() creates a semaphore under a temporary name, which
+ * it then removes. Context: quiesced.
  */
 void ckpt_shared_memory_rename(struct ckpt_arena *arena,
                                struct ckpt_mapping *mapping);

@@ -13,7 +13,7 @@
 
 #define PAGE UINT64_C(4096)
 
-/* From linux/userfaultfd.h of Linux 5.19, 6.7 and 5.11. */
+/* From linux/userfaultfd.h, since Linux 5.19, 6.7 and 5.11. */
 #define FEATURE_WP_SHARED (UINT64_C(1) << 12)
 #define FEATURE_WP_ASYNC  (UINT64_C(1) << 15)
 #define USER_MODE_ONLY    1
@@ -26,7 +26,8 @@ int ckpt_write_watch_open(struct ckpt_write_watch *watch)
     };
     long error;
 
-    /* Nobody is ever told of a fault: so none of the kernel's are refused either. */
+    /* No fault is ever reported, so the user-mode restriction rejects none of the kernel's
+     * writes. */
     watch->page_map = -1;
     watch->descriptor = (int)ckpt_syscall3(SYS_userfaultfd,
                                            O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, 0, 0);
@@ -55,7 +56,7 @@ void ckpt_write_watch_close(struct ckpt_write_watch *watch)
     watch->page_map = watch->descriptor = -1;
 }
 
-/* Protecting marks pages, too, that this process has not touched yet. */
+/* UFFDIO_WRITEPROTECT also covers pages that this process has not touched yet. */
 int ckpt_write_watch_begin(const struct ckpt_write_watch *watch, void *start, size_t size)
 {
     const struct uffdio_range range = {(uint64_t)(uintptr_t)start, size};
@@ -81,8 +82,8 @@ static void mark(const struct ckpt_scan_region *found, long count, uint64_t star
     }
 }
 
-/* With these masks, and no others, the kernel reports also what was written to and is not in
- * the page table any more, since memory is short. */
+/* With exactly these masks the kernel also reports written pages that are no longer in the page
+ * table because memory is short. */
 int ckpt_write_watch_look(const struct ckpt_write_watch *watch, const void *start,
                           size_t size, uint8_t *written)
 {

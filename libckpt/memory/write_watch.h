@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_watch.h - which pages this process has written to since it last asked, in memory
- * that it shares with others: by asynchronous write protection (userfaultfd) of Linux 6.7
- * and later, with which the kernel notes writes and stops nobody.
+ * write_watch.h - reports the pages of shared memory that this process has written since the
+ * last call. It uses asynchronous write protection (userfaultfd) of Linux 6.7 and later, with
+ * which the kernel records writes and stops no thread.
  *
- * What other processes write to the same pages is not noted. A range that is mapped anew is
- * watched no more. One watcher of a mapping at a time.
+ * Writes by other processes to the same pages are not reported. A range that is mapped again is
+ * no longer watched. A mapping can have one watcher at a time.
  */
 #ifndef CKPT_WRITE_WATCH_H
 #define CKPT_WRITE_WATCH_H
@@ -14,23 +14,23 @@
 #include <stdint.h>
 
 struct ckpt_write_watch {
-    int descriptor; /* close-on-exec, the caller's to move; watching ends with it */
-    int page_map;   /* the same; of this process */
+    int descriptor; /* close-on-exec; the caller may move it; closing it ends the watch */
+    int page_map;   /* page map of this process; close-on-exec, the caller may move it */
 };
 
-/* Context of all: any. They return 0 or -errno. */
+/* Context of all functions: any. They return 0 or -errno. */
 
-/* -ENOSYS, -EINVAL, -EPERM or -ENOTTY: the kernel cannot do it. */
+/* -ENOSYS, -EINVAL, -EPERM or -ENOTTY: the kernel does not support it. */
 int ckpt_write_watch_open(struct ckpt_write_watch *watch);
 void ckpt_write_watch_close(struct ckpt_write_watch *watch);
 
-/* From now on writes to a range of whole pages are noted, those of before are not. The
+/* Starts to record writes to a range of whole pages; earlier writes are not reported. The
  * memory is anonymous or of a memory file system. */
 int ckpt_write_watch_begin(const struct ckpt_write_watch *watch, void *start, size_t size);
 
-/* Sets written[i] to 1 where page i of the range has been written to since it began, or
- * since the last look; others stay as they are. If it fails, something may be forgotten:
- * all pages may have been written to. */
+/* Sets written[i] to 1 if page i of the range has been written since begin, or since the last
+ * look; leaves other entries unchanged. After an error the record may be incomplete: assume
+ * that all pages have been written. */
 int ckpt_write_watch_look(const struct ckpt_write_watch *watch, const void *start,
                           size_t size, uint8_t *written);
 

@@ -3,8 +3,8 @@
  * blob.c - the last code of the restart program: removes that program from
  * memory and turns the process into the saved one.
  *
- * Compiled with flags of its own, linked to a flat binary, copied to a hole in
- * the address space and run there on its own stack. Context: freestanding.
+ * It is compiled with its own flags and linked to a flat binary. It runs in a
+ * hole of the address space, on its own stack. Context: freestanding.
  */
 #include "restore/blob_args.h"
 
@@ -50,7 +50,7 @@ static void report(const char *what, uint64_t address, long result)
     write_text("\n");
 }
 
-/* There is no program to go back to. */
+/* Ends the process, since the restart program no longer exists. */
 static void __attribute__((noreturn)) fail(const char *what, uint64_t address,
                                            long result)
 {
@@ -133,10 +133,10 @@ static long set_layout(const struct prctl_mm_map *layout)
 }
 
 /*
- * Tells the kernel where the program's parts are. The executable's name needs
- * a privilege, the rest only a kernel with CHECKPOINT_RESTORE. Without it the
- * program break stays the restart program's: a page in its way makes brk()
- * fail from now on, and every malloc falls back to mmap.
+ * Sets the kernel's record of the program's memory layout. The executable's
+ * name needs a privilege; the rest needs a kernel with CHECKPOINT_RESTORE.
+ * Without that the program break remains the restart program's. Then a page
+ * after it makes every later brk() fail, so that malloc uses mmap.
  */
 static void set_process_layout(const struct ckpt_blob_args *args)
 {

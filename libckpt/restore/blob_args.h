@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blob_args.h - the one structure that crosses from the restart program into
- * the freestanding blob: a plan without decisions, in the order it is done.
+ * blob_args.h - the structure that the restart program passes to the
+ * freestanding blob: a plan without decisions, in the order of its execution.
  */
 #ifndef CKPT_BLOB_ARGS_H
 #define CKPT_BLOB_ARGS_H
@@ -11,34 +11,36 @@
 #include <linux/prctl.h>
 #include <stdint.h>
 
-/* Existing memory that goes to another address. */
+/* Existing memory to move to another address. */
 struct ckpt_blob_move {
     uint64_t from;
     uint64_t to;
     uint64_t size;
 };
 
-/* Memory to be made at its final address. */
+/* Memory to create at its final address. */
 struct ckpt_blob_map {
     uint64_t start;
     uint64_t size;
-    uint64_t protection; /* PROT_*; writable if there is a source */
+    uint64_t protection; /* PROT_*; includes PROT_WRITE if `source` is not 0 */
     uint64_t flags;      /* MAP_* */
-    uint64_t source;     /* staged bytes to copy into it, or 0 */
+    uint64_t source;     /* address of the staged bytes to copy into it, or 0 */
 };
 
-/* The last step on a region: the protection the saved code knows. */
+/* The last step for a region: its protection in the saved process. */
 struct ckpt_blob_protection {
     uint64_t start;
     uint64_t size;
     uint64_t protection; /* PROT_* */
 };
 
-/* Everything lives in the blob's own area, which nothing else overlaps. */
+/* All pointers lead into the blob's own area, which overlaps nothing else. */
 struct ckpt_blob_args {
-    /* What survives the removal of the restart program: sorted, disjoint. */
+    /* Ranges that survive the removal of the restart program: sorted,
+     * disjoint. */
     const struct ckpt_range *kept;
-    const struct ckpt_blob_move *moves; /* in this order: vDSO group first */
+    const struct ckpt_blob_move *moves; /* executed in this order: vDSO group
+                                           first */
     const struct ckpt_blob_map *maps;
     const struct ckpt_blob_protection *protections;
     uint64_t kept_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * commit.c - write the plan for the blob, place the blob, and enter it.
+ * commit.c - writes the blob's plan, places the blob, and enters it.
  */
 #include "restore/restore.h"
 
@@ -21,25 +21,25 @@
 #include <sys/rseq.h>
 #include <unistd.h>
 
-/* The blob as bytes: blob_image.S. */
+/* The bytes of the blob, from blob_image.S. */
 extern const unsigned char ckpt_blob_image[];
 extern const unsigned char ckpt_blob_image_end[];
 
 #define PAGE 4096u
 #define BLOB_STACK_SIZE 65536u
-/* Beyond one per region: the blob's area, the message log, and the parts of the
+/* Entries beyond one per region: for the blob's area, the message log, and the parts of the
  * vDSO, twice. */
 #define EXTRA_ENTRIES 24u
 
 /*
- * The blob's area: code | arguments, plan, resume info, environment | stack.
- * All of it is retained for the saved code to unmap.
+ * The blob's area: code | arguments, plan, resume info, environment | stack. The saved code
+ * unmaps all of it.
  */
 struct area {
     uint64_t start;
     uint64_t end;
     uint64_t code_size; /* whole pages */
-    uint64_t next;      /* first byte not yet used by arguments */
+    uint64_t next;      /* first byte not yet allocated */
 
     struct ckpt_blob_args *args;
     struct ckpt_range *kept;
@@ -139,7 +139,7 @@ static void keep(struct area *area, uint64_t start, uint64_t end)
     area->kept[area->args->kept_count++] = (struct ckpt_range){start, end};
 }
 
-/* The message log stays where it is, for the saved code to unmap. */
+/* The message log keeps its address; the saved code unmaps it. */
 static void keep_message_log(const struct ckpt_restore *restore,
                              struct area *area)
 {
@@ -184,10 +184,9 @@ static int overlap(const struct ckpt_range *a, const struct ckpt_range *b)
 }
 
 /*
- * Decides where this kernel's vDSO goes: to the same place in each restart, as
- * a handler of the program may have interrupted one of its functions. If that is
- * not free: elsewhere, if it is in the way of saved memory or of what is mapped
- * before the saved vDSO.
+ * Decides the address of this kernel's vDSO. It is the same in each restart if possible, since
+ * a signal handler of the program may have interrupted one of its functions. Otherwise the vDSO
+ * moves only if it overlaps saved memory or the range before the saved vDSO.
  */
 static int place_vdso(struct ckpt_restore *restore, struct area *area,
                       struct ckpt_failure *failure)
@@ -201,7 +200,7 @@ static int place_vdso(struct ckpt_restore *restore, struct area *area,
         keep(area, restore->vdso.parts[i].start, restore->vdso.parts[i].end);
     }
     if (restore->vdso.is_sealed) {
-        /* it stays: ckpt_restore_open() has seen to it that nothing else comes there */
+        /* it stays; check_sealed_vdso() has made sure that nothing else needs its place */
     } else if (restore->vdso_place.start != 0 &&
                !overlap(&group, &restore->vdso_place)) {
         final = restore->vdso_place.start;
@@ -218,10 +217,9 @@ static int place_vdso(struct ckpt_restore *restore, struct area *area,
 }
 
 /*
- * A handler of the program may have interrupted a function of the vDSO, which
- * goes on afterwards in the saved copy and reads the data pages before it. Pages
- * of zeros stand for a clock that has no fast way: the function makes the system
- * call.
+ * A signal handler of the program may have interrupted a function of the saved vDSO. That
+ * function then continues in the saved copy and reads the data pages before it. Zero pages
+ * describe a clock without a fast path, so the function makes the system call.
  */
 static void plan_vdso_data(const struct ckpt_restore *restore,
                            struct area *area)
@@ -239,8 +237,8 @@ static void plan_vdso_data(const struct ckpt_restore *restore,
     }
 }
 
-/* Sees to it that calls into the saved vDSO reach this kernel's. The saved one
- * always stays: the program's clocks differ from the kernel's from now on. */
+/* Redirects calls into the saved vDSO to this kernel's vDSO. The saved vDSO always stays, since
+ * the program's clocks differ from the kernel's after a restart. */
 static int plan_vdso(struct ckpt_restore *restore, struct area *area,
                      struct ckpt_failure *failure)
 {
@@ -269,7 +267,7 @@ static int plan_vdso(struct ckpt_restore *restore, struct area *area,
                               failure);
 }
 
-/* Memory that has no staged content is made by the blob in its place. */
+/* Plans memory without staged content, which the blob creates in place. */
 static void plan_fresh_region(const struct ckpt_region *region,
                               struct area *area)
 {
@@ -322,7 +320,7 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
         int error;
 
         if (region->kind == CKPT_REGION_FILE_CONTENT) {
-            continue; /* in its file */
+            continue; /* the content is in its file */
         }
         if (stage->address == 0 && (region->kind == CKPT_REGION_FILE ||
                                     region->kind == CKPT_REGION_FILE_SHARED)) {
@@ -340,8 +338,8 @@ static int plan_regions(struct ckpt_restore *restore, struct area *area,
     return 0;
 }
 
-/* The auxiliary vector that the kernel will show names the saved vDSO, through
- * which the program reads its clocks: a library loaded later finds that, too. */
+/* Makes the auxiliary vector that the kernel shows name the saved vDSO, through which the
+ * program reads its clocks. A library that is loaded later then finds it, too. */
 static void point_auxv_at_vdso(struct ckpt_restore *restore)
 {
     const struct ckpt_process_layout *layout = &restore->snapshot.layout;
@@ -386,8 +384,8 @@ static void plan_layout(struct ckpt_restore *restore, struct area *area)
     area->args->resume_stack = snapshot->resume_stack;
 }
 
-/* 1 if the thread still runs code of this program. One that was joined may be
- * listed for a moment longer, but with the flag that it is exiting. */
+/* Returns 1 if the thread still runs code of this program. A joined thread may remain listed
+ * for a moment, but has the exiting flag. */
 static int is_running(const char *tid)
 {
     const unsigned exiting = 0x4; /* the kernel's PF_EXITING */
@@ -410,7 +408,7 @@ static int is_running(const char *tid)
     return (flags & exiting) == 0;
 }
 
-/* Other threads would run on in memory that is no longer there. */
+/* Other threads would continue in memory that the blob removes. */
 static int check_single_thread(struct ckpt_failure *failure)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -433,8 +431,8 @@ static int check_single_thread(struct ckpt_failure *failure)
     return 0;
 }
 
-/* glibc tells where its area is, not how long: 32 bytes at first, later what
- * the kernel wants, in multiples of 32. 0 or -errno. */
+/* glibc reports the address of its area, but not its size: 32 bytes at first, later the size
+ * that the kernel requests, in multiples of 32. Returns 0 or -errno. */
 static int unregister_rseq(void)
 {
     const size_t step = 32;
@@ -456,8 +454,8 @@ static int unregister_rseq(void)
 }
 
 /*
- * Takes back what this program's libc told the kernel about memory that is
- * about to vanish. Signals stay blocked until the saved code sets its mask.
+ * Withdraws registrations of this program's libc with the kernel for memory that is about to be
+ * removed. Signals stay blocked until the saved code sets its mask.
  */
 static int withdraw_registrations(struct ckpt_failure *failure)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restore.c - check a snapshot and stage its memory.
+ * restore.c - checks a snapshot and stages its memory.
  */
 #include "restore/restore.h"
 
@@ -21,7 +21,7 @@
 
 #define PAGE 4096u
 
-/* Room that is kept free below a stack without a limit. */
+/* Free bytes kept below a stack without a limit. */
 #define STACK_ROOM ((uint64_t)64 << 20)
 
 static int is_file(const struct ckpt_region *region)
@@ -137,8 +137,8 @@ struct ckpt_range ckpt_vdso_group_range(const struct ckpt_vdso_group *group)
     return range;
 }
 
-/* Whether the flags of the mapping, in the text of /proc/self/smaps, say that it is sealed: a
- * kernel may have done that to its vDSO. */
+/* Returns 1 if /proc/self/smaps (in `text`) shows the mapping as sealed. A kernel may seal its
+ * vDSO. */
 static int is_sealed(const char *text, const char *mapping)
 {
     const char *at = strstr(text, mapping);
@@ -149,7 +149,7 @@ static int is_sealed(const char *text, const char *mapping)
     return seal != NULL && seal < end;
 }
 
-/* 0 or -errno with the reason. */
+/* Sets vdso->is_sealed. Returns 0 or -errno with the reason. */
 static int look_for_seal(struct ckpt_arena *arena, struct ckpt_vdso_group *vdso,
                          struct ckpt_failure *failure)
 {
@@ -165,9 +165,9 @@ static int look_for_seal(struct ckpt_arena *arena, struct ckpt_vdso_group *vdso,
 }
 
 /*
- * The kernel puts new mappings below its mmap base, which is not far above the
- * highest mapping of this program (its own stack excepted). They must not come
- * to lie in the room into which the saved stack may grow.
+ * Checks the room below the saved stack. The kernel places new mappings below its mmap base,
+ * which is close above the highest mapping of this program except its stack. New mappings must
+ * not lie in the range into which the saved stack may grow.
  */
 static int check_stack_room(const struct ckpt_restore *restore,
                             uint64_t highest, struct ckpt_failure *failure)
@@ -191,7 +191,7 @@ static int check_stack_room(const struct ckpt_restore *restore,
     return 0;
 }
 
-/* Marks this program's mappings as used and finds the vDSO among them. */
+/* Marks this program's mappings as used, and finds the vDSO. */
 static int look_around(struct ckpt_restore *restore,
                        struct ckpt_failure *failure)
 {
@@ -238,10 +238,10 @@ out:
     return error;
 }
 
-/* Beyond what the kernel maps at a program's start, and far from the stack. */
+/* More than the kernel maps there at a program's start, and far from the stack. */
 #define BEYOND_SAVED_VDSO ((uint64_t)16 << 20)
 
-/* Above the saved vDSO, if the saved process has nothing there. */
+/* Reserves a place above the saved vDSO, if it overlaps no saved memory. */
 static int reserve_vdso_place(struct ckpt_restore *restore)
 {
     const struct ckpt_range *home = &restore->vdso_home;
@@ -256,8 +256,8 @@ static int reserve_vdso_place(struct ckpt_restore *restore)
     return ckpt_space_use(&restore->space, place.start, place.end);
 }
 
-/* One that cannot be moved must not be where the saved process has something. The next time
- * that this program is executed it is elsewhere. 0 or -EAGAIN. */
+/* Checks that a vDSO that cannot be moved overlaps nothing of the saved process. It is at
+ * another address when this program is executed again. Returns 0 or -EAGAIN. */
 static int check_sealed_vdso(const struct ckpt_restore *restore, struct ckpt_failure *failure)
 {
     const struct ckpt_range group = ckpt_vdso_group_range(&restore->vdso);
@@ -273,7 +273,7 @@ static int check_sealed_vdso(const struct ckpt_restore *restore, struct ckpt_fai
     return 0;
 }
 
-/* Reserves every address that saved memory or its vDSO will have. */
+/* Reserves all final addresses of saved memory and of the saved vDSO. */
 static int reserve_final_addresses(struct ckpt_restore *restore,
                                    struct ckpt_failure *failure)
 {
@@ -298,7 +298,7 @@ static int reserve_final_addresses(struct ckpt_restore *restore,
     return error == 0 ? 0 : ckpt_fail(failure, error, "out of memory");
 }
 
-/* bytes: may be NULL if there are none. */
+/* Returns a copy. bytes: may be NULL if size is 0. */
 static void *copy(const void *bytes, size_t size)
 {
     void *memory = malloc(size + 1);
@@ -365,8 +365,8 @@ int ckpt_restore_uses(const struct ckpt_restore *restore,
     return 0;
 }
 
-/* mmap at exactly `address`: 0, -EEXIST if something is there, or -errno.
- * Memory that the kernel would not promise is mapped without promise. */
+/* Maps at exactly `address`. Returns 0, -EEXIST if the range is in use, or -errno. If the
+ * kernel refuses to commit the memory, maps it with MAP_NORESERVE. */
 static int map_at(uint64_t address, uint64_t size, int protection, int flags,
                   int fd, uint64_t offset)
 {
@@ -395,7 +395,7 @@ int64_t ckpt_restore_map_somewhere(struct ckpt_restore *restore, uint64_t size,
     uint64_t address;
     int error;
 
-    do { /* further on, if this program has mapped something there since */
+    do { /* try the next place if this program has mapped something there meanwhile */
         address = ckpt_space_place(&restore->space, size, congruent);
         error = address == 0 ? -ENOMEM
                              : map_at(address, size, protection, flags, fd,
@@ -435,7 +435,7 @@ int ckpt_restore_message_log(struct ckpt_restore *restore, uint64_t size,
     return error;
 }
 
-/* Opens the file of a region. The descriptor or -errno. */
+/* Opens the file of a region. Returns the descriptor or -errno. */
 static int open_file(const char *path, struct ckpt_failure *failure)
 {
     struct stat status;
@@ -452,7 +452,8 @@ static int open_file(const char *path, struct ckpt_failure *failure)
                          "the mapped file %s cannot be opened: %s", path,
                          strerror(error));
     }
-    if (!S_ISREG(status.st_mode)) { /* it may be short: mappings reach beyond the end */
+    if (!S_ISREG(status.st_mode)) { /* a shorter file is allowed: mappings may reach beyond its
+                                       end */
         close(fd);
         return ckpt_fail(failure, -ESTALE,
                          "the mapped file %s is not the same as at the "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shared_file.c - memory that shares a file which is written to by way of it.
+ * shared_file.c - shared memory of a file that is written through the mapping.
  *
- * The file is found by its name, or by a descriptor that is already restored
- * (a deleted file, a memfd), or else made anew. One that no descriptor
- * leads to gets its size here.
+ * The file is opened by its name, or through a descriptor that is already
+ * restored (a deleted file, a memfd), or else created. If no descriptor leads
+ * to the file, its size is set here.
  */
 #include "restore/restore.h"
 
@@ -35,7 +35,7 @@ static struct ckpt_shared_file *find(const struct ckpt_restore *restore,
     return NULL;
 }
 
-/* The descriptor, or -errno. */
+/* Returns the descriptor, or -errno. */
 static int open_file(const struct ckpt_region *region, const char *path,
                      int descriptor)
 {
@@ -53,7 +53,8 @@ static int open_file(const struct ckpt_region *region, const char *path,
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens the file of a region and remembers it. NULL with *error_p set. */
+/* Opens the file of a region and records it. Returns NULL with *error_p set on
+ * failure. */
 static struct ckpt_shared_file *add(struct ckpt_restore *restore,
                                     const struct ckpt_region *region,
                                     int descriptor, int *error_p)
@@ -85,8 +86,8 @@ static struct ckpt_shared_file *add(struct ckpt_restore *restore,
     return files;
 }
 
-/* Gives a file that no descriptor leads to its size, which is known if it has a
- * name. 0 or -errno. */
+/* Sets the size of a file without a descriptor. The size is known if the file
+ * has a name. Returns 0 or -errno. */
 static int make_room(const struct ckpt_shared_file *file,
                      const struct ckpt_region *region)
 {
@@ -107,8 +108,8 @@ static int make_room(const struct ckpt_shared_file *file,
     return ftruncate(file->fd, (off_t)end) == 0 ? 0 : -errno;
 }
 
-/* Maps the region of the file somewhere: for reading only if the file is
- * sealed against anything else. The address or -errno. */
+/* Maps the region of the file at a free address; read-only if the file is
+ * sealed against writing. Returns the address or -errno. */
 static int64_t map(struct ckpt_restore *restore,
                    const struct ckpt_region *region,
                    const struct ckpt_shared_file *file, int *protection)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * space.c - fill the largest hole of the address space, upwards from its
+ * space.c - fills the largest hole of the address space, upwards from its
  * middle: far from heaps that grow up and from stacks that grow down.
  */
 #include "restore/space.h"
@@ -32,7 +32,7 @@ static int append(struct ckpt_space *space, uint64_t start, uint64_t end)
 
 int ckpt_space_use(struct ckpt_space *space, uint64_t start, uint64_t end)
 {
-    space->room = (struct ckpt_range){0, 0}; /* it may be in there */
+    space->room = (struct ckpt_range){0, 0}; /* the new range may overlap it */
     return append(space, start, end);
 }
 
@@ -44,7 +44,7 @@ static int compare_starts(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The largest gap between the used ranges. */
+/* Returns the largest gap between the used ranges. */
 static struct ckpt_range largest_hole(struct ckpt_space *space)
 {
     struct ckpt_range hole = {0, 0};
@@ -78,7 +78,8 @@ uint64_t ckpt_space_place(struct ckpt_space *space, uint64_t size,
     uint64_t start;
     uint64_t end;
 
-    /* A free page on either side keeps neighbours from being merged. */
+    /* A free page on either side prevents the kernel from merging
+     * neighbours. */
     size = (size + PAGE - 1) / PAGE * PAGE;
     start = align_up(space->room.start + PAGE, congruent);
     if (space->room.end < start || space->room.end - start < size + PAGE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v.c - System V shared memory, made again under the id that the program
- * knows it by.
+ * system_v.c - System V shared memory, recreated under the id that the program
+ * knows.
  */
 #include "restore/restore.h"
 
@@ -28,7 +28,7 @@ static int refuse(int id, key_t key, const char *why,
                      id, (unsigned long)(unsigned)key, why);
 }
 
-/* Memory that was removed while it was attached had lost its key. */
+/* Memory that was marked for removal while it was attached has lost its key. */
 static key_t key_of(const char *path, uint32_t mode)
 {
     unsigned key = 0;
@@ -39,7 +39,8 @@ static key_t key_of(const char *path, uint32_t mode)
     return (key_t)key;
 }
 
-/* Takes over what is there under the id: 0, or -EEXIST with the reason. */
+/* Uses the existing memory with this id. Returns 0, or -EEXIST with the
+ * reason. */
 static int take_over(int id, key_t key, uint32_t mode, uint64_t size,
                      struct shmid_ds *found, struct ckpt_failure *failure)
 {
@@ -57,7 +58,7 @@ static int take_over(int id, key_t key, uint32_t mode, uint64_t size,
     return 0;
 }
 
-/* Has the kernel give out this id next. 0 or -errno. */
+/* Makes the kernel assign this id next. Returns 0 or -errno. */
 static int choose_id(int id)
 {
     char text[16];
@@ -124,7 +125,7 @@ int ckpt_restore_stage_system_v(struct ckpt_restore *restore, size_t index,
                          "System V shared memory %d cannot be attached: %s",
                          (int)region->inode, strerror(-error));
     }
-    if (region->file_offset > 0) { /* the program has unmapped that */
+    if (region->file_offset > 0) { /* the program had unmapped this part */
         munmap((void *)memory, region->file_offset);
     }
     if (end < whole) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vdso.c - redirect the functions of a saved vDSO to this kernel's.
+ * vdso.c - redirects the functions of a saved vDSO to this kernel's.
  *
- * A vDSO is a small shared library without relocations: its dynamic section
- * leads to a symbol table whose values are offsets from its load address.
+ * A vDSO is a small shared library without relocations. Its dynamic section leads to a symbol
+ * table whose values are offsets from the load address.
  */
 #include "restore/vdso.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* An ELF image in memory, with what is needed to look up its functions. */
+/* An ELF image in memory, with the tables that are needed to look up functions. */
 struct image {
     const unsigned char *bytes;
     size_t size;
@@ -23,7 +23,7 @@ struct image {
     size_t strings_size;
 };
 
-/* The bytes at [address, address + size), or NULL if they are not all there. */
+/* Returns the bytes at [address, address + size), or NULL if the image ends before. */
 static const void *at_address(const struct image *image, uint64_t address,
                               uint64_t size)
 {
@@ -35,7 +35,7 @@ static const void *at_address(const struct image *image, uint64_t address,
     return image->bytes + offset;
 }
 
-/* Number of symbols by the System V hash table: one link of a chain for each. */
+/* Returns the number of symbols according to the System V hash table: one chain entry each. */
 static size_t count_by_hash(const struct image *image, uint64_t address)
 {
     const uint32_t *header = at_address(image, address, 8);
@@ -43,7 +43,7 @@ static size_t count_by_hash(const struct image *image, uint64_t address)
     return header == NULL ? 0 : header[1];
 }
 
-/* Number of symbols by the GNU hash table: the end of the last chain. */
+/* Returns the number of symbols according to the GNU hash table: the end of the last chain. */
 static size_t count_by_gnu_hash(const struct image *image, uint64_t address)
 {
     const uint32_t *header = at_address(image, address, 16);
@@ -74,7 +74,7 @@ static size_t count_by_gnu_hash(const struct image *image, uint64_t address)
     return link == NULL ? 0 : last;
 }
 
-/* Finds the dynamic section and the load address. NULL if this is no vDSO. */
+/* Finds the dynamic section and the load address. Returns NULL if the image is not a vDSO. */
 static const Elf64_Dyn *find_dynamic(struct image *image, size_t *count_p)
 {
     const Elf64_Ehdr *header = at_address(image, 0, sizeof *header);
@@ -144,7 +144,7 @@ static int open_image(struct image *image, const unsigned char *bytes,
     return 0;
 }
 
-/* The name of a function that the image defines, or NULL for other symbols. */
+/* Returns the name of a function that the image defines, or NULL for other symbols. */
 static const char *function_name(const struct image *image,
                                  const Elf64_Sym *symbol)
 {
@@ -156,7 +156,7 @@ static const char *function_name(const struct image *image,
     return image->strings + symbol->st_name;
 }
 
-/* Offset of the function from the start of the image, or 0 if it has none. */
+/* Returns the function's offset from the start of the image, or 0 if it does not exist. */
 static uint64_t find_function(const struct image *image, const char *wanted)
 {
     for (size_t i = 0; i < image->symbol_count; i++) {
@@ -169,7 +169,7 @@ static uint64_t find_function(const struct image *image, const char *wanted)
     return 0;
 }
 
-/* Fits every replacement below. */
+/* Bytes of the longest replacement below. */
 #define CODE_SIZE 12
 
 /* movabs $target, %rax; jmp *%rax */
@@ -182,8 +182,8 @@ static void write_jump(unsigned char code[CODE_SIZE], uint64_t target)
     code[11] = 0xe0;
 }
 
-/* mov $number, %eax; syscall; ret: the arguments are already where the kernel
- * wants them. A number no kernel knows gives -ENOSYS. */
+/* mov $number, %eax; syscall; ret: the arguments are already in the kernel's registers. An
+ * invalid number returns -ENOSYS. */
 static void write_system_call(unsigned char code[CODE_SIZE], int32_t number)
 {
     code[0] = 0xb8;
@@ -193,8 +193,8 @@ static void write_system_call(unsigned char code[CODE_SIZE], int32_t number)
     code[7] = 0xc3;
 }
 
-/* The system call that does what a vDSO function does, or 0 if none is known.
- * Newer than some headers: getrandom (318). */
+/* Returns the system call for a vDSO function, or 0 if none is known. Older headers lack
+ * getrandom (318). */
 static int32_t system_call_of(const char *name)
 {
     static const struct {
@@ -207,7 +207,8 @@ static int32_t system_call_of(const char *name)
         {"time", SYS_time},
         {"getcpu", SYS_getcpu},
         {"getrandom", 318},
-        {"sgx_enter_enclave", -1}, /* enclaves are refused with their memory */
+        {"sgx_enter_enclave", -1}, /* a process with an enclave is refused anyway, because of
+                                      its memory */
     };
 
     if (strncmp(name, "__vdso_", 7) == 0) {
@@ -279,7 +280,7 @@ int ckpt_vdso_redirect(unsigned char *saved, size_t saved_size,
     return 0;
 }
 
-/* Where a jump of write_jump() leads to, or 0 if there is none. */
+/* Returns the target of a jump by write_jump(), or 0 for other code. */
 static uint64_t jump_target(const unsigned char code[CODE_SIZE])
 {
     unsigned char same[CODE_SIZE];

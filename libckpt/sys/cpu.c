@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cpu.c - CPUID words of a snapshot, and the names of their bits.
+ * cpu.c - the CPUID words of a snapshot, and the names of their bits.
  */
 #include "sys/cpu.h"
 
@@ -19,8 +19,8 @@ enum word {
     XCR0,
 };
 
-#define OSXSAVE (1u << 27) /* of LEAF1_ECX: xgetbv may be used */
-#define FSGSBASE (1u << 0) /* of LEAF7_EBX */
+#define OSXSAVE (1u << 27) /* in LEAF1_ECX: xgetbv may be used */
+#define FSGSBASE (1u << 0) /* in LEAF7_EBX */
 
 struct feature {
     const char *name;
@@ -28,7 +28,7 @@ struct feature {
     unsigned char bit;
 };
 
-/* What programs can use: instructions, not kernel facilities. */
+/* Features that programs can use: instructions, not kernel facilities. */
 static const struct feature features[] = {
     {"sse3", LEAF1_ECX, 0},
     {"pclmulqdq", LEAF1_ECX, 1},
@@ -111,8 +111,8 @@ static const struct feature features[] = {
     {"amx-tile-state", XCR0, 18},
 };
 
-/* What glibc's lazy binding saves of XCR0, beyond what it always has room
- * for (STATE_SAVE_MASK in its sysdeps/x86/sysdep.h). */
+/* Components of XCR0 that glibc's lazy binding saves, beyond those it always
+ * has room for (STATE_SAVE_MASK in its sysdeps/x86/sysdep.h). */
 #define LAZY_BINDING_STATE (1u << 2 | 1u << 3 | 1u << 5 | 1u << 6 | 1u << 7)
 
 static uint32_t read_xcr0(void)
@@ -150,7 +150,7 @@ void ckpt_cpu_read(uint32_t words[CKPT_CPU_FEATURE_WORDS])
     }
 }
 
-/* Adds " name", as much of it as fits. */
+/* Appends " name", as much of it as fits. */
 static size_t append(char *text, size_t size, size_t used, const char *name)
 {
     if (used > 0 && used + 1 < size) {

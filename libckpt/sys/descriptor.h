@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor.h - keep our descriptors out of the application's way.
+ * descriptor.h - keeps our descriptors away from the application's.
  */
 #ifndef CKPT_DESCRIPTOR_H
 #define CKPT_DESCRIPTOR_H
@@ -11,11 +11,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* Ours stand above those of the application, like the lower half's. */
+/* Our descriptors are above those of the application, like the lower half's. */
 #define CKPT_DESCRIPTOR_FLOOR 700
 
-/* For a program that has lowered its limit on descriptors: the limit is as high as it may be
- * for a moment. -errno. */
+/* For a program that has lowered its limit on descriptors: raises the limit to the maximum for
+ * the duration of the call. Returns the new descriptor or -errno. */
 static inline long ckpt_descriptor_above_limit(int fd)
 {
     struct rlimit limit, raised;
@@ -34,8 +34,8 @@ static inline long ckpt_descriptor_above_limit(int fd)
     return high;
 }
 
-/* Moves a new descriptor up, close-on-exec. Where the process may have none so
- * high it stays where it is. Passes -errno through. Context: any. */
+/* Moves a new descriptor up, close-on-exec. If the limit does not allow such a number, the
+ * descriptor keeps its own. Passes -errno through. Context: any. */
 static inline int ckpt_descriptor_raise(int fd)
 {
     long high;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * futex_clock.h - futex calls that wait for an absolute time, and of which
- * clock. Context of all: any.
+ * futex_clock.h - the clock of futex calls that wait for an absolute time.
+ * Context of all functions: any.
  */
 #ifndef CKPT_FUTEX_CLOCK_H
 #define CKPT_FUTEX_CLOCK_H
@@ -9,13 +9,14 @@
 #include <linux/futex.h>
 #include <time.h>
 
-/* System calls and an operation that are newer than some headers. */
+/* System calls and an operation that older headers lack. */
 #define CKPT_NUMBER_FUTEX_WAITV 449
 #define CKPT_NUMBER_FUTEX_WAIT 455
 #define CKPT_FUTEX_LOCK_PI2 13
 
-/* The clock of an operation of futex(2) with an absolute time. CLOCK_REALTIME,
- * which no restart changes, also for all that have a relative one or none. */
+/* Returns the clock of a futex(2) operation with an absolute time. For an
+ * operation with a relative time, or without one, returns CLOCK_REALTIME, which
+ * no restart changes. */
 static inline clockid_t ckpt_futex_clock(int operation)
 {
     switch (operation & FUTEX_CMD_MASK) {

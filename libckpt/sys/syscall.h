@@ -2,8 +2,8 @@
 /*
  * syscall.h - raw x86-64 Linux system calls.
  *
- * Each ckpt_sys_X is the kernel's X: the result, or -errno. No libc, no errno,
- * no TLS, no cancellation point, no restart after EINTR.
+ * Each ckpt_sys_X makes the kernel's call X and returns its result, or -errno.
+ * No libc, no errno, no TLS, no cancellation point, no restart after EINTR.
  * Context: any, freestanding included.
  *
  *   number   rax          argument 1  rdi     argument 4  r10
@@ -278,7 +278,7 @@ static inline long ckpt_sys_get_robust_list(int tid, void **head_p,
     return ckpt_syscall3(SYS_get_robust_list, tid, (long)head_p, (long)size_p);
 }
 
-/* Number 334; older headers do not name it. */
+/* Number 334; older headers lack the name. */
 static inline long ckpt_sys_rseq(void *area, uint32_t size, int flags,
                                  uint32_t signature)
 {
@@ -310,7 +310,7 @@ static inline __attribute__((noreturn)) void ckpt_sys_exit_group(int status)
 #define CKPT_SIGNAL_COUNT 64
 #define CKPT_SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* The kernel's struct sigaction; `restorer` is given with CKPT_SA_RESTORER. */
+/* The kernel's struct sigaction; `restorer` is valid with CKPT_SA_RESTORER. */
 struct ckpt_sigaction {
     void *handler; /* function, SIG_DFL or SIG_IGN */
     uint64_t flags;
@@ -341,7 +341,7 @@ static inline long ckpt_sys_sigaltstack(const void *stack, void *old)
     return ckpt_syscall3(SYS_sigaltstack, (long)stack, (long)old, 0);
 }
 
-/* Time; `time` points to struct timespec. Not the vDSO. */
+/* Time; `time` points to struct timespec. These calls do not use the vDSO. */
 
 static inline long ckpt_sys_clock_gettime(int clock, void *time)
 {
@@ -353,7 +353,7 @@ static inline long ckpt_sys_nanosleep(const void *time, void *left)
     return ckpt_syscall3(SYS_nanosleep, (long)time, (long)left, 0);
 }
 
-/* The rest of what a process is. */
+/* Other attributes of the process. */
 
 static inline long ckpt_sys_getcwd(char *buffer, size_t size)
 {

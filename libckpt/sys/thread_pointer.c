@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_pointer.c - finds out whether user code may write fs itself.
+ * thread_pointer.c - determines whether user code may write the fs base itself.
  */
 #include "sys/thread_pointer.h"
 
@@ -17,7 +17,7 @@ int ckpt_kernel_allows_fsgsbase(void)
     return (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
 }
 
-/* Context: normal; also after a restart, on a kernel that may differ. */
+/* Context: normal; also after a restart, possibly on another kernel. */
 void ckpt_thread_pointer_open(void)
 {
     ckpt_have_fsgsbase = ckpt_kernel_allows_fsgsbase();

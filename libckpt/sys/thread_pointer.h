@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_pointer.h - the fs register, which selects the half that runs.
+ * thread_pointer.h - the fs base, which selects the half that runs.
  *
- * FSGSBASE instructions where the kernel allows them (AT_HWCAP2 bit 1), else
- * arch_prctl. Context: any; code around a switch must not use TLS (compile
- * with -fno-stack-protector).
+ * Uses FSGSBASE instructions if the kernel allows them (AT_HWCAP2 bit 1),
+ * otherwise arch_prctl. Context: any; code around a switch must not use TLS
+ * (compile with -fno-stack-protector).
  */
 #ifndef CKPT_THREAD_POINTER_H
 #define CKPT_THREAD_POINTER_H
@@ -16,8 +16,9 @@
 /* 1 if rdfsbase and wrfsbase work; set by ckpt_thread_pointer_open(). */
 extern int ckpt_have_fsgsbase __attribute__((visibility("hidden")));
 
-/* 1 if the kernel lets programs use rdfsbase and wrfsbase. Context: as of
- * getauxval; after a restart it tells of the kernel the program began on. */
+/* Returns 1 if the kernel lets programs use rdfsbase and wrfsbase. Context: as
+ * of getauxval; after a restart it describes the kernel on which the program
+ * started. */
 int ckpt_kernel_allows_fsgsbase(void);
 
 void ckpt_thread_pointer_open(void);
@@ -38,9 +39,10 @@ static inline uintptr_t ckpt_thread_pointer_get(void)
     return value;
 }
 
-/* The same where a libc's thread control block is in force: it begins with its
- * own address (System V ABI, x86-64 TLS), and a load is quicker than rdfsbase.
- * Not __builtin_thread_pointer, which the compiler may evaluate again later. */
+/* As ckpt_thread_pointer_get(), if a libc's thread control block is active. The
+ * block begins with its own address (System V ABI, x86-64 TLS), and a load is
+ * faster than rdfsbase. Not __builtin_thread_pointer, which the compiler may
+ * evaluate again later. */
 static inline uintptr_t ckpt_thread_pointer_load(void)
 {
     uintptr_t value;
@@ -63,21 +65,23 @@ static inline void ckpt_thread_pointer_set(uintptr_t value)
 }
 
 /*
- * The two halves of this process, as far as the thread pointer tells them
- * apart: a pair for each thread pointer of the lower half. A program whose
- * threads are in the lower half one at a time has a single pair. A signal
- * handler that finds fs == lower runs its body with fs == upper and puts the
- * old value back. `lower` is 0 while no lower half is loaded.
+ * The two halves of this process, as the thread pointer distinguishes them: a
+ * pair for each thread pointer of the lower half. A program with at most one
+ * thread in the lower half has a single pair. A signal handler that finds fs ==
+ * lower runs its body with fs == upper, and then restores the old value.
+ * `lower` is 0 while no lower half is loaded.
  */
 struct ckpt_halves {
     volatile uintptr_t lower; /* a thread pointer of the lower half */
-    volatile uintptr_t upper; /* that of the application thread now in it */
+    volatile uintptr_t upper; /* thread pointer of the application thread now in
+                                 the lower half */
     /*
-     * That thread too, while it runs a handler of the application on top of a
-     * call into the lower half: its thread pointer is the upper one, yet it is
-     * inside the lower half and must not be parked. Stays set if the handler
-     * leaves by a jump, which abandons the MPI call for good: then this thread
-     * is refused for parking until its next handler.
+     * The same thread pointer while that thread runs a handler of the
+     * application on top of a call into the lower half. Its fs is then the
+     * upper one, yet the thread is inside the lower half and must not be
+     * parked. The value stays set if the handler leaves by a jump, which
+     * abandons the MPI call. The thread then cannot be parked until its next
+     * handler.
      */
     volatile uintptr_t above;
 };
@@ -85,10 +89,11 @@ struct ckpt_halves {
 #define CKPT_HALVES_MAX 1024u
 extern struct ckpt_halves ckpt_halves[CKPT_HALVES_MAX]
     __attribute__((visibility("hidden")));
-extern volatile uint32_t ckpt_halves_count /* pairs ever used; 1 at least */
+extern volatile uint32_t ckpt_halves_count /* pairs ever used; at least 1 */
     __attribute__((visibility("hidden")));
 
-/* The pair of a lower thread pointer, or NULL: an upper one. Context: any. */
+/* Returns the pair of a lower thread pointer; NULL for an upper one. Context:
+ * any. */
 static inline struct ckpt_halves *ckpt_halves_below(uintptr_t thread_pointer)
 {
     for (uint32_t i = 0; i < ckpt_halves_count; i++) {
@@ -99,7 +104,8 @@ static inline struct ckpt_halves *ckpt_halves_below(uintptr_t thread_pointer)
     return 0;
 }
 
-/* 1 for the (upper) thread pointer of a thread in a handler above a call. */
+/* Returns 1 for the (upper) thread pointer of a thread in a handler above a
+ * call. */
 static inline int ckpt_halves_above(uintptr_t thread_pointer)
 {
     for (uint32_t i = 0; i < ckpt_halves_count; i++) {

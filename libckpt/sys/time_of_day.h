@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * time_of_day.h - clocks on which a time means the same on every host, for
- * timers set to an absolute time. Context of all functions: any.
+ * time_of_day.h - clocks that show the same time on every host, for timers with
+ * an absolute time. Context of all functions: any.
  */
 #ifndef CKPT_TIME_OF_DAY_H
 #define CKPT_TIME_OF_DAY_H
@@ -16,7 +16,8 @@ static inline int ckpt_is_time_of_day(int clock)
            clock == CLOCK_TAI;
 }
 
-/* From what is left of a timer's time, unless it is 0 (it is not running). */
+/* Converts a timer's remaining time to an absolute one, unless it is 0
+ * (disarmed). */
 static inline void ckpt_make_absolute(int clock, struct timespec *time)
 {
     struct timespec now;

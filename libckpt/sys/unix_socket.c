@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unix_socket.c - connections to sockets of this node.
+ * unix_socket.c - connects to Unix sockets of this node.
  */
 #include "sys/unix_socket.h"
 

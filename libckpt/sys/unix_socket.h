@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unix_socket.h - connections to sockets of this node.
+ * unix_socket.h - connects to Unix sockets of this node.
  */
 #ifndef CKPT_UNIX_SOCKET_H
 #define CKPT_UNIX_SOCKET_H
 
 /*
- * Connects to a Unix socket. type: SOCK_STREAM or another one. The descriptor, close-on-exec
- * and the caller's, or -errno; -ENAMETOOLONG if the path has no room in an address. Context:
- * normal, also in a constructor; by system calls of its own, as libc's may be wrapped.
+ * Connects to a Unix socket. type: SOCK_STREAM or another one. Returns the descriptor,
+ * close-on-exec, for the caller to close; or -errno, -ENAMETOOLONG if the path does not fit
+ * into an address. Context: normal, also in a constructor: it makes raw system calls, since
+ * libc's may be wrapped.
  */
 int ckpt_unix_connect(const char *path, int type);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * xsave.c - the layout of register state, and permissions to use some of it.
+ * xsave.c - the layout of register state, and permissions to use it.
  *
- * Components that need a permission (AMX tiles) make a thread's frames longer as soon as it
- * has used one. A new thread cannot take such a frame before it has used one, too, so a
- * thread that has is not saved.
+ * Some components (AMX tiles) need a permission. When a thread has used one, its signal frames
+ * become longer. A new thread cannot return through such a frame before it has used the
+ * component, too. So a thread that has used one cannot be saved.
  */
 #include "sys/xsave.h"
 
@@ -16,18 +16,18 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-/* Newer than some headers. */
+/* Missing from older headers. */
 #define GET_XCOMP_PERM 0x1022
 #define REQ_XCOMP_PERM 0x1023
 
 #define LEAF 13
-#define FIRST 2          /* 0 and 1, x87 and SSE, stand where they always did */
-#define LEGACY_SIZE 512u /* with those two */
+#define FIRST 2          /* 0 and 1, x87 and SSE, have fixed places */
+#define LEGACY_SIZE 512u /* bytes of those two */
 #define HEADER_SIZE 64u
-#define IS_DYNAMIC (1u << 2) /* of ECX: may be switched off for a thread */
+#define IS_DYNAMIC (1u << 2) /* in ECX: can be disabled for a thread */
 #define OSXSAVE (1u << 27)
 
-/* What the kernel keeps in a part of the legacy area that the processor leaves free. */
+/* The kernel's data in a part of the legacy area that the processor does not use. */
 struct frame_words {
     uint32_t magic;
     uint32_t extended_size;

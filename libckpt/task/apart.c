@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apart.c - run a function with descriptors of its own, by clone(CLONE_VM | CLONE_VFORK).
+ * apart.c - runs a function with its own descriptor table, by clone(CLONE_VM | CLONE_VFORK).
  */
 #include "task/apart.h"
 
@@ -18,7 +18,7 @@ struct task {
     int result;
 };
 
-/* A killed program must not go on as this child. */
+/* The child must not survive if the program is killed. */
 static int run(void *argument)
 {
     struct task *task = argument;
@@ -32,7 +32,7 @@ int ckpt_run_apart(int (*work)(void *argument), void *argument, char *stack_top)
 {
     const uint64_t all = ~UINT64_C(0);
     struct task task = {work, argument, -ECANCELED};
-    const int before = errno; /* of the program */
+    const int before = errno; /* the program's value */
     uint64_t mask;
     int child;
 
@@ -41,7 +41,7 @@ int ckpt_run_apart(int (*work)(void *argument), void *argument, char *stack_top)
     if (child < 0) {
         task.result = -errno;
         errno = before;
-    } else { /* it has ended; another thread may have waited for it */
+    } else { /* the child has ended; another thread may have waited for it already */
         (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
     }
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attributes.c - limits, priority, policy, personality, prctl settings.
+ * attributes.c - saves limits, priority, policy, personality and prctl
+ * settings.
  */
 #include "task/attributes.h"
 
@@ -15,7 +16,7 @@
 
 #define LIMIT_COUNT RLIM_NLIMITS
 
-/* PR_GET_... that returns its value, and its PR_SET_. */
+/* Settings whose PR_GET_... returns the value, with their PR_SET_... */
 static const struct {
     int get;
     int set;
@@ -27,7 +28,7 @@ static const struct {
     {PR_GET_TIMERSLACK, PR_SET_TIMERSLACK},
 };
 
-/* Those that write an int where they are told. */
+/* Settings whose PR_GET_... writes an int to its argument. */
 static const struct {
     int get;
     int set;
@@ -47,9 +48,9 @@ struct attributes {
     long value[VALUE_COUNT];
 };
 
-static struct attributes start; /* as the launcher left them */
+static struct attributes start; /* as set by the launcher */
 static struct attributes now;   /* at the checkpoint */
-static uint8_t limit_is_own[LIMIT_COUNT]; /* the program has changed it */
+static uint8_t limit_is_own[LIMIT_COUNT]; /* 1: the program has changed it */
 static uint8_t value_is_own[VALUE_COUNT];
 
 static void read_all(struct attributes *attributes)
@@ -94,7 +95,7 @@ void ckpt_attributes_save(void)
     }
 }
 
-/* Only a privileged process may raise the upper bound. */
+/* Only a privileged process may raise the hard limit. */
 static void set_limit(int resource, struct rlimit wanted, rlim_t highest)
 {
     if (ckpt_syscall3(SYS_setrlimit, resource, (long)&wanted, 0) == 0) {
@@ -129,7 +130,7 @@ void ckpt_attributes_raise(void)
 {
     struct rlimit limit;
 
-    read_all(&start); /* now the new launcher's */
+    read_all(&start); /* now as set by the new launcher */
     for (int i = 0; i < LIMIT_COUNT; i++) {
         limit = start.limit[i];
         if (limit_is_own[i] && now.limit[i].rlim_max > limit.rlim_max) {

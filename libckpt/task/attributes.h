@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attributes.h - what the kernel keeps for a process that a program may set:
- * resource limits, priority, scheduling policy, personality, prctl settings.
+ * attributes.h - attributes of a process that a program may set: resource limits, priority,
+ * scheduling policy, personality, prctl settings.
  *
- * The launcher sets them first. So what the program has never changed is the
- * new launcher's after a restart, and what it has changed is the program's.
+ * The launcher sets them first. A restart restores the attributes that the program has changed,
+ * and leaves the others as the new launcher has set them.
  */
 #ifndef CKPT_ATTRIBUTES_H
 #define CKPT_ATTRIBUTES_H
 
-/* Remembers what the process was started with. Context: normal. */
+/* Records the attributes at the start of the process. Context: normal. */
 void ckpt_attributes_open(void);
 
-/* Notes what is set now, and what of it is the program's doing. Of priority and
- * policy those of the calling thread count. Context: quiesced. */
+/* Records the present attributes, and which of them the program has changed. Priority and
+ * policy are those of the calling thread. Context: quiesced. */
 void ckpt_attributes_save(void);
 
 /*
- * After a restart: sets what the program had set, as far as this user may here; a
- * limit that may not be raised is set as high as allowed. _raise: what may need a
- * privilege that the program has given up since, and what threads take from their
- * maker. Limits that are lower come last: they hold for us, too. Context: quiesced.
+ * After a restart: sets the attributes that the program had changed, as far as this user may. A
+ * limit that cannot be raised is set as high as allowed. raise: sets attributes that may need a
+ * privilege that the program has dropped since, and those that threads inherit from their
+ * creator. restore: sets the rest; lowered limits come last, since they apply to this code,
+ * too. Context: quiesced.
  */
 void ckpt_attributes_raise(void);
 void ckpt_attributes_restore(void);

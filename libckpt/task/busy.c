@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * busy.c - what is told of the checkpoint signal.
+ * busy.c - publishes the state of the checkpoint signal.
  */
 #include "task/busy.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * busy.h - tells whoever sends the checkpoint signal that it was taken, or that code of
- * ours blocks it: it will be taken. A thread that blocks it without that being told may
- * never take it.
+ * busy.h - tells the sender of the checkpoint signal that the rank has taken it, or that our
+ * code blocks it for now. If a thread blocks the signal without such a report, it may never
+ * take it.
  */
 #ifndef CKPT_BUSY_H
 #define CKPT_BUSY_H
@@ -11,24 +11,24 @@
 
 enum ckpt_busy {
     CKPT_BUSY_ANSWERING = 1, /* in the handler of the checkpoint signal */
-    CKPT_BUSY_FREEZING = 2,  /* the other threads stand still */
-    CKPT_BUSY_APART = 4,     /* a thread of ours answers, which takes signals only while
-                                it waits */
-    CKPT_BUSY_HOLD = 256,    /* so much for each short section without signals */
+    CKPT_BUSY_FREEZING = 2,  /* the other threads are stopped */
+    CKPT_BUSY_APART = 4,     /* a service thread answers; it takes signals only while it
+                                waits */
+    CKPT_BUSY_HOLD = 256,    /* added for each short section with signals blocked */
 };
 
-/* Where it is told from now on, shared with others perhaps; begins with zeros. NULL:
- * nowhere. Context: normal, or quiesced. */
+/* Sets the structure to write to, which other processes may share; it starts as zeros. NULL:
+ * none. Context: normal, or quiesced. */
 void ckpt_busy_tell(struct ckpt_signal_state *state);
 
-/* The signal has come, and is about to be answered. Context: its handler. */
+/* The signal has arrived and is about to be answered. Context: its handler. */
 void ckpt_busy_took(void);
 
-/* One of the first three begins, is over. Context: any. */
+/* One of the first three states begins or ends. Context: any. */
 void ckpt_busy_set(enum ckpt_busy why);
 void ckpt_busy_clear(enum ckpt_busy why);
 
-/* Around a section, by any thread. Context: any, with all signals blocked. */
+/* Enclose a section without signals, in any thread. Context: any, with all signals blocked. */
 void ckpt_busy_hold(void);
 void ckpt_busy_release(void);
 

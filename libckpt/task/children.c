@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * children.c - processes that the program has started.
+ * children.c - finds processes that the program has started.
  */
 #include "task/children.h"
 
@@ -16,7 +16,7 @@
 
 #define COMMAND_SIZE 200
 
-/* 0 if there is no child whatever: one call tells, as a rule. */
+/* Returns 0 if the process has no child; usually this one call is enough. */
 static int may_have_children(void)
 {
     siginfo_t info;
@@ -26,7 +26,7 @@ static int may_have_children(void)
                          0) != -ECHILD;
 }
 
-/* The beginning of a file of /proc/PID, with blanks for NULs and newlines. */
+/* Reads the beginning of a file of /proc/PID, with blanks for NULs and newlines. */
 static long read_text(int pid, const char *name, char text[COMMAND_SIZE])
 {
     char path[64];
@@ -60,14 +60,14 @@ static int refuse(int pid, struct ckpt_failure *failure)
                          "still there",
                          pid, command);
     }
-    (void)read_text(pid, "comm", command); /* one that has ended has no other */
+    (void)read_text(pid, "comm", command); /* a process that has ended has no command line */
     return ckpt_fail(failure, -ENOTSUP,
                      "process %d (%s), which the program has started, has ended "
                      "and has not been waited for",
                      pid, command);
 }
 
-/* Looks at a list of pids with blanks between them. */
+/* Checks a list of pids separated by blanks. */
 static int look_at(const char *list, int (*is_lower)(int pid),
                    struct ckpt_failure *failure)
 {
@@ -88,7 +88,7 @@ struct look {
     struct ckpt_failure *failure;
 };
 
-/* A process is the child of the thread that has started it. */
+/* A process is the child of the thread that started it. */
 static int look_at_thread(const struct ckpt_directory_entry *thread,
                           void *argument)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * children.h - processes that the program has started.
+ * children.h - finds processes that the program has started.
  */
 #ifndef CKPT_CHILDREN_H
 #define CKPT_CHILDREN_H
@@ -9,10 +9,10 @@
 #include "ckpt/failure.h"
 
 /*
- * A process that the program has started would not be there after a restart,
- * nor could the program wait for it. Returns 0 if there is none but those for
- * which is_lower(pid) is 1, else -ENOTSUP with its pid and command in
- * `failure`. Context: quiesced.
+ * Checks for children: a child would not exist after a restart, and waiting for
+ * it would fail. Returns 0 if is_lower(pid) is 1 for every child. Otherwise
+ * returns -ENOTSUP with the pid and command of a child in `failure`. Context:
+ * quiesced.
  */
 int ckpt_children_refuse(struct ckpt_arena *arena, int (*is_lower)(int pid),
                          struct ckpt_failure *failure);

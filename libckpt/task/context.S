@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * context.S - registers: keep them, take them back, give them to a new thread.
+ * context.S - saves registers, restores them, and passes them to a new thread.
  *
  * Offsets are those of struct ckpt_context (threads.h).
  */
@@ -19,7 +19,7 @@ ckpt_context_capture:
         movq    %r13, 24(%rdi)
         movq    %r14, 32(%rdi)
         movq    %r15, 40(%rdi)
-        leaq    8(%rsp), %rax           /* as it is after the return */
+        leaq    8(%rsp), %rax           /* its value after the return */
         movq    %rax, 48(%rdi)
         movq    (%rsp), %rax
         movq    %rax, 56(%rdi)
@@ -76,8 +76,8 @@ ckpt_context_resume:
  * long ckpt_context_clone(unsigned long flags rdi, void *stack_top rsi,
  *                         void *child_tid rdx, void *thread_pointer rcx,
  *                         void (*entry)(const void *) r8, const void *arg r9)
- * The new thread calls entry(arg), which does not return; stack_top is
- * 16-byte aligned. Returns the kernel's answer in the calling thread.
+ * The new thread calls entry(arg), which does not return; stack_top is 16-byte aligned. Returns
+ * the result of clone() in the calling thread.
  */
         .globl  ckpt_context_clone
         .hidden ckpt_context_clone
@@ -102,8 +102,8 @@ ckpt_context_clone:
         .size   ckpt_context_clone, . - ckpt_context_clone
 
 /*
- * void ckpt_context_sigreturn(void *ucontext rdi): goes on where the signal
- * struck whose frame holds the ucontext. Does not return.
+ * void ckpt_context_sigreturn(void *ucontext rdi): returns from the signal frame that contains
+ * the ucontext to the interrupted code. Does not return.
  */
         .globl  ckpt_context_sigreturn
         .hidden ckpt_context_sigreturn
@@ -114,8 +114,8 @@ ckpt_context_sigreturn:
 /* falls into */
 
 /*
- * The sa_restorer of our handlers. Debuggers and unwinders know a signal frame
- * by exactly these two instructions, and by the lack of unwind information.
+ * The sa_restorer of our handlers. Debuggers and unwinders recognise a signal frame by exactly
+ * these two instructions, and by the lack of unwind information.
  */
         .globl  ckpt_context_restorer
         .hidden ckpt_context_restorer
@@ -127,10 +127,10 @@ ckpt_context_restorer:
         .size   ckpt_context_restorer, . - ckpt_context_restorer
 
 /*
- * Where a handler of the application comes back to that has ended a system call: the
- * checkpoint signal is blocked until here (ckpt_interrupted_defer). The stack has the
- * address where the program goes on, and the red zone of its code above that. No register
- * may change, nor the flags.
+ * The return address of an application's handler that has ended a system call. The checkpoint
+ * signal is blocked until here (ckpt_interrupted_defer). The stack holds the address at which
+ * the program continues, and above it the red zone of its code. All registers and the flags
+ * must stay unchanged.
  */
         .globl  ckpt_context_open_signal
         .hidden ckpt_context_open_signal

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * credentials.c - reads rights in /proc, and sets them in an order that keeps the right to
- * set the rest.
+ * credentials.c - reads credentials from /proc, and sets them in an order that keeps the
+ * privilege to set the rest.
  */
 #include "task/credentials.h"
 
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define TEXT_SIZE 32768 /* CKPT_GROUPS numbers, and all the rest */
+#define TEXT_SIZE 32768 /* CKPT_GROUPS numbers, and all other lines */
 #define CAPABILITIES 64
 
-static struct ckpt_credentials start; /* as the launcher left them */
+static struct ckpt_credentials start; /* as set by the launcher */
 static struct ckpt_credentials now;   /* at the checkpoint */
-static int is_own;                    /* the program has changed them */
+static int is_own;                    /* 1: the program has changed them */
 static char text[TEXT_SIZE];
 
 static int read_status(int tid)
@@ -45,7 +45,7 @@ static int read_status(int tid)
     return size < TEXT_SIZE - 1 ? 0 : -E2BIG;
 }
 
-/* What follows a name at the beginning of a line, or NULL. */
+/* Returns the text after `name` at the beginning of a line, or NULL. */
 static const char *after(const char *name)
 {
     const size_t length = ckpt_text_length(name);
@@ -58,7 +58,7 @@ static const char *after(const char *name)
     return line == NULL ? NULL : line + length;
 }
 
-/* Decimal numbers up to the end of the line; how many, or -E2BIG. */
+/* Reads decimal numbers up to the end of the line. Returns their number, or -E2BIG. */
 static int read_numbers(const char *name, uint32_t *numbers, int most)
 {
     const char *at = after(name);
@@ -127,7 +127,7 @@ static int are_equal(const struct ckpt_credentials *one, const struct ckpt_crede
 void ckpt_credentials_open(void)
 {
     if (ckpt_credentials_read(0, &start) != 0) {
-        memset(&start, 0, sizeof(start)); /* no restart will have the same */
+        memset(&start, 0, sizeof(start)); /* matches no restart */
     }
 }
 
@@ -180,7 +180,7 @@ struct ckpt_credentials ckpt_credentials_wanted(const struct ckpt_credentials *s
         memcmp(saved->group, here->group, sizeof(saved->group)) != 0) {
         return wanted;
     }
-    /* Of the same user: what this launcher gives, if the program had it. */
+    /* Same user: keep only what both the program had and this launcher gives. */
     wanted.group_count = here->group_count;
     memcpy(wanted.groups, here->groups, sizeof(wanted.groups));
     wanted.inheritable &= here->inheritable;
@@ -236,7 +236,7 @@ static void set_capabilities(const struct ckpt_credentials *wanted)
     }
 }
 
-/* Each step may fail: what counts is what is in force then. */
+/* Each step may fail; the function checks the result at the end. */
 int ckpt_credentials_restore(struct ckpt_failure *failure)
 {
     static struct ckpt_credentials here, wanted;
@@ -246,7 +246,7 @@ int ckpt_credentials_restore(struct ckpt_failure *failure)
         wanted = ckpt_credentials_wanted(&now, &here, is_own);
         wanted.seccomp = here.seccomp;
         wanted.filters = here.filters;
-        start = here; /* now the new launcher's */
+        start = here; /* now as set by the new launcher */
         if (are_equal(&wanted, &here)) {
             return 0;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deadline.c - see deadline.h.
+ * deadline.c - implements deadline.h.
  */
 #include "task/deadline.h"
 
@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* One for each thread: a call that returns by a jump or by cancellation leaves
- * nothing behind that a restart could trip over. */
+/* One per thread. A call that ends by a jump or by cancellation leaves a
+ * deadline that is harmless at a restart. */
 static __thread struct ckpt_deadline deadline
     __attribute__((tls_model("initial-exec")));
 
@@ -22,7 +22,7 @@ static void translate(struct ckpt_deadline *slot)
     if (!slot->is_set) {
         return;
     }
-    do { /* again if a restart came between */
+    do { /* repeat if a restart came between */
         restarts = ckpt_clock_restarts();
         slot->kernel = ckpt_clock_to_kernel(slot->clock, &slot->program);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -59,7 +59,7 @@ void ckpt_deadline_end(const struct ckpt_deadline *before)
     translate(&deadline);
 }
 
-/* The deadline of the thread with this thread pointer. */
+/* Returns the deadline of the thread with this thread pointer. */
 static struct ckpt_deadline *of_thread(uintptr_t thread_pointer)
 {
     const uintptr_t place = (uintptr_t)&deadline - ckpt_thread_pointer_get();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deadline.h - absolute times that a thread waits for.
+ * deadline.h - absolute times for which threads wait.
  *
- * libc reads such a time from memory each time it waits: also after a restart,
- * when the kernel's clock shows another time. So libc gets the address of a
- * time of ours, which a restart changes.
+ * libc reads such a time from memory before each wait, also after a restart,
+ * when the kernel's clock has another value. So libc gets the address of a time
+ * in our memory, which a restart changes.
  */
 #ifndef CKPT_DEADLINE_H
 #define CKPT_DEADLINE_H
@@ -12,33 +12,33 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The deadline of the call that a thread is in. */
+/* The deadline of a thread's present call. */
 struct ckpt_deadline {
     clockid_t clock;
     int is_set;
-    struct timespec program; /* as the program gave it */
-    struct timespec kernel;  /* the same on the kernel's clock now */
+    struct timespec program; /* as the program passed it */
+    struct timespec kernel;  /* the same time on the present kernel's clock */
 };
 
 /*
- * Before a call that waits for an absolute time. Returns what libc shall get in
- * place of `time`: `time` itself if it is NULL or means the same on each host.
- * before: receives the deadline of a call that this one interrupts. Context:
- * upper half, normal or a signal handler.
+ * Call it before a call that waits for an absolute time. Returns the pointer to
+ * pass to libc in place of `time`; it is `time` itself if that is NULL or has
+ * the same meaning on every host. before: receives the deadline of a call that
+ * this one interrupts. Context: upper half, normal or a signal handler.
  */
 const struct timespec *ckpt_deadline_begin(clockid_t clock,
                                            const struct timespec *time,
                                            struct ckpt_deadline *before);
 
-/* After the call. Context: as ckpt_deadline_begin(). */
+/* Call it after the call. Context: as ckpt_deadline_begin(). */
 void ckpt_deadline_end(const struct ckpt_deadline *before);
 
 /* After a restart, with the new offsets: changes the deadlines of the caller
  * and of all parked threads. Context: quiesced, on the leader. */
 void ckpt_deadlines_restarted(void);
 
-/* 1 if `time` is the deadline here of the thread with this thread pointer.
- * Context: upper half. */
+/* Returns 1 if `time` is the deadline in our memory of the thread with this
+ * thread pointer. Context: upper half. */
 int ckpt_deadline_is_here(const void *time, uintptr_t thread_pointer);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor_room.c - room for the descriptors that a checkpoint needs for moments.
+ * descriptor_room.c - makes room for the temporary descriptors of a checkpoint.
  */
 #include "task/descriptor_room.h"
 
@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define NEEDED 4 /* at the same time */
+#define NEEDED 4 /* descriptors open at the same time */
 
-static struct rlimit programs; /* the program's limit, while it is raised */
+static struct rlimit programs; /* the program's limit, while ours is in force */
 static int is_raised;
 
-/* Whether that many more can be open. */
+/* Returns 1 if the process can open NEEDED more descriptors. */
 static int is_room(void)
 {
     int fds[NEEDED];

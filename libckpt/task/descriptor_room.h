@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * descriptor_room.h - a checkpoint reads files of the kernel, also in a program that has all
- * the descriptors open which it may have.
+ * descriptor_room.h - lets a checkpoint open files of /proc even if the program has used up its
+ * limit on descriptors.
  */
 #ifndef CKPT_DESCRIPTOR_ROOM_H
 #define CKPT_DESCRIPTOR_ROOM_H
 
 #include <sys/resource.h>
 
-/* If hardly a descriptor is left, raises the limit as far as the process may, until
- * ckpt_descriptor_room_leave(). Context: normal or quiesced. */
+/* make: raises the limit to the maximum if almost no descriptor is left. leave: sets the
+ * program's limit again. Context: normal or quiesced. */
 void ckpt_descriptor_room_make(void);
 void ckpt_descriptor_room_leave(void);
 
-/* In the saved code after a restart: the limit is the new launcher's. Context: quiesced. */
+/* In the saved code after a restart: the new launcher's limit is in force. Context: quiesced. */
 void ckpt_descriptor_room_gone(void);
 
-/* The limit (RLIMIT_NOFILE) that the program has, of which *limit is the one that the kernel
- * tells. Context: quiesced. */
+/* Replaces *limit, the kernel's RLIMIT_NOFILE, with the program's own limit while ours is in
+ * force. Context: quiesced. */
 void ckpt_descriptor_room_correct(struct rlimit *limit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frozen_copy.c - fork without a child: two processes, the first of which shares our
- * memory and ends at once, so that the second is an orphan.
+ * frozen_copy.c - forks without a child: of two new processes the first shares our memory and
+ * ends at once, so that the second becomes an orphan.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -25,13 +25,13 @@
 #define STACK_SIZE CKPT_APART_STACK_SIZE
 
 static struct {
-    int connection; /* the copy's end */
+    int connection; /* the copy's end of the connection */
     int reader;
     long pid; /* of the copy, or -errno */
     char stack[STACK_SIZE] __attribute__((aligned(4096)));
 } making;
 
-/* If memory runs out, not the program but its copy is to go. */
+/* If memory runs out, the kernel should kill the copy, not the program. */
 static void volunteer(void)
 {
     long fd = ckpt_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
@@ -42,8 +42,8 @@ static void volunteer(void)
     }
 }
 
-/* What the copy does as long as it is needed. It has nothing but its stack: all else
- * may be given back. */
+/* Runs in the copy until the connection is closed. It uses only its stack, so that all other
+ * memory can be released. */
 static __attribute__((noreturn)) void serve(int connection)
 {
     const uint64_t stack = (uint64_t)(uintptr_t)making.stack;
@@ -75,8 +75,9 @@ static __attribute__((noreturn)) void be_the_copy(void)
     serve(connection);
 }
 
-/* Others wait for the ends of pipes and sockets that the program has, and who asks which
- * processes have one open must not find a copy: so it never has them. */
+/* The copy must never have the program's ends of pipes and sockets: other processes may wait
+ * for these ends to close. Programs that look for processes with an open end must not find the
+ * copy. */
 static long close_all_but(int connection)
 {
     long error = ckpt_sys_close_range((unsigned)connection + 1, UINT_MAX, 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frozen_copy.h - a process that is a copy of this one and does not move: what is
- * written here is not seen there, so it can be read while this one goes on (Plank
- * 1993, section 3.2, copy-on-write).
+ * frozen_copy.h - a process that is a stopped copy of this one. It does not see later writes of
+ * this process, so it can be read while this process continues (Plank 1993, section 3.2,
+ * copy-on-write).
  *
- * The kernel shares all pages and copies one when it is written to. The copy gives
- * pages back that have been read, so that fewer have to be copied. It is nobody's
- * child, has no descriptor but one end of a connection, and ends with that.
+ * The kernel shares all pages and copies a page at the first write to it. The copy releases
+ * pages that have been read, so that fewer pages are copied. It is not a child of the program,
+ * has only one descriptor, its end of a connection, and exits when that connection closes.
  */
 #ifndef CKPT_FROZEN_COPY_H
 #define CKPT_FROZEN_COPY_H
@@ -15,16 +15,16 @@
 
 struct ckpt_frozen_copy {
     int pid;
-    int connection; /* our end, close-on-exec: packets of one struct ckpt_range, which
-                       is not to be read any more; the last one to close it ends the
-                       copy. The caller's. */
+    int connection; /* our end, close-on-exec, owned by the caller. Each packet is a struct
+                       ckpt_range that the reader no longer needs; the copy exits when the last
+                       descriptor of this end is closed */
 };
 
 /*
- * Makes a copy that process `reader` may read. Memory that others store into is
- * shared with the copy, as it is with them. All threads but this one stand still.
- * Returns 0, or -errno with the reason: -ENOTSUP for memory that the program wants
- * not to be inherited. Context: quiesced.
+ * Makes a copy that process `reader` may read. Memory shared with other processes is also
+ * shared with the copy. All threads except the caller must be stopped. Returns 0, or -errno
+ * with the reason: -ENOTSUP if the program has memory that children do not inherit. Context:
+ * quiesced.
  */
 int ckpt_frozen_copy_make(struct ckpt_frozen_copy *copy, int reader,
                           struct ckpt_failure *failure);

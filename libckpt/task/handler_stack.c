@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handler_stack.c - see handler_stack.h.
+ * handler_stack.c - implements handler_stack.h.
  *
- * A stack is taken by setting a bit, and mapped when it is first needed: a thread has it
- * from its signal to the end of its handler, longer than its place in the table of parked
- * threads. There are no locks, as a child of fork() would find them taken.
+ * A thread takes a stack by setting a bit, and maps it at the first use. It holds the stack
+ * from its signal to the end of its handler, which is longer than its slot in the table of
+ * parked threads. The code has no locks, since a child of fork() could inherit them locked.
  */
 #include "task/handler_stack.h"
 
@@ -21,14 +21,14 @@
 _Static_assert(CKPT_PARKING_CAPACITY % BITS == 0 && CKPT_HALVES_MAX % BITS == 0,
                "bits are looked at in words");
 
-/* One thread answers; others that are in the lower half are told to come out. */
+/* One thread answers; other threads in the lower half are told to leave it. */
 #define MOST_ANSWERS (CKPT_HALVES_MAX + BITS)
 
 struct pool {
-    unsigned long size; /* of a stack, its guard included */
+    unsigned long size; /* bytes of a stack, including its guard */
     unsigned long guard;
     uint32_t capacity;
-    uint64_t *taken; /* bit for each */
+    uint64_t *taken; /* bit i: stack i is taken */
     char **memory;   /* [capacity] NULL: not mapped yet */
 };
 
@@ -37,8 +37,8 @@ static char *memory_to_park[CKPT_PARKING_CAPACITY];
 static uint64_t taken_to_answer[MOST_ANSWERS / BITS];
 static char *memory_to_answer[MOST_ANSWERS];
 
-/* Parking takes a kilobyte or two. There may be many, so that guards would be too many
- * mappings. */
+/* Parking uses one or two kilobytes of stack. Many threads may park, so guards would need too
+ * many mappings. */
 static const struct pool pools[CKPT_HANDLER_WORKS] = {
     [CKPT_HANDLER_PARKS] = {32ul << 10, 0, CKPT_PARKING_CAPACITY, taken_to_park,
                             memory_to_park},
@@ -46,14 +46,14 @@ static const struct pool pools[CKPT_HANDLER_WORKS] = {
                               memory_to_answer},
 };
 
-/* A stack that is nobody's, or -1. */
+/* Takes a free stack. Returns its index, or -1. */
 static int take(const struct pool *pool)
 {
     for (uint32_t word = 0; word < pool->capacity / BITS; word++) {
         uint64_t taken = __atomic_load_n(&pool->taken[word], __ATOMIC_RELAXED);
 
         while (taken != ~UINT64_C(0)) {
-            const uint64_t bit = ~taken & (taken + 1); /* the lowest that is 0 */
+            const uint64_t bit = ~taken & (taken + 1); /* the lowest bit that is 0 */
 
             if (__atomic_compare_exchange_n(&pool->taken[word], &taken, taken | bit, 0,
                                             __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
@@ -71,7 +71,7 @@ static void give(const struct pool *pool, int stack)
     (void)__atomic_fetch_and(&pool->taken[(unsigned)stack / BITS], ~bit, __ATOMIC_RELEASE);
 }
 
-/* Its memory, for whom it belongs to. 0 or -ENOMEM. */
+/* Maps the memory of a stack; only its owner calls this. Returns 0 or -ENOMEM. */
 static int map(const struct pool *pool, int stack)
 {
     long memory;

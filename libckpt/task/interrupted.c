@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interrupted.c - system calls that the checkpoint signal interrupted.
+ * interrupted.c - restarts system calls that the checkpoint signal interrupted.
  *
- * With SA_RESTART the kernel restarts most calls, but never those with a
- * timeout (signal(7) lists them): they fail with EINTR, which a program that
- * has no handlers may not expect. The frame no longer tells which call it was,
- * but in libc the number is set just before it: `mov $number, %eax`, perhaps
- * other registers, `syscall`; and our syscall() has it on the stack. A call made
- * in another way keeps its EINTR.
+ * With SA_RESTART the kernel restarts most calls, but never those with a timeout (signal(7)
+ * lists them). They fail with EINTR, which a program without handlers may not expect. The
+ * signal frame does not contain the number of the call. But libc sets the number just before
+ * the call: `mov $number, %eax`, perhaps other registers, `syscall`. Our syscall() has it on
+ * the stack. A call made in another way keeps its EINTR.
  *
- * Again is as if the signal had come just before the call. Signals that only
- * the call itself lets through are still blocked then, and end it.
+ * The restart has the effect of a signal that arrives just before the call. Signals that only
+ * the call itself unblocks are still blocked then, and end the restarted call.
  *
- * What is left of a timeout: some calls tell (nanosleep to a program that asks,
- * select where it reads it). For others the interposers announce the call
- * before it is made. One that nobody has announced starts anew the first time,
- * and from then on we know its end.
+ * The remaining timeout: some calls report it (nanosleep if the program asks for it, select in
+ * its argument). For other calls the interposers announce the call before they make it. A call
+ * that was not announced restarts with its full timeout the first time; from then on this code
+ * knows its end.
  */
 #include "task/interrupted.h"
 
@@ -36,25 +35,25 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define SYSCALL_SIZE 2 /* 0f 05 */
-#define MOVE_SIZE 5    /* b8 and 32 bits */
+#define SYSCALL_SIZE 2 /* syscall: 0f 05 */
+#define MOVE_SIZE 5    /* mov: b8 and 32 bits */
 #define MOST_LOADS 7
-#define RED_ZONE 128 /* below the stack pointer (System V ABI, x86-64) */
+#define RED_ZONE 128 /* bytes below the stack pointer (System V ABI, x86-64) */
 #define NANOSECONDS 1000000000
 #define NANOSECONDS_IN_MS 1000000
 
-/* Newer than some headers. */
+/* Missing from older headers. */
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
 #endif
 #define NUMBER_IO_URING_ENTER 426
 #define NUMBER_EPOLL_PWAIT2 441
 
-/* In saved memory, which is where a restarted call reads its timeout. */
+/* Lies in saved memory; a restarted call reads its timeout from here. */
 static __thread struct ckpt_timed_call call
     __attribute__((tls_model("initial-exec")));
 
-/* interpose/syscall.S: where its system call returns to. */
+/* Return address of the system call in interpose/syscall.S. */
 extern const unsigned char ckpt_syscall_return[] __attribute__((weak));
 
 static int64_t nanoseconds_of(const struct timespec *time)
@@ -68,7 +67,7 @@ struct ckpt_timed_call ckpt_timed_call_begin(long number, int64_t nanoseconds,
     struct ckpt_timed_call before = call;
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now); /* the fast one */
+    clock_gettime(CLOCK_MONOTONIC, &now); /* through the vDSO */
     call.deadline = nanoseconds_of(&now) + nanoseconds;
     call.milliseconds = milliseconds;
     call.number = number;
@@ -80,13 +79,13 @@ void ckpt_timed_call_end(const struct ckpt_timed_call *before)
     call = *before;
 }
 
-/* The length of the instruction that ends at `end` if it loads an argument
- * from the stack or from another register, else 0. */
+/* Returns the length of the instruction that ends at `end` if it loads an argument from the
+ * stack or from another register, else 0. */
 static int load_before(const unsigned char *end)
 {
     for (int length = 5; length >= 2; length--) {
         const unsigned char *at = end - length;
-        int is_wide = (*at & 0xf0) == 0x40; /* REX */
+        int is_wide = (*at & 0xf0) == 0x40; /* REX prefix */
         int rest = length - is_wide;
 
         at += is_wide;
@@ -102,7 +101,7 @@ static int load_before(const unsigned char *end)
     return 0;
 }
 
-/* The number of the system call that ends at `end`, or -1. */
+/* Returns the number of the system call that ends at `end`, or -1. */
 static long number_before(const unsigned char *end, const uint64_t *stack)
 {
     int32_t number;
@@ -154,7 +153,7 @@ static int may_restart(long number)
     case SYS_mq_timedsend:
     case SYS_io_getevents:
     case NUMBER_IO_URING_ENTER:
-    /* On a socket with a timeout, nothing having been received or sent. */
+    /* On a socket with a timeout, before any data was received or sent. */
     case SYS_read:
     case SYS_readv:
     case SYS_write:
@@ -172,7 +171,7 @@ static int may_restart(long number)
     }
 }
 
-/* A timeout in milliseconds: its register, or NULL. */
+/* Returns the register of a timeout in milliseconds, or NULL. */
 static greg_t *milliseconds_of(long number, greg_t *registers)
 {
     switch (number) {
@@ -186,8 +185,8 @@ static greg_t *milliseconds_of(long number, greg_t *registers)
     }
 }
 
-/* A relative timeout in memory that the kernel leaves as it is: the register
- * with its address, or NULL. */
+/* Returns the register with the address of a relative timeout that the kernel does not modify,
+ * or NULL. */
 static greg_t *timeout_of(long number, greg_t *registers)
 {
     greg_t clock = registers[REG_RDI];
@@ -217,7 +216,7 @@ static greg_t *timeout_of(long number, greg_t *registers)
     }
 }
 
-/* Where the kernel has written what is left, or NULL. */
+/* Returns the address to which the kernel has written the remaining time, or NULL. */
 static const struct timespec *told_rest(long number, const greg_t *registers)
 {
     switch (number) {
@@ -230,7 +229,7 @@ static const struct timespec *told_rest(long number, const greg_t *registers)
     }
 }
 
-/* nanosleep() of libc makes either of two calls. */
+/* libc's nanosleep() makes either of two calls. */
 static int is_announced(long number)
 {
     return call.number == (number == SYS_nanosleep ? SYS_clock_nanosleep
@@ -244,14 +243,14 @@ static int64_t time_left(void)
     return left > 0 ? left : 0;
 }
 
-/* Learns the end of a call whose timeout is still the program's own. */
+/* Computes the end of a call that still uses the program's own timeout. */
 static void learn_deadline(long number, const greg_t *registers,
                            const struct timespec *timeout)
 {
     const struct timespec *rest = told_rest(number, registers);
 
     if (is_announced(number) && rest == NULL) {
-        return; /* it was announced */
+        return; /* the announcement set the deadline */
     }
     call.deadline =
         ckpt_clock_now() + nanoseconds_of(rest != NULL ? rest : timeout);
@@ -280,7 +279,7 @@ static void set_timeout(long number, greg_t *registers)
     }
 }
 
-/* The number of the call that has just failed with EINTR, if we could make it again; else
+/* Returns the number of the call that has just failed with EINTR, if it can be restarted; else
  * -1. */
 static long interrupted_call(const greg_t *registers)
 {
@@ -331,8 +330,8 @@ static uint64_t bits_of(const sigset_t *set)
 }
 
 /*
- * 1 if a signal will be delivered as soon as the handler is left. One for the
- * process may go to any thread that lets it through: it counts for the first.
+ * Returns 1 if the kernel will deliver a signal as soon as the handler returns. A signal for
+ * the process may go to any thread that does not block it; it is attributed to the main thread.
  */
 static int is_signalled(const ucontext_t *context)
 {
@@ -360,7 +359,7 @@ void ckpt_interrupted_continue(ucontext_t *context)
     }
 }
 
-/* An absolute time in memory: the register with its address, or NULL. */
+/* Returns the register with the address of an absolute time, or NULL. */
 static greg_t *absolute_time_of(long number, greg_t *registers,
                                 clockid_t *clock_p)
 {
@@ -417,7 +416,7 @@ void ckpt_interrupted_threads_restarted(void)
     }
 }
 
-/* A call of futex() for a mutex with priority inheritance, which is made again. */
+/* Returns 1 for a futex() call on a mutex with priority inheritance that will be restarted. */
 static int waits_for_owner(const greg_t *registers)
 {
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];

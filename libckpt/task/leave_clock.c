@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leave_clock.c - see leave_clock.h.
+ * leave_clock.c - implements leave_clock.h.
  *
- * The thread goes on in single steps: the processor's trap flag gives SIGTRAP
- * after each instruction. A reading takes some hundred instructions. SIGTRAP
- * has our handler only meanwhile. Where another part of us handles it, the thread
- * stops as it is: the program may get one reading of the new host's clock.
+ * The thread continues in single steps: the processor's trap flag raises SIGTRAP after each
+ * instruction. A clock reading takes some hundred instructions. Our handler of SIGTRAP is
+ * installed only meanwhile. If another part of this library handles SIGTRAP, the thread stops
+ * as it is; the program may then get one reading of the new host's clock.
  */
 #include "task/leave_clock.h"
 
@@ -17,25 +17,25 @@
 #include <ucontext.h>
 
 #define TRAP_FLAG 0x100
-#define MOST_STEPS 20000 /* then it stops where it is */
+#define MOST_STEPS 20000 /* then the thread stops where it is */
 
-/* The thread's way out. */
+/* State of a thread that leaves clock code. */
 static __thread struct {
     int is_on;
-    int is_over; /* the handler is to run now, wherever the thread is */
+    int is_over; /* the handler must run now, wherever the thread is */
     int steps;
-    uint64_t mask; /* of the interrupted code */
+    uint64_t mask; /* signal mask of the interrupted code */
     siginfo_t info;
     void (*handler)(int, siginfo_t *, void *);
 } way __attribute__((tls_model("initial-exec")));
 
 static struct {
     int lock;
-    int threads; /* that step */
+    int threads; /* number of threads that single-step */
     struct ckpt_sigaction before;
 } trap;
 
-/* All signals are blocked here: nobody waits long for the lock. */
+/* All signals are blocked here, so no thread waits long for the lock. */
 static void lock(void)
 {
     while (__atomic_exchange_n(&trap.lock, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -69,8 +69,8 @@ static void finish(ucontext_t *context)
     way.handler(info.si_signo, &info, context);
 }
 
-/* A trap of another thread's own, just now: it is handled, ends the program, or
- * is ignored, as it would be without us. */
+/* A trap of another thread at the same moment: the program handles it, ignores it, or is ended
+ * by it, as without this code. */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
     if (trap.before.handler == (void *)SIG_DFL) {
@@ -95,10 +95,11 @@ static void on_step(int signal, siginfo_t *info, void *context)
     }
 }
 
-/* Has SIGTRAP come to on_step(), unless another part of us uses it. 1: it does. */
+/* Installs on_step() for SIGTRAP, unless another part of this library uses it. Returns 1 on
+ * success. */
 static int take_trap(const struct ckpt_sigaction *handler)
 {
-    struct ckpt_sigaction action = *handler; /* the same mask and restorer */
+    struct ckpt_sigaction action = *handler; /* with the same mask and restorer */
     int is_taken;
 
     action.handler = (void *)on_step;
@@ -124,7 +125,7 @@ int ckpt_leave_clock(const siginfo_t *info, void *context,
         return 0;
     }
     if (way.is_over || (registers[REG_EFL] & TRAP_FLAG) != 0) {
-        way.is_over = 0; /* we have tried, or somebody else steps it */
+        way.is_over = 0; /* already tried, or a debugger steps the thread */
         return 0;
     }
     if (!take_trap(handler)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_policy.c - NUMA policies are read by get_mempolicy() and set again.
+ * memory_policy.c - reads NUMA policies with get_mempolicy() and sets them again.
  */
 #include "task/memory_policy.h"
 
@@ -14,12 +14,12 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define NODES 1024 /* as many as a kernel may have */
+#define NODES 1024 /* the most that a kernel supports */
 #define NODE_WORDS (NODES / 64)
-#define UNKNOWN (-1) /* this kernel knows no policies */
+#define UNKNOWN (-1) /* this kernel does not support policies */
 
 struct policy {
-    int32_t mode; /* MPOL_*, with its flags */
+    int32_t mode; /* MPOL_* with its flags */
     int32_t reserved;
     uint64_t nodes[NODE_WORDS];
 };
@@ -30,7 +30,7 @@ struct memory {
     struct policy policy;
 };
 
-static struct policy *parked; /* [CKPT_PARKING_CAPACITY], once the program has set one */
+static struct policy *parked; /* [CKPT_PARKING_CAPACITY]; NULL until the program sets a policy */
 static struct policy leader;
 static struct memory *list;
 
@@ -46,7 +46,7 @@ void ckpt_memory_policy_given(void)
     memory = ckpt_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (ckpt_sys_failed(memory)) {
-        return; /* there is no memory for the program either */
+        return; /* the memory is exhausted for the program, too */
     }
     if (!__atomic_compare_exchange_n(&parked, &none, (struct policy *)memory, 0,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -54,7 +54,7 @@ void ckpt_memory_policy_given(void)
     }
 }
 
-/* address 0: of the calling thread. */
+/* Reads the policy of an address; address 0: of the calling thread. */
 static void read_policy(uint64_t address, struct policy *policy)
 {
     int mode = MPOL_DEFAULT;
@@ -67,7 +67,7 @@ static void read_policy(uint64_t address, struct policy *policy)
     policy->mode = mode;
 }
 
-/* The calling thread's. 0 or -errno. */
+/* Sets the calling thread's policy. Returns 0 or -errno. */
 static long set_policy(const struct policy *policy)
 {
     return policy->mode == UNKNOWN
@@ -154,7 +154,8 @@ void ckpt_memory_policy_restore(void)
                                     memory->policy.mode, (long)memory->policy.nodes, NODES + 1,
                                     MPOL_MF_MOVE) != 0;
     }
-    for (size_t i = 0; i < count; i++) { /* the threads cannot tell */
+    for (size_t i = 0; i < count; i++) { /* only checks: the threads themselves cannot report
+                                            errors */
         is_refused |= set_policy(&parked[i]) != 0;
     }
     is_refused |= set_policy(&leader) != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory_policy.h - on which NUMA nodes the program wants its memory: policies of threads
- * (set_mempolicy) and of memory (mbind). Those that the launcher has set are the launcher's.
+ * memory_policy.h - the program's NUMA policies, of threads (set_mempolicy) and of memory
+ * (mbind). Policies that the launcher has set remain the launcher's.
  */
 #ifndef CKPT_MEMORY_POLICY_H
 #define CKPT_MEMORY_POLICY_H
@@ -12,24 +12,24 @@
 
 #include <stddef.h>
 
-/* The program is about to set one. Until then nothing is looked at. Context: any. */
+/* The program is about to set a policy. Until then the functions below do nothing. Context: any. */
 void ckpt_memory_policy_given(void);
 
-/* Notes that of the calling thread, by its place in ckpt_threads_list(): nobody else can read
- * it. Context: the handler in which it parks. */
+/* Records the calling thread's policy, which no other thread can read, under its index in
+ * ckpt_threads_list(). Context: the handler in which it parks. */
 void ckpt_memory_policy_note(size_t place);
 
-/* Notes that of the leader, and of all memory but excluded[], in the arena. 0 or -errno with
- * the reason. Context: quiesced, on the leader. */
+/* Records in the arena the policies of the leader, and of all memory outside of excluded[].
+ * Returns 0 or -errno with the reason. Context: quiesced, on the leader. */
 int ckpt_memory_policy_save(struct ckpt_arena *arena, const struct ckpt_range *excluded,
                             size_t excluded_count, struct ckpt_failure *failure);
 
-/* After a restart: those of memory and of the leader are set; if this host lacks the nodes of
- * any, also of another thread's, that is said on standard error and its memory may be anywhere.
- * Before anything else is put into that arena. Context: quiesced, on the leader. */
+/* After a restart: sets the policies of memory and of the leader. If this host lacks the nodes
+ * of a policy, also of another thread's, prints that on standard error; that memory may then be
+ * on any node. Call it before that arena is used again. Context: quiesced, on the leader. */
 void ckpt_memory_policy_restore(void);
 
-/* The same for a thread that is made, by its place. Context: freestanding. */
+/* Sets the policy of a recreated thread, by its index. Context: freestanding. */
 void ckpt_memory_policy_write(size_t place);
 
 #endif

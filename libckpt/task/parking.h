@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parking.h - what the files of task/ share: where threads park, and the
+ * parking.h - state shared by the files of task/: the table of parked threads, and the
  * registers and kernel registrations of a thread.
  */
 #ifndef CKPT_PARKING_H
@@ -12,34 +12,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most threads a process may have besides the leader. */
+/* Maximum number of threads of a process besides the leader. */
 #define CKPT_PARKING_CAPACITY 16384u
 
 /*
- * The table of parked threads, in saved memory. A freeze has an odd
- * generation; its end makes the number even.
+ * The table of parked threads, in saved memory. The generation is odd during a freeze; its end
+ * makes it even.
  */
 struct ckpt_parking {
-    uint64_t gate; /* generation << 32 | places taken: changed as one word */
-    volatile uint32_t parked; /* places filled in; futex of the leader */
-    volatile uint32_t thaw;   /* generation again; futex of the parked */
+    uint64_t gate; /* generation << 32 | slots taken: changed as one word */
+    volatile uint32_t parked; /* slots filled in; futex of the leader */
+    volatile uint32_t thaw;   /* the generation again; futex of the parked threads */
     int leader;               /* kernel thread id */
     struct ckpt_thread *thread; /* [CKPT_PARKING_CAPACITY] */
 };
 extern struct ckpt_parking ckpt_parking;
 
-/* Waits until the freeze `generation` is over. Context: freestanding. */
+/* Waits until the freeze `generation` has ended. Context: freestanding. */
 void ckpt_parking_wait(uint32_t generation);
 
-/* Fills in all but `context` for the calling thread. Context: quiesced. */
+/* Fills in all fields but `context` for the calling thread. Context: quiesced. */
 void ckpt_registrations_read(struct ckpt_thread *thread);
 
-/* Makes them known to the kernel for the calling thread, but for the tid
- * address and the thread pointer. Context: freestanding. */
+/* Registers them with the kernel for the calling thread, except the tid address and the thread
+ * pointer. Context: freestanding. */
 void ckpt_registrations_write(const struct ckpt_thread *thread);
 
-/* Forgets all remembered thread ids (0, or -errno: no memory for new ones), then notes
- * one. Context: quiesced. */
+/* clear: forgets all recorded thread ids; returns 0, or -errno without memory for new ones.
+ * note: records one. Context: quiesced. */
 int ckpt_thread_ids_clear(void);
 void ckpt_thread_ids_note(const struct ckpt_thread *thread, int kernel_tid);
 

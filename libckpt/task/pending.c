@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pending.c - signals that have come and wait, because they are blocked.
+ * pending.c - saves pending signals: blocked signals that have arrived.
  *
- * Only the process itself can learn what they carry, by taking them. So each
- * is taken, noted and sent again at once, as the same sender's: to itself a
- * thread may send any siginfo, and the main thread to the process. Those of the
- * process are told from those of a thread by /proc: taking gives a thread its
- * own ones first.
+ * Only the process itself can read the data of a pending signal, by taking it. So each signal
+ * is taken, recorded and sent again at once with the same sender: a thread may send any siginfo
+ * to itself, and the main thread to the process. /proc distinguishes signals of the process
+ * from those of a thread: a thread first takes its own.
  *
- * Limits: one that comes in between, of the same real-time number, overtakes.
- * One that the kernel or kill() has sent seems to come from this process after
- * a restart if it was for a single thread, and at once if the leader is not the
- * main thread. timer_getoverrun() is 0 after a restart for an expiration that
- * was noted; its siginfo has the number.
+ * Limits: a signal with the same real-time number that arrives in between overtakes. A signal
+ * from the kernel or kill() for a single thread seems to come from this process after a
+ * restart; if the leader is not the main thread, it does so at once. timer_getoverrun() is 0
+ * after a restart for a recorded expiration; its siginfo has the number.
  */
 #include "task/pending.h"
 
@@ -28,18 +26,19 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* More than the usual limit (RLIMIT_SIGPENDING); costs memory only if used. */
+/* More than the usual limit (RLIMIT_SIGPENDING); uses memory only when needed. */
 #define CAPACITY 65536u
 
 struct waiting {
     int32_t tid;      /* 0: for the process */
-    int32_t is_taken; /* the rest is right: others look while places are filled in */
+    int32_t is_taken; /* 1: the other fields are valid; other threads read while slots are being
+                         filled in */
     siginfo_t info;
 };
 
 static struct waiting *table;
-static uint32_t count;    /* places taken; may exceed CAPACITY */
-static int32_t saved_pid; /* of this process at the checkpoint */
+static uint32_t count;    /* slots taken; may exceed CAPACITY */
+static int32_t saved_pid; /* pid of this process at the checkpoint */
 
 int ckpt_pending_open(void)
 {
@@ -78,11 +77,11 @@ uint64_t ckpt_pending_own(void)
 {
     struct ckpt_signal_sets sets;
 
-    (void)ckpt_signal_sets_read(0, &sets); /* empty if it cannot be read */
+    (void)ckpt_signal_sets_read(0, &sets); /* empty sets on error */
     return sets.waiting;
 }
 
-/* All that wait for the calling thread, or for the process. */
+/* Returns the signals pending for the calling thread or for the process. */
 static uint64_t all_waiting(void)
 {
     uint64_t bits = 0;
@@ -91,7 +90,7 @@ static uint64_t all_waiting(void)
     return ckpt_signals_without_ours(bits);
 }
 
-/* Takes and notes one of these signals. 1 if there was one. */
+/* Takes and records one of these signals. Returns 1 if one was pending. */
 static int take(uint64_t signals, int32_t tid)
 {
     const struct timespec at_once = {0, 0};
@@ -104,7 +103,7 @@ static int take(uint64_t signals, int32_t tid)
     signal = ckpt_syscall4(SYS_rt_sigtimedwait, (long)&signals,
                            (long)&table[place].info, (long)&at_once,
                            sizeof(signals));
-    if (signal > 0) { /* else the place stays empty */
+    if (signal > 0) { /* otherwise the slot stays empty */
         table[place].tid = tid;
         __atomic_store_n(&table[place].is_taken, 1, __ATOMIC_RELEASE);
     }
@@ -130,9 +129,8 @@ static long send_once(int32_t tid, siginfo_t *info)
     return status == -EPERM ? ckpt_sys_kill(pid, signal) : status;
 }
 
-/* Sends a signal with all that it carries, or by kill() if only its receiver
- * might say so. A queue that is full is so for a moment: others of the user's
- * processes have taken our places. */
+/* Sends a signal with all its data, or by kill() if only the kernel may send such data. A full
+ * queue is temporary: other processes of the user have taken our places in it. */
 static long send(int32_t tid, siginfo_t *info)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -144,7 +142,7 @@ static long send(int32_t tid, siginfo_t *info)
     return status;
 }
 
-/* Sends again what was noted for a thread, or the process, from `first` on. */
+/* Sends the recorded signals again, for a thread or the process, starting at `first`. */
 static void give_back(uint32_t first, int32_t tid)
 {
     for (uint32_t i = first; i < places(); i++) {
@@ -154,7 +152,7 @@ static void give_back(uint32_t first, int32_t tid)
     }
 }
 
-/* Takes and notes what waits for the calling thread alone. */
+/* Takes and records the signals pending for the calling thread alone. */
 static void take_own(int32_t tid)
 {
     uint64_t own;
@@ -193,7 +191,7 @@ int ckpt_pending_save(struct ckpt_failure *failure)
                            CAPACITY);
 }
 
-/* A signal that this process has sent to itself comes from itself again. */
+/* If this process had sent the signal to itself, replaces the old process id of the sender. */
 static void readdress(siginfo_t *info)
 {
     if ((info->si_code == SI_USER || info->si_code == SI_QUEUE ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_id.c - the id of this process at its first start, and now.
+ * process_id.c - the id of this process at its first start, and its present id.
  */
 #include "task/process_id.h"
 
@@ -14,7 +14,8 @@
 #define SELF "/proc/self"
 #define TASK "/task/"
 
-/* Both 0 before the first checkpoint. A child has the ids of its parent. */
+/* Both are 0 before the first checkpoint. A child inherits its parent's
+ * values. */
 static struct {
     int kernel, shown;
     int restarted;
@@ -45,7 +46,7 @@ int ckpt_process_id_of_kernel(int shown_id)
     return shown_id == id.shown ? id.kernel : shown_id;
 }
 
-/* The kernel's id of the thread that was the first one of the process. */
+/* Returns the kernel's id of the process's first thread. */
 static int first_thread(void)
 {
     const int tid = ckpt_threads_remembered(id.shown);
@@ -81,7 +82,7 @@ void ckpt_process_id_show_sender(siginfo_t *info)
     }
 }
 
-/* Whether the process has a thread of this number. */
+/* Returns 1 if the process has a thread with this number. */
 static int has_thread(int number)
 {
     char path[64];
@@ -91,8 +92,8 @@ static int has_thread(int number)
     return ckpt_sys_stat(path, &status) == 0;
 }
 
-/* The kernel's id of the thread that the application means in a path: it may
- * remember the id of a thread from before a restart. */
+/* Returns the kernel's id of the thread that the application means in a path.
+ * The application may remember the id of a thread from before a restart. */
 static int thread_in_path(int shown_id)
 {
     int thread = ckpt_thread_id_of_kernel(shown_id);
@@ -106,7 +107,8 @@ static int thread_in_path(int shown_id)
     return thread < 0 ? shown_id : thread;
 }
 
-/* Reads a component of a path that is a number; what follows it, or NULL. */
+/* Parses a path component that is a number. Returns the text after it, or
+ * NULL. */
 static const char *number_in_path(const char *text, int *number_p)
 {
     uint64_t number;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program_clock.c - see program_clock.h.
+ * program_clock.c - implements program_clock.h.
  *
- * After a restart the saved vDSO only consists of jumps to this kernel's
- * (restore/vdso.c). The one for clock_gettime is led to read_clock() here.
+ * After a restart the saved vDSO consists only of jumps to this kernel's vDSO (restore/vdso.c).
+ * The jump of clock_gettime is redirected to read_clock() here.
  */
 #include "task/program_clock.h"
 
@@ -21,10 +21,10 @@
 #define PAGE 4096u
 #define VDSO_FUNCTION "__vdso_clock_gettime"
 
-/* Clocks that go together: their differences must not change. */
+/* Groups of clocks whose differences must not change. */
 enum group { GROUP_NONE, GROUP_MONOTONIC, GROUP_RAW, GROUP_BOOT, GROUPS };
 
-#define CLOCKS 12 /* that the kernel has; all else is processor time or a device */
+#define CLOCKS 12 /* the kernel's clocks; others are processor time or a device */
 static const unsigned char group_of_clock[CLOCKS] = {
     [CLOCK_MONOTONIC] = GROUP_MONOTONIC,
     [CLOCK_MONOTONIC_COARSE] = GROUP_MONOTONIC,
@@ -33,7 +33,7 @@ static const unsigned char group_of_clock[CLOCKS] = {
     [CLOCK_BOOTTIME_ALARM] = GROUP_BOOT,
 };
 
-/* Those that each kernel reads: CLOCK_BOOTTIME_ALARM needs a device. */
+/* Clocks that every kernel can read: CLOCK_BOOTTIME_ALARM needs a device. */
 static const clockid_t read_clocks[] = {
     CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW,
     CLOCK_BOOTTIME};
@@ -43,17 +43,17 @@ typedef int clock_function(clockid_t clock, struct timespec *time);
 
 static struct {
     int64_t offset[GROUPS];
-    struct timespec parts[GROUPS]; /* the same; 0 <= tv_nsec < NANOSECONDS */
-    int64_t change[GROUPS]; /* by the last restart */
-    int64_t stopped[READ_CLOCKS]; /* program time */
-    clock_function *kernel; /* in its vDSO; NULL: by system call */
-    uint64_t vdso_start, vdso_end; /* the kernel's, since the last restart */
+    struct timespec parts[GROUPS]; /* `offset` as timespec; 0 <= tv_nsec < NANOSECONDS */
+    int64_t change[GROUPS]; /* of the offset, by the last restart */
+    int64_t stopped[READ_CLOCKS]; /* program time at the checkpoint */
+    clock_function *kernel; /* function in the kernel's vDSO; NULL: use the system call */
+    uint64_t vdso_start, vdso_end; /* the kernel's vDSO, since the last restart */
 } state;
 
-/* Also read by interpose/syscall.S. */
+/* interpose/syscall.S reads this, too. */
 uint32_t ckpt_clock_restart_count __attribute__((visibility("hidden")));
 
-/* An index for the tables: other clocks count as CLOCK_REALTIME. */
+/* Returns an index for the tables: other clocks are treated as CLOCK_REALTIME. */
 static enum group group_of(clockid_t clock)
 {
     return (enum group)
@@ -88,7 +88,7 @@ int64_t ckpt_clock_now(void)
     return kernel_time(CLOCK_MONOTONIC) + ckpt_clock_offset(CLOCK_MONOTONIC);
 }
 
-/* Adds without a check. The nanoseconds end in their range. */
+/* Adds without checks; normalises tv_nsec. */
 static struct timespec add(const struct timespec *time, int64_t nanoseconds)
 {
     struct timespec sum = {
@@ -135,8 +135,8 @@ void ckpt_clock_stop(void)
 }
 
 /*
- * The coarse clock is late by up to a tick, and by another part of a tick on
- * another host. A group's offset is such that none of its clocks goes back.
+ * Sets each group's offset so that none of its clocks goes back. The coarse clock lags by up to
+ * a tick, and by another part of a tick on another host.
  */
 static void set_offsets(void)
 {
@@ -162,7 +162,7 @@ static void set_offsets(void)
     }
 }
 
-/* In a section of its own, so that a thread is known to be in it. */
+/* In a separate section, so that ckpt_clock_is_reading() can recognise it. */
 #define READING __attribute__((noinline, section("ckpt_clock_reading")))
 extern const char __start_ckpt_clock_reading[] __attribute__((
     visibility("hidden")));
@@ -170,9 +170,9 @@ extern const char __stop_ckpt_clock_reading[] __attribute__((
     visibility("hidden")));
 
 /*
- * clock_gettime of the program's vDSO. It runs on any stack, with any thread
- * pointer: it uses no libc and no thread-local storage. If a handler that
- * interrupts it lives through a restart, the reading is done again.
+ * The program's clock_gettime after a restart. It runs on any stack, with any thread pointer,
+ * so it uses neither libc nor thread-local storage. If a handler interrupts it and a restart
+ * happens in that handler, the reading is repeated.
  */
 READING static int read_clock(clockid_t clock, struct timespec *time)
 {
@@ -211,7 +211,7 @@ int ckpt_clock_is_reading(uint64_t address)
             address < (uintptr_t)__stop_ckpt_clock_reading);
 }
 
-/* The kernel maps whole pages of the only segment of its vDSO. */
+/* Returns the end of the vDSO: the kernel maps whole pages of its only segment. */
 static uint64_t end_of_vdso(uint64_t vdso)
 {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)vdso;
@@ -230,7 +230,7 @@ static uint64_t end_of_vdso(uint64_t vdso)
     return vdso + (size + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Leads the saved vDSO's clock_gettime to read_clock(). */
+/* Redirects the saved vDSO's clock_gettime to read_clock(). */
 static int divert(struct ckpt_failure *failure)
 {
     const struct ckpt_range saved = ckpt_regions_vdso();
@@ -262,7 +262,7 @@ int ckpt_clock_start(uint64_t vdso, struct ckpt_failure *failure)
     int error;
 
     if (saved.start == saved.end) {
-        return 0; /* a kernel without a vDSO: the program sees its clocks */
+        return 0; /* a kernel without a vDSO: the program sees that kernel's clocks */
     }
     error = divert(failure);
     if (error != 0) {

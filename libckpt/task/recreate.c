@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recreate.c - kernel threads for the saved ones, after a restart.
+ * recreate.c - creates kernel threads for the saved threads, after a restart.
  *
  * All user-side state of a parked thread is in saved memory. A new kernel
- * thread with the same thread pointer needs only what the kernel itself keeps
- * for it: where to clear the thread id at exit, the robust list, the rseq
- * area, the name; then rt_sigreturn on the saved frame brings back registers,
- * signal mask and alternate stack. Until the thaw it waits on a small stack
- * of ours, not on its own, which it may touch no earlier.
+ * thread with the same thread pointer needs only its kernel-side state: the
+ * address of the thread id to clear at exit, the robust list, the rseq area,
+ * the name. Then rt_sigreturn on the saved frame restores registers, signal
+ * mask and alternate stack. Until the thaw the thread waits on a small stack of
+ * ours, since it must not touch its own stack earlier.
  */
 #include "task/threads.h"
 
@@ -26,23 +26,25 @@
 #include <sys/prctl.h>
 
 #define SCRATCH_STACK_SIZE 8192ul
-#define RSEQ_SIGNATURE 0x53053053u /* glibc's on x86-64 */
-#define RSEQ_MINIMUM_SIZE 32u      /* as the first version of the call has it */
+#define RSEQ_SIGNATURE 0x53053053u /* glibc's, on x86-64 */
+#define RSEQ_MINIMUM_SIZE 32u      /* as in the first version of the call */
 
-/* glibc 2.35 and later: where a thread's rseq area is, from its thread
- * pointer, and its size, 0 if it did not register any. */
+/* glibc 2.35 and later: offset of a thread's rseq area from its thread pointer,
+ * and the size of the area; size 0: not registered. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
-struct rseq_area { /* the first members of the kernel's struct rseq */
+struct rseq_area { /* the first fields of the kernel's struct rseq */
     uint32_t cpu_id_start;
     int32_t cpu_id; /* negative: not registered */
 };
-#define RSEQ_NOT_REGISTERED (-2) /* what glibc writes when it is refused */
+#define RSEQ_NOT_REGISTERED (-2) /* glibc writes this if the registration
+                                    fails */
 
 static struct ckpt_thread leader;
-static volatile uint32_t born; /* futex of the leader */
-static char *scratch;          /* one stack per thread */
+static volatile uint32_t born; /* number of running new threads; futex of the
+                                  leader */
+static char *scratch;          /* stacks, one per thread */
 static size_t scratch_size;
 
 static void read_rseq(struct ckpt_thread *thread)
@@ -80,7 +82,7 @@ void ckpt_registrations_read(struct ckpt_thread *thread)
     read_rseq(thread);
     thread->reserved = 0;
     ckpt_sys_prctl(PR_GET_NAME, (unsigned long)thread->name, 0, 0, 0);
-    /* Last: who finds the tid finds the rest. */
+    /* Last: a thread that sees the tid can read the other fields. */
     __atomic_store_n(&thread->tid, ckpt_sys_gettid(), __ATOMIC_RELEASE);
 }
 
@@ -92,8 +94,8 @@ void ckpt_registrations_write(const struct ckpt_thread *thread)
         long status = ckpt_sys_rseq((void *)thread->rseq, thread->rseq_size, 0,
                                     thread->rseq_signature);
 
-        /* EBUSY: this very area is registered. Else have its readers ask the
-         * kernel instead of trusting a number that nobody updates. */
+        /* EBUSY: this area is already registered. After another error the field
+         * must not keep a stale number; its readers then ask the kernel. */
         if (status != 0 && status != -EBUSY) {
             ((struct rseq_area *)thread->rseq)->cpu_id = RSEQ_NOT_REGISTERED;
         }
@@ -112,7 +114,7 @@ void ckpt_threads_repair_leader(void)
     ckpt_registrations_write(&leader);
 }
 
-/* First and last function of a new thread, with all signals blocked. */
+/* The body of a new thread, with all signals blocked. */
 static __attribute__((noreturn)) void begin(const void *argument)
 {
     const struct ckpt_thread *thread = argument;
@@ -129,7 +131,7 @@ static __attribute__((noreturn)) void begin(const void *argument)
     ckpt_context_sigreturn(context);
 }
 
-/* Memory for the stacks. It is kept: the next restart finds it unused. */
+/* Maps memory for the stacks. It is kept and reused at the next restart. */
 static int map_scratch(size_t count)
 {
     size_t size = count * SCRATCH_STACK_SIZE;
@@ -167,9 +169,11 @@ int ckpt_threads_recreate(struct ckpt_failure *failure)
     uint32_t ready;
     int status;
 
-    ckpt_sys_sigprocmask(SIG_SETMASK, &all, NULL); /* the thaw undoes it */
+    ckpt_sys_sigprocmask(SIG_SETMASK, &all, NULL); /* the thaw restores the
+                                                      mask */
     ckpt_threads_repair_leader();
-    leader.tid = ckpt_parking.leader; /* loading the lower half changed it */
+    leader.tid = ckpt_parking.leader; /* loading the lower half has changed
+                                         it */
     ckpt_parking.leader = ckpt_sys_gettid();
     status = ckpt_thread_ids_clear();
     if (status != 0) {

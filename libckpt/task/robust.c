@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * robust.c - the list of robust mutexes of a thread, as the kernel walks it
- * (kernel/futex: exit_robust_list()).
+ * robust.c - walks a thread's list of robust mutexes as the kernel does (kernel/futex:
+ * exit_robust_list()).
  *
- * The list is the program's, and may be broken: it is read by way of the kernel, which tells
- * that instead of ending the process.
+ * The list belongs to the program and may be broken. So it is read through the kernel, which
+ * then returns an error instead of ending the process.
  */
 #include "task/robust.h"
 
@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#define PRIORITY_INHERITANCE 1u /* in the pointer to an entry */
+#define PRIORITY_INHERITANCE 1u /* flag in the pointer to an entry */
 
-/* 1 if all of it can be read. */
+/* Returns 1 if all bytes can be read. */
 static int read_at(uint64_t address, void *to, size_t size)
 {
     struct iovec local = {to, size}, remote = {(void *)address, size};
@@ -26,7 +26,7 @@ static int read_at(uint64_t address, void *to, size_t size)
                          (long)&remote, 1, 0) == (long)size;
 }
 
-/* is_pending: the thread was about to lock or unlock it. */
+/* Handles one mutex. is_pending: the thread was about to lock or unlock it. */
 static void leave(uint64_t entry, long offset, uint32_t id, int is_pending)
 {
     const uint64_t address = (entry & ~(uint64_t)PRIORITY_INHERITANCE) + (uint64_t)offset;
@@ -37,7 +37,7 @@ static void leave(uint64_t entry, long offset, uint32_t id, int is_pending)
         !read_at(address, &value, sizeof value)) {
         return;
     }
-    if (is_pending && value == 0) { /* it was unlocked, and perhaps nobody was woken */
+    if (is_pending && value == 0) { /* unlocked; possibly the thread has not woken a waiter yet */
         (void)ckpt_sys_futex(word, FUTEX_WAKE, 1, NULL);
         return;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_sets.c - reads the sets of a thread's signals in /proc.
+ * signal_sets.c - reads the signal sets of a thread from /proc.
  */
 #include "task/signal_sets.h"
 
@@ -33,8 +33,8 @@ static void read_line(const char *line, struct ckpt_signal_sets *sets)
     }
 }
 
-/* Reads the lines in the buffer and keeps what follows the last one. Returns the size of
- * the rest. A line that does not fit (Groups may have many) is none of ours. */
+/* Handles the lines in the buffer and keeps the incomplete last one. Returns the size of that
+ * rest. Discards a line that does not fit (Groups may be long), since it is not needed. */
 static long read_lines(char *text, long size, long capacity, struct ckpt_signal_sets *sets)
 {
     char *line = text;

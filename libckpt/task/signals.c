@@ -2,10 +2,10 @@
 /*
  * signals.c - the application's signal handlers in a process of two halves.
  *
- * The kernel knows one handler of ours, the trampoline; what the application
- * installed is in a table. SA_RESETHAND, SA_NODEFER, masks and stacks are left
- * to the kernel, so whether a handler is installed at all is asked of the
- * kernel too: only the three values that the trampoline displaces are ours.
+ * The kernel knows one handler of ours, the trampoline; a table holds the application's
+ * handlers. The kernel itself handles SA_RESETHAND, SA_NODEFER, masks and stacks. So the kernel
+ * is also asked whether a handler is installed. The table is used only for the three values
+ * that the trampoline replaces.
  */
 #include "task/signals.h"
 
@@ -19,31 +19,31 @@
 #include <errno.h>
 #include <ucontext.h>
 
-/* The last but one of the real-time signals; the first few are often taken. */
+/* The last but one real-time signal; programs often use the first few. */
 #define DEFAULT_SIGNAL 63
 
-/* Of a stack, for a handler of the program and the frame of the checkpoint signal below. */
+/* Bytes of stack for a handler of the program and a frame of the checkpoint signal below it. */
 #define ROOM_NEEDED ((uintptr_t)128 << 10)
 
 #define NEVER_BLOCKED (CKPT_SIGNAL_BIT(SIGKILL) | CKPT_SIGNAL_BIT(SIGSTOP))
 
-/* glibc's own, for pthread_cancel and set*id. */
+/* glibc's internal signals, for pthread_cancel and set*id. */
 #define SIGNAL_CANCEL 32
 #define SIGNAL_SETXID 33
 
 typedef void (*handler_t)(int, siginfo_t *, void *);
 
-/* What the application gave to sigaction. */
+/* The application's arguments of sigaction. */
 struct application_action {
-    void *handler; /* stays when the signal is later ignored or defaulted: a
-                      delivery may be on its way */
+    void *handler; /* kept when the signal is later ignored or reset: a delivery may be in
+                      progress */
     uint64_t flags;
     uint64_t mask;
 };
 
 static struct {
     int open;
-    int signal; /* the checkpoint signal; 0: not yet known */
+    int signal; /* the checkpoint signal; 0: not set yet */
     uint32_t lock;
     struct application_action action[CKPT_SIGNAL_COUNT + 1];
 } control;
@@ -68,14 +68,14 @@ call_handler(int signal, siginfo_t *info, void *context)
         &control.action[signal].handler, __ATOMIC_ACQUIRE);
 
     uint64_t *mask = (uint64_t *)&((ucontext_t *)context)->uc_sigmask;
-    const uint64_t was_blocked = *mask & checkpoint_bit(); /* by a handler, if at all */
+    const uint64_t was_blocked = *mask & checkpoint_bit(); /* only a handler can have blocked it */
 
     ckpt_process_id_show_sender(info);
-    handler(signal, info, context); /* one-argument handlers ignore the rest */
+    handler(signal, info, context); /* handlers with one argument ignore the others */
     *mask &= ~checkpoint_bit() | was_blocked;
 }
 
-/* 1 if there is room for a checkpoint where the handler runs. */
+/* Returns 1 if the stack of the handler has room for a checkpoint. */
 static int is_roomy(const ucontext_t *context)
 {
     const stack_t *stack = &context->uc_stack;
@@ -86,8 +86,8 @@ static int is_roomy(const ucontext_t *context)
            here - end > ROOM_NEEDED;
 }
 
-/* A handler that may have an alternate stack begins with the checkpoint signal
- * blocked: the frame alone could be too much for what is left of that stack. */
+/* Unblocks the checkpoint signal. A handler that may run on an alternate stack begins with the
+ * signal blocked: the frame alone could exceed the rest of that stack. */
 static void open_checkpoint_signal(int signal, const ucontext_t *context)
 {
     const uint64_t bit = checkpoint_bit();
@@ -97,7 +97,7 @@ static void open_checkpoint_signal(int signal, const ucontext_t *context)
     }
 }
 
-/* No TLS here: the thread pointer may be the lower half's. */
+/* Uses no TLS: the thread pointer may be the lower half's. */
 static void trampoline(int signal, siginfo_t *info, void *context)
 {
     uintptr_t interrupted = ckpt_thread_pointer_get();
@@ -123,7 +123,7 @@ static int is_function(const void *handler)
     return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN;
 }
 
-/* Nobody is parked, nor runs a handler, with the lock taken. */
+/* No thread parks or runs a handler while it holds the lock. */
 static uint64_t take_lock(void)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -142,7 +142,7 @@ static void give_lock(uint64_t mask)
     ckpt_sys_sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* What the kernel is told in place of an application's handler. */
+/* Returns the action for the kernel in place of an application's handler. */
 static struct ckpt_sigaction
 wrapped(const struct application_action *application)
 {
@@ -176,7 +176,7 @@ static int install(int signal, const struct application_action *application)
     return (int)ckpt_sys_sigaction(signal, &action, NULL);
 }
 
-/* The action in force, in the application's terms. */
+/* Reads the action in force, as the application set it. */
 static int current_action(int signal, struct application_action *application)
 {
     const struct application_action *entry = &control.action[signal];
@@ -195,7 +195,7 @@ static int current_action(int signal, struct application_action *application)
         if (action.handler == (void *)SIG_DFL &&
             (action.flags & SA_RESETHAND) != 0 &&
             (action.flags & CKPT_SA_RESTORER) != 0) {
-            /* Ours, reset by the kernel as it was delivered. */
+            /* Our handler, reset by the kernel at its delivery. */
             application->flags = entry->flags;
             application->mask = entry->mask;
         }
@@ -233,7 +233,7 @@ int ckpt_signals_action(int signal, const struct sigaction *action,
         (action != NULL && (signal == SIGKILL || signal == SIGSTOP))) {
         return -EINVAL;
     }
-    if (action != NULL) { /* read first: it may be the same as `old` */
+    if (action != NULL) { /* read first: may alias `old` */
         wanted = from_libc(action);
     }
     mask = take_lock();
@@ -280,7 +280,7 @@ void ckpt_signals_reserve(int signal)
     ckpt_signals_ours = CKPT_SIGNAL_BIT(signal);
 }
 
-/* Puts the trampoline before handlers that are there already. */
+/* Installs the trampoline for handlers that exist already. */
 static int wrap_installed(void)
 {
     for (int signal = 1; signal <= CKPT_SIGNAL_COUNT; signal++) {
@@ -344,7 +344,7 @@ void ckpt_signals_restore(void)
             ckpt_sys_sigaction(signal, &saved.action[signal], NULL);
         }
     }
-    /* SS_ONSTACK is an answer, not a request. */
+    /* The kernel returns SS_ONSTACK, but does not accept it. */
     saved.stack.ss_flags &= ~SS_ONSTACK;
     ckpt_sys_sigaltstack(&saved.stack, NULL);
     ckpt_sys_sigprocmask(SIG_SETMASK, &saved.mask, NULL);

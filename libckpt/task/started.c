@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * started.c - a process says that it has been started.
+ * started.c - reports the start of this process.
  */
 #include "task/started.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * started.h - a process says that it has been started, before it does anything else.
+ * started.h - a process reports its start before it does anything else.
  *
- * Only so can all ends of a launcher's processes be seen by somebody who is not their parent:
+ * Only this lets a process that is not their parent see the end of all processes of a launcher:
  * some live for a millisecond.
  */
 #ifndef CKPT_STARTED_H
 #define CKPT_STARTED_H
 
 /*
- * Connects to CKPT_STARTED_VARIABLE (ckpt/wire.h), if it is set, and waits until the
- * connection is closed: then this process is known. Does nothing if nobody listens, and gives
- * up on one that does not answer (it may be suspended) after CKPT_STARTED_PATIENCE_MS.
+ * Connects to the socket in CKPT_STARTED_VARIABLE (ckpt/wire.h), if that is set, and waits
+ * until `ckpt run` closes the connection: then it knows this process. Does nothing if no
+ * process listens. Waits at most CKPT_STARTED_PATIENCE_MS, since the listener may be suspended.
  * Context: normal, also in a constructor.
  */
 void ckpt_tell_started(void);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * subreaper.h - a program that takes in orphans (PR_SET_CHILD_SUBREAPER) must not get ours.
+ * subreaper.h - keeps our orphans away from a program that adopts orphans
+ * (PR_SET_CHILD_SUBREAPER).
  *
- * What we start for ourselves is an orphan as soon as the process between has ended. The
- * program would find it among its children, wait for it, and refuse checkpoints for it.
- * Limit: an orphan of the program's own that comes in that moment goes past it.
+ * A process that we start becomes an orphan when the intermediate process has ended. The
+ * program would find it among its children, wait for it, and refuse checkpoints because of it.
+ * Limit: the program misses an orphan of its own that appears in that moment.
  */
 #ifndef CKPT_SUBREAPER_H
 #define CKPT_SUBREAPER_H
@@ -13,8 +14,8 @@
 
 #include <sys/prctl.h>
 
-/* Before the process between is made. Returns whether the program takes in orphans, for the
- * other one. Context: any. */
+/* Call it before the intermediate process is created. Returns whether the program adopts
+ * orphans, for ckpt_subreaper_resume(). Context: any. */
 static inline int ckpt_subreaper_suspend(void)
 {
     int is_subreaper = 0;
@@ -26,7 +27,7 @@ static inline int ckpt_subreaper_suspend(void)
     return is_subreaper;
 }
 
-/* When it has been waited for. Context: any. */
+/* Call it after the intermediate process has been waited for. Context: any. */
 static inline void ckpt_subreaper_resume(int is_subreaper)
 {
     if (is_subreaper) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_attributes.c - processors, priority and policy of each thread.
+ * thread_attributes.c - saves processors, priority and policy of each thread.
  */
 #include "task/thread_attributes.h"
 
@@ -15,19 +15,19 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MASK_WORDS 64 /* 4096 processors */
+#define MASK_WORDS 64 /* for 4096 processors */
 
 struct attributes {
     uint64_t processors[MASK_WORDS];
     int32_t policy, priority, nice;
-    int32_t reserved; /* 0: compared as bytes */
+    int32_t reserved; /* 0: the structures are compared as bytes */
 };
 
-static struct attributes start;   /* as the launcher left them */
+static struct attributes start;   /* as set by the launcher */
 static struct attributes leader;
 static struct attributes *parked; /* [CKPT_PARKING_CAPACITY] */
 
-/* tid 0: the calling thread. */
+/* Reads the attributes of a thread; tid 0: of the calling thread. */
 static void read_attributes(int tid, struct attributes *attributes)
 {
     struct sched_param parameters = {0};
@@ -84,7 +84,8 @@ static int same_processors(const struct attributes *one, const struct attributes
     return memcmp(one->processors, other->processors, sizeof(one->processors)) == 0;
 }
 
-/* What differs. A host without these processors leaves the thread where it is. */
+/* Sets the attributes that differ. If the host lacks these processors, the thread keeps
+ * its present ones. */
 static void change(const struct attributes *from, const struct attributes *to)
 {
     const struct sched_param parameters = {to->priority};
@@ -111,15 +112,15 @@ static int are_among(const struct attributes *some, const struct attributes *all
     return 1;
 }
 
-/* Whether a thread may run where the new launcher has put the process: it keeps processors
- * of its own only if they are among those, or were not among the former launcher's. */
+/* Returns 1 if a thread gets the new launcher's processors. It keeps its own only if they are
+ * among those, or were not among the old launcher's. */
 static int is_for_launcher(const struct attributes *saved, const struct attributes *former)
 {
     return same_processors(saved, former) ||
            (are_among(saved, former) && !are_among(saved, &start));
 }
 
-/* What was like at the start is the new launcher's. */
+/* Replaces the values that equal the old launcher's by the new launcher's. */
 static struct attributes translated(const struct attributes *saved,
                                     const struct attributes *former)
 {
@@ -147,7 +148,7 @@ void ckpt_thread_attributes_restore(void)
     if (parked == NULL) {
         return;
     }
-    read_attributes(0, &start); /* now the new launcher's */
+    read_attributes(0, &start); /* now as set by the new launcher */
     leader = translated(&leader, &former);
     for (size_t i = 0; i < count; i++) {
         parked[i] = translated(&parked[i], &former);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_attributes.h - what the kernel keeps for each thread that a program may set: the
- * processors it may run on, priority, policy.
+ * thread_attributes.h - attributes of a thread that a program may set: the processors on which
+ * it may run, priority, policy.
  *
- * As in attributes.h: what a thread has like the process had it from its launcher is the new
- * launcher's after a restart.
+ * As in attributes.h: if a thread's attribute has the value that the old launcher set for the
+ * process, a restart gives it the new launcher's value.
  */
 #ifndef CKPT_THREAD_ATTRIBUTES_H
 #define CKPT_THREAD_ATTRIBUTES_H
@@ -13,18 +13,18 @@
 
 #include <stddef.h>
 
-/* Remembers what the process was started with. Context: normal. */
+/* Records the attributes at the start of the process. Context: normal. */
 void ckpt_thread_attributes_open(void);
 
-/* Notes those of the leader and of all parked threads. 0 or -errno with a reason. Context:
- * quiesced, on the leader. */
+/* Records the attributes of the leader and of all parked threads. Returns 0 or -errno with the
+ * reason. Context: quiesced, on the leader. */
 int ckpt_thread_attributes_save(struct ckpt_failure *failure);
 
-/* After a restart: those of the leader are set, as far as the user may here. Threads that
- * are made have them, too, until they set their own. Context: quiesced, on the leader. */
+/* After a restart: sets the leader's attributes, as far as this user may. Recreated threads
+ * inherit them until they set their own. Context: quiesced, on the leader. */
 void ckpt_thread_attributes_restore(void);
 
-/* The same for the calling thread, which has been made by the leader, by its place in
+/* Sets the attributes of the calling thread, which the leader has created, by its index in
  * ckpt_threads_list(). Context: freestanding. */
 void ckpt_thread_attributes_write(size_t place);
 

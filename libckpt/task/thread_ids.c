@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread_ids.c - glibc's idea of a thread's id, and the kernel's.
+ * thread_ids.c - maps the thread ids that glibc remembers to the kernel's.
  *
- * glibc remembers each thread's kernel id in its struct pthread, in the word
- * that the kernel clears at the thread's end. A restart gives a thread a new
- * kernel id but leaves the remembered one alone, deliberately: a recursive,
- * error-checking or robust mutex that is locked at the cut holds that number
- * as its owner, in memory nobody can find, and must be unlocked by it later.
- * To its own process a thread so keeps one identity for life.
+ * glibc stores each thread's kernel id in its struct pthread, in the word that the kernel
+ * clears when the thread ends. A restart gives a thread a new kernel id, but deliberately
+ * leaves the remembered id unchanged. A recursive, error-checking or robust mutex that is
+ * locked at the cut contains that number as its owner. The mutex can be anywhere in memory, and
+ * its owner must unlock it later. So within its process a thread keeps one id for life.
  *
- * Where glibc gives the number to the kernel, the stand-in's interposers
- * (pthread_kill, pthread_setaffinity_np ...) translate it with this table. A
- * new thread whose kernel id happens to be the number some older thread is
- * remembered by would be taken for the owner of that one's locks: it is
- * renamed, to a number no kernel gives out.
+ * When glibc passes the number to the kernel, the stand-in's interposers (pthread_kill,
+ * pthread_setaffinity_np ...) translate it with this table. The kernel id of a new thread may
+ * equal the remembered id of an older thread. The new thread would then be taken for the owner
+ * of the older thread's locks. So it gets another remembered id, which no kernel assigns.
  *
- * Limits, after a restart, for threads that are older than it: a robust mutex is given free
- * by us when its owner ends (robust.c), but not when the process does; a
- * priority-inheriting mutex that was locked at the cut is given free by nobody, and
- * cannot be handed over; glibc's set*id() does not reach the thread. gettid() tells the
- * remembered number, too, and calls of libc that take one are translated
- * (interpose/process_id.c), as is syscall(); system calls made in another way are not.
+ * Limits, after a restart, for threads from before it: if the owner of a robust mutex ends,
+ * this library releases the mutex (robust.c), but not if the process ends. A
+ * priority-inheriting mutex that was locked at the cut is not released, and cannot be handed
+ * over. glibc's set*id() does not reach the thread. gettid() returns the remembered id, too.
+ * libc's functions that take a thread id translate it (interpose/process_id.c), and so does
+ * syscall(); system calls made in another way do not.
  */
 #include "task/threads.h"
 
@@ -33,30 +31,30 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-/* The leader, the parked ones, and as many renamed ones. */
+/* The leader, the parked threads, and as many renamed ones. */
 #define CAPACITY (2 * CKPT_PARKING_CAPACITY)
 
-/* Above any kernel's thread ids (2^22), below the bits of a futex word that
- * mean something else (2^30). */
+/* Above all kernel thread ids (2^22), below the bits of a futex word with another meaning
+ * (2^30). */
 #define FIRST_INVENTED_ID (1 << 24)
 
 struct identity {
-    uintptr_t thread_pointer; /* which is the pthread_t */
+    uintptr_t thread_pointer; /* the pthread_t */
     int32_t *tid_word;
     int32_t remembered;
     int32_t kernel_tid;
-    int32_t former_tid; /* the kernel's at the checkpoint */
+    int32_t former_tid; /* the kernel's id at the checkpoint */
 };
 
-/* Entries of threads that have ended stay until the next restart: one speaks
- * of a pthread_t only as long as its word holds the remembered number. A process that
- * has never been restarted has no table: it would be in each image. */
+/* Entries of ended threads stay until the next restart: a pthread_t is valid only while its
+ * word holds the remembered id. A process that was never restarted has no table, which would be
+ * part of each image. */
 static struct identity *identities; /* [CAPACITY] */
 static uint32_t count;
 static uint32_t lock;
 static int32_t next_invented = FIRST_INVENTED_ID;
 
-/* Nobody is parked, nor runs a handler, with the lock taken. */
+/* No thread parks or runs a handler while it holds the lock. */
 static uint64_t take_lock(void)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -170,7 +168,7 @@ int ckpt_threads_remembered_of(int kernel_tid)
     return kernel_tid;
 }
 
-/* The kernel gives the id of a thread that has ended to a new one. */
+/* The kernel reuses the id of an ended thread for a new one. */
 static void forget_ended(int kernel_tid)
 {
     for (uint32_t i = 0; i < count; i++) {

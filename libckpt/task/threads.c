@@ -2,14 +2,14 @@
 /*
  * threads.c - the checkpoint signal: parks threads, or notifies.
  *
- * Its frame stands on the thread's alternate stack, if there is one: a run-time system with
- * small stacks (Go, OCaml) has one for that. The handler goes on on a stack of ours. Until
- * it returns the thread has no alternate stack: a second frame would be put over the first.
+ * Its frame is on the thread's alternate stack, if the thread has one: run-time systems with
+ * small stacks (Go, OCaml) have one for that purpose. The handler continues on one of our
+ * stacks. Until it returns the thread has no alternate stack, since a second frame would
+ * overwrite the first.
  *
- * A thread parks in the handler. It takes a place in the table, describes
- * itself there, and waits on a futex until the generation changes. The gate
- * word holds the generation and the number of places taken, so a late thread
- * can never take a place in a freeze that is over.
+ * A thread parks in the handler. It takes a slot in the table, describes itself there, and
+ * waits on a futex until the generation changes. The gate word holds the generation and the
+ * number of slots taken. So a late thread can never take a slot after the end of the freeze.
  */
 #include "task/threads.h"
 
@@ -40,11 +40,11 @@
 #include <time.h>
 #include <ucontext.h>
 
-/* A thread that ends, or starts, while we wait does not wake us. */
+/* Interval of looks: a thread that ends or starts does not wake the leader. */
 #define ROUND_MS 5
 
-/* A thread may block the checkpoint signal for so long: in a critical section of a
- * run-time system, or in a handler on a small stack (signals.c). */
+/* How long a thread may block the checkpoint signal: in a critical section of a run-time
+ * system, or in a handler on a small stack (signals.c). */
 #define BLOCKED_MS 900
 
 struct ckpt_parking ckpt_parking;
@@ -55,10 +55,10 @@ static struct {
     int (*is_lower_thread)(int tid);
     int32_t *asked; /* [CKPT_PARKING_CAPACITY]: threads signalled so far */
     size_t asked_count;
-    int deaf; /* the thread that the last freeze failed for, or 0 */
-    uint64_t leader_mask; /* before the freeze */
-    volatile int is_short; /* of memory: a thread has no stack to park on */
-    volatile int measuring; /* the thread that sends itself the signal, or 0 */
+    int deaf; /* thread for which the last freeze failed, or 0 */
+    uint64_t leader_mask; /* mask before the freeze */
+    volatile int is_short; /* 1: memory for a thread's parking stack is exhausted */
+    volatile int measuring; /* thread that sends the signal to itself, or 0 */
     volatile uint32_t frame_size;
 } control;
 
@@ -82,7 +82,7 @@ static uint64_t load_gate(void)
     return __atomic_load_n(&ckpt_parking.gate, __ATOMIC_ACQUIRE);
 }
 
-/* Takes a place. Returns its index, or -1 if no freeze is on or none is left. */
+/* Takes a slot. Returns its index, or -1 without a freeze or a free slot. */
 static int take_place(uint32_t *generation_p)
 {
     uint64_t gate = load_gate();
@@ -127,10 +127,10 @@ static void park(void *context)
     ckpt_parking_wait(generation);
 }
 
-/* Of what the signal last interrupted for a call of notify. */
+/* State of the code that the signal last interrupted for a call of notify. */
 static struct {
     uint64_t mask;
-    stack_t stack; /* the thread's alternate one */
+    stack_t stack; /* the thread's alternate stack */
 } interrupted_code;
 
 void ckpt_threads_leave_handler(void)
@@ -144,19 +144,20 @@ static void note_interrupted_code(const ucontext_t *context)
 {
     memcpy(&interrupted_code.mask, &context->uc_sigmask, sizeof(uint64_t));
     interrupted_code.stack = context->uc_stack;
-    interrupted_code.stack.ss_flags &= ~SS_ONSTACK; /* an answer, not a request */
+    interrupted_code.stack.ss_flags &= ~SS_ONSTACK; /* the kernel returns this flag, but does
+                                                       not accept it */
 }
 
-/* What the handler has been called with. */
+/* The arguments of the handler. */
 struct delivery {
     const siginfo_t *info;
     ucontext_t *context;
     int in_lower;
-    int is_to_park; /* it comes from a leader */
+    int is_to_park; /* 1: a leader sent the signal */
     int tid;
 };
 
-/* The body of the handler, with the upper thread pointer set, on a stack of ours. */
+/* The body of the handler, with the upper thread pointer set, on one of our stacks. */
 static void answer(void *argument)
 {
     const struct delivery *delivery = argument;
@@ -167,9 +168,9 @@ static void answer(void *argument)
     int restarts = !in_lower && ckpt_interrupted_restart(context);
     const uint32_t starts = ckpt_clock_restarts();
 
-    (void)ckpt_sys_sigaltstack(&none, NULL); /* rt_sigreturn brings it back */
+    (void)ckpt_sys_sigaltstack(&none, NULL); /* rt_sigreturn restores it */
     if (delivery->is_to_park) {
-        /* Too late, perhaps: then there is nothing to do. */
+        /* The freeze may have ended already; then the thread has to do nothing. */
         if (is_freeze(generation_of(load_gate())) &&
             delivery->tid != ckpt_parking.leader) {
             if (in_lower) {
@@ -188,14 +189,15 @@ static void answer(void *argument)
     if (restarts) {
         ckpt_interrupted_continue(context);
     }
-    if (!in_lower && ckpt_clock_restarts() != starts) { /* the leader */
+    if (!in_lower && ckpt_clock_restarts() != starts) { /* only on the leader */
         ckpt_interrupted_restarted(context, ckpt_thread_pointer_get());
     }
     errno = saved_errno;
 }
 
-/* Where the body of the handler runs depends on what is asked for. Without memory for a
- * stack nothing is done: a freeze is told why, and a message waits for the next signal. */
+/* Runs the body of the handler on a stack of the kind that its work needs. Without memory for a
+ * stack it does nothing: a freeze learns the reason, and a message waits for the next
+ * signal. */
 static __attribute__((noinline)) void
 answer_apart(const siginfo_t *info, ucontext_t *context, int in_lower, int tid)
 {
@@ -220,10 +222,10 @@ static const struct ckpt_sigaction action = {
     .handler = (void *)on_checkpoint_signal,
     .flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK | CKPT_SA_RESTORER,
     .restorer = (void *)ckpt_context_restorer,
-    .mask = ~UINT64_C(0), /* a parked thread runs no other handler */
+    .mask = ~UINT64_C(0), /* no other handler runs in a parked thread */
 };
 
-/* No TLS here: the thread pointer may be the lower half's. */
+/* Uses no TLS: the thread pointer may be the lower half's. */
 static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
 {
     uintptr_t interrupted = ckpt_thread_pointer_get();
@@ -238,7 +240,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
         return;
     }
     if (control.is_lower_thread != NULL && control.is_lower_thread(tid)) {
-        return; /* one of its own threads, not an application's in a call */
+        return; /* a thread of the lower half itself, not an application's thread in a call */
     }
     if (!switched && ckpt_leave_clock(info, context, &action)) {
         return;
@@ -247,7 +249,7 @@ static void on_checkpoint_signal(int signal, siginfo_t *info, void *context)
         ckpt_thread_pointer_set(halves->upper);
     }
     answer_apart(info, context, in_lower, tid);
-    if (!in_lower) { /* files may be recorded for another checkpoint by now */
+    if (!in_lower) { /* the journal may have begun another generation meanwhile */
         ckpt_journal_site_rewind(context);
     }
     if (switched) {
@@ -261,7 +263,7 @@ static long map_table(size_t size)
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* The tables, once per process. */
+/* Maps the tables, once per process. */
 static int map_tables(void)
 {
     long threads;
@@ -291,7 +293,7 @@ int ckpt_threads_open(int signal, void (*notify)(int in_lower),
     void *tid_address;
     int status;
 
-    /* A kernel without it (CHECKPOINT_RESTORE) could not save any thread. */
+    /* A kernel without this call (CHECKPOINT_RESTORE) cannot save threads. */
     status = (int)ckpt_sys_prctl(PR_GET_TID_ADDRESS,
                                  (unsigned long)&tid_address, 0, 0, 0);
     if (status != 0) {
@@ -325,7 +327,7 @@ static int has_parked(int tid)
 {
     uint32_t places = places_of(load_gate());
 
-    /* A place not yet filled in holds tid 0. */
+    /* A slot that is not yet filled in holds tid 0. */
     for (uint32_t i = 0; i < places; i++) {
         if (__atomic_load_n(&ckpt_parking.thread[i].tid, __ATOMIC_ACQUIRE) ==
             tid) {
@@ -335,7 +337,7 @@ static int has_parked(int tid)
     return 0;
 }
 
-/* Asks a thread to park, once: a second signal would stay behind. */
+/* Asks a thread to park, once: a second signal would remain pending. */
 static int ask_to_park(int tid)
 {
     long status;
@@ -352,16 +354,16 @@ static int ask_to_park(int tid)
     if (status == 0) {
         control.asked[control.asked_count++] = tid;
     }
-    /* ESRCH: it has ended. EAGAIN: its signal queue is full for now. */
+    /* ESRCH: the thread has ended. EAGAIN: its signal queue is temporarily full. */
     return status == -ESRCH || status == -EAGAIN ? 0 : (int)status;
 }
 
-/* One look at all threads of the process. */
+/* The result of one look at all threads of the process. */
 struct round {
-    uint32_t running; /* threads not yet parked, all of them asked */
-    int last;         /* one of them */
-    int is_late;      /* who still blocks the signal will go on doing so */
-    int deaf;         /* one that does, or 0 */
+    uint32_t running; /* number of threads not yet parked; all have been asked */
+    int last;         /* tid of the last one */
+    int is_late;      /* 1: a thread that still blocks the signal counts as deaf */
+    int deaf;         /* tid of such a thread, or 0 */
 };
 
 static int look_at_thread(const struct ckpt_directory_entry *entry,
@@ -393,7 +395,7 @@ static int look_round(struct round *round, int is_late)
     return ckpt_directory_each("/proc/self/task", look_at_thread, round);
 }
 
-/* Waits until `expected` threads have parked, but not long. */
+/* Waits until `expected` threads have parked, for at most ROUND_MS. */
 static void wait_for_arrivals(uint32_t expected, int64_t milliseconds)
 {
     int64_t end =
@@ -422,7 +424,7 @@ static void name_of(int tid, char name[17])
     if (fd >= 0) {
         long size = ckpt_sys_read(fd, name, 16);
 
-        name[size > 0 ? size - 1 : 0] = '\0'; /* over its newline */
+        name[size > 0 ? size - 1 : 0] = '\0'; /* replaces the newline */
         ckpt_sys_close(fd);
     }
 }
@@ -457,7 +459,7 @@ static int report_short(struct ckpt_failure *failure)
                      "checkpoint");
 }
 
-/* 1 if the thread that the last freeze failed for has not taken its signal since then. */
+/* Returns 1 if the thread for which the last freeze failed has not taken its signal since. */
 static int is_still_deaf(void)
 {
     const int tid = control.deaf;
@@ -466,7 +468,7 @@ static int is_still_deaf(void)
            ckpt_signal_is_held_up(tid, control.signal);
 }
 
-/* A new generation with an empty table. */
+/* Begins a new generation with an empty table. */
 static void open_gate(void)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -488,8 +490,8 @@ static void open_gate(void)
                      __ATOMIC_RELEASE);
 }
 
-/* Rounds until no thread runs. Two empty ones in a row: a thread that was
- * about to start another may have parked after the first had passed by. */
+/* Looks at the threads until none is running. It needs two looks without a running thread: a
+ * thread may have started another one and parked after the first look had passed it. */
 static int stop_threads(int timeout_ms, struct ckpt_failure *failure)
 {
     const int64_t begin = now_ms(), deadline = begin + timeout_ms;
@@ -557,13 +559,13 @@ void ckpt_threads_thaw(void)
     if (!is_freeze(generation_of(gate))) {
         return;
     }
-    /* Close the gate, keeping the places for the next freeze to clear. */
+    /* Close the gate; the next freeze clears the slots. */
     while (!__atomic_compare_exchange_n(
         &ckpt_parking.gate, &gate,
         (uint64_t)generation << 32 | places_of(gate), 0, __ATOMIC_ACQ_REL,
         __ATOMIC_ACQUIRE)) {
     }
-    /* Who has taken a place is in the handler, about to fill it in. */
+    /* A thread that has taken a slot is in the handler, about to fill it in. */
     while ((parked = __atomic_load_n(&ckpt_parking.parked,
                                      __ATOMIC_ACQUIRE)) < places_of(gate)) {
         ckpt_sys_futex(&ckpt_parking.parked, FUTEX_WAIT_PRIVATE, parked, NULL);
@@ -575,7 +577,7 @@ void ckpt_threads_thaw(void)
     ckpt_sys_sigprocmask(SIG_SETMASK, &control.leader_mask, NULL);
 }
 
-/* By tgkill() it would be a leader's request to park. */
+/* Not with tgkill(), which would be a leader's request to park. */
 void ckpt_threads_notify(int tid)
 {
     siginfo_t info = {.si_signo = control.signal, .si_code = SI_QUEUE};
@@ -583,7 +585,7 @@ void ckpt_threads_notify(int tid)
     info.si_pid = ckpt_sys_getpid();
     while (ckpt_syscall4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, control.signal,
                          (long)&info) == -EAGAIN) {
-        /* The queue of the user's signals is full, for a moment. */
+        /* The user's signal queue is temporarily full. */
     }
 }
 
@@ -598,8 +600,8 @@ size_t ckpt_threads_list(const struct ckpt_thread **threads_p)
     return places_of(load_gate());
 }
 
-/* How long a signal frame of the leader is. Whatever else the signal tells meanwhile, a
- * message does, too: and the leader will look for that before it goes on. */
+/* Measures a signal frame of the leader. A message announced by a merged signal is not lost:
+ * the leader looks for messages before it continues. */
 static uint32_t measure_frame(void)
 {
     const uint64_t signal = CKPT_SIGNAL_BIT(control.signal);

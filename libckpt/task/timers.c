@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timers.c - timers of the process that send signals.
+ * timers.c - saves the timers of the process that send signals.
  *
- * A timer goes on with the time that was left of it: the time between
- * checkpoint and restart does not count, as for MPI_Wtime, nor does it matter
- * that the clock of another host shows another time. Only one that was set to
- * an absolute time of day keeps that. The kernel lists the timers of
+ * A timer continues with its remaining time: the time between checkpoint and restart does not
+ * count, as for MPI_Wtime, and the time on another host's clock does not matter. Only a timer
+ * that was set to an absolute time of day keeps that time. The kernel lists the timers of
  * timer_create in /proc/self/timers:
  *   ID: 0
  *   signal: 14/00007ffd3c1a8f70      number and value
  *   notify: signal/pid.42            signal or none; tid.N: for that thread
  *   ClockID: 1                       negative: processor time
- * Their ids count up in each process, and are what libc's timer_t is made of,
- * so they must be the same again.
+ * Their ids count up in each process, and libc derives its timer_t from them. So the ids must
+ * be the same after a restart.
  */
 #include "task/timers.h"
 
@@ -29,7 +28,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* Linux 6.15: timer_create takes the id that is asked for. */
+/* Linux 6.15: timer_create uses the id that is passed to it. */
 #ifndef PR_TIMER_CREATE_RESTORE_IDS
 #define PR_TIMER_CREATE_RESTORE_IDS 77
 #endif
@@ -37,15 +36,15 @@
 static const int interval_kinds[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 #define INTERVAL_KINDS 3
 
-#define SEVERAL_TICKS INT64_C(30000000) /* nanoseconds, at 100 ticks a second */
+#define SEVERAL_TICKS INT64_C(30000000) /* nanoseconds, at 100 ticks per second */
 
 struct timer {
     int32_t id;
     int32_t clock;
     int32_t notify; /* SIGEV_* */
     int32_t signal;
-    int32_t tid;   /* SIGEV_THREAD_ID: the kernel's at the checkpoint */
-    int32_t flags; /* TIMER_ABSTIME: `time` is that, else what is left */
+    int32_t tid;   /* SIGEV_THREAD_ID: kernel thread id at the checkpoint */
+    int32_t flags; /* TIMER_ABSTIME: `time` is absolute, else the remaining time */
     uint64_t value;
     struct itimerspec time;
 };
@@ -56,8 +55,8 @@ static struct {
     size_t count;
 } saved;
 
-/* Ids of the timers last set to an absolute time, by their low bits; 0: none.
- * Of two in one place the older one counts as relative. */
+/* Ids of the timers last set to an absolute time, by their low bits; 0: none. If two timers
+ * share an entry, the older one counts as relative. */
 #define NOTES 4096
 static int32_t absolute[NOTES]; /* id + 1 */
 
@@ -72,10 +71,10 @@ void ckpt_timers_note(int id, int flags)
     }
 }
 
-/* The clocks of timers, by the low bits of their ids. Of two in one place the
- * newer one counts. */
+/* The clocks of timers, by the low bits of their ids. If two timers share an entry, it belongs
+ * to the newer one. */
 static struct {
-    int32_t id; /* + 1; 0: none */
+    int32_t id; /* id + 1; 0: none */
     int32_t clock;
 } clocks[NOTES];
 
@@ -92,7 +91,7 @@ clockid_t ckpt_timers_clock(int id)
                : CLOCK_REALTIME;
 }
 
-/* A decimal number, with its sign, after `name`; where it ends, or NULL. */
+/* Parses a signed decimal number after `name`. Returns its end, or NULL. */
 static const char *number_after(const char *at, const char *name,
                                 int32_t *value)
 {
@@ -112,7 +111,7 @@ static const char *number_after(const char *at, const char *name,
     return at;
 }
 
-/* Reads one entry; where it ends, or NULL if it is not as expected. */
+/* Parses one entry. Returns its end, or NULL if it is malformed. */
 static const char *read_entry(const char *at, struct timer *timer)
 {
     const char *notify;
@@ -137,7 +136,7 @@ static const char *read_entry(const char *at, struct timer *timer)
     return number_after(at, "ClockID: ", &timer->clock);
 }
 
-/* What CPU clocks of a single thread are: see clock_getcpuclockid(3). */
+/* Encoding of the CPU clock of a single thread: see clock_getcpuclockid(3). */
 #define CPU_CLOCK_OF_THREAD 4
 #define CPU_CLOCK_KINDS 7
 
@@ -203,7 +202,7 @@ static int read_time(struct timer *timer, struct ckpt_failure *failure)
     return 0;
 }
 
-/* Old kernels list the newest timer first. */
+/* Older kernels list the newest timer first. */
 static void insert(const struct timer *timer)
 {
     size_t i = saved.count++;
@@ -239,23 +238,23 @@ static int64_t processor_time(void)
 }
 
 /*
- * A timer of processor time that is just due has no time left, like one that is
- * switched off but keeps its interval. Some clock ticks later only the latter is still
- * so: we use up processor time until then.
+ * A due timer of processor time has no time left, like a disarmed timer that keeps its
+ * interval. A few clock ticks later only the disarmed one still shows 0. So this function uses
+ * up processor time until the two can be told apart.
  */
 static void wait_until_told(int kind, struct itimerval *timer)
 {
     const int64_t end = processor_time() + SEVERAL_TICKS;
 
     while (is_zero(&timer->it_value) && processor_time() < end) {
-        for (volatile int i = 0; i < 10000; i++) { /* as the program, not as the kernel */
+        for (volatile int i = 0; i < 10000; i++) { /* user time, not system time */
         }
         (void)ckpt_syscall3(SYS_getitimer, kind, (long)timer, 0);
     }
 }
 
-/* The kernel restarts ITIMER_REAL only when its signal is taken: that waits,
- * and with it a whole interval. */
+/* The kernel restarts ITIMER_REAL only when its signal is taken. If the signal is pending, a
+ * whole interval remains. */
 static void read_intervals(void)
 {
     for (int i = 0; i < INTERVAL_KINDS; i++) {
@@ -310,7 +309,7 @@ int ckpt_timers_save(struct ckpt_arena *arena, struct ckpt_failure *failure)
     return error;
 }
 
-/* Makes a timer of this kind; its id, or -errno. */
+/* Creates such a timer. Returns its id, or -errno. */
 static long create(const struct timer *timer)
 {
     int32_t clock = timer->clock, id = timer->id;
@@ -332,8 +331,8 @@ static long create(const struct timer *timer)
     return error != 0 ? error : id;
 }
 
-/* Makes the timer with its id. Older kernels count up: those before it are
- * made and deleted. */
+/* Creates the timer with its id. Older kernels count ids up, so timers with the ids before it
+ * are created and deleted. */
 static int create_with_id(const struct timer *timer)
 {
     long id;

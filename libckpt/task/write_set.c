@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * write_set.c - stores that fault, are let through one by one, and looked at afterwards.
+ * write_set.c - traps stores, lets them through one by one, and compares the memory afterwards.
  *
- * The handlers use nothing of libc: they may interrupt code with a thread pointer of
- * another half.
+ * The handlers use no libc, since they may interrupt code with a thread pointer of the other
+ * half.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #define PAGE      UINT64_C(4096)
 #define TRAP_FLAG 0x100
 
-/* An instruction that scatters stores to no more pages than this. */
+/* Maximum number of pages to which one instruction stores at once. */
 enum { MOST_OPEN = 32 };
 
 static struct {
@@ -32,7 +32,7 @@ static struct {
     int has_missed;
 
     /* The store that is being let through, of one thread at a time. */
-    int thread; /* 0: there is none */
+    int thread; /* tid; 0: none */
     char *page[MOST_OPEN];
     int page_count;
     uint64_t mask; /* the thread's signal mask */
@@ -113,7 +113,7 @@ static void take_turn(void)
     }
 }
 
-/* All memory can be written to again, and faults are the program's. */
+/* Makes all memory writable again and restores the program's handlers. */
 static void stop(void)
 {
     trace.is_on = 0;
@@ -124,7 +124,7 @@ static void stop(void)
     (void)ckpt_sys_sigaction(SIGTRAP, &trace.trap_before, NULL);
 }
 
-/* A fault of the program's own comes again, and is handled as it wants. */
+/* A fault of the program itself happens again, and its own handler gets it. */
 static void give_up(void)
 {
     trace.has_missed = 1;
@@ -161,7 +161,7 @@ static void on_fault(int signal, siginfo_t *info, void *interrupted)
     (void)protect(page, PAGE, PROT_READ | PROT_WRITE);
 }
 
-/* An instruction with a prefix for repetition has a step for each. */
+/* An instruction with a repeat prefix takes one step per repetition. */
 static void on_step(int signal, siginfo_t *info, void *interrupted)
 {
     ucontext_t *context = interrupted;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure.h - why something could not be done, as a text for the user.
+ * failure.h - the reason of a failure, as a text for the user.
  *
- * Functions return 0 or a negative errno; the function that first finds the
- * error fills the text, those above only pass it on. Works in every context.
+ * Functions return 0 or a negative errno. The function that first detects the
+ * error fills in the text; its callers only pass it on. Context: any.
  */
 #ifndef CKPT_FAILURE_H
 #define CKPT_FAILURE_H

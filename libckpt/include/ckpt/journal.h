@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * journal.h - the undo journal of files: the layout of its logs.
+ * journal.h - layout of the logs of the file undo journal.
  *
- * Plank (1993), section 1.2.2, calls files recoverable that can be brought back
- * to their state at a checkpoint. The journal makes every file so. Before a
- * process changes a file, a name or an attribute for the first time since the
- * last checkpoint, it appends a record of what was there. A restart undoes the
- * records that follow the mark of its checkpoint, the newest first.
+ * Plank (1993), section 1.2.2, calls a file recoverable if it can be brought back to its state
+ * at a checkpoint. The journal makes every file recoverable. Before a process first changes a
+ * file, a name or an attribute after a checkpoint, it appends a record of the old state. A
+ * restart undoes the records that follow the mark of its checkpoint, newest first.
  *
  * The journal of a job is the directory DIR/JOB/journal:
  *
@@ -14,19 +13,19 @@
  *                         the job on that host
  *   HOST-PID-ORDER.log    the records of one process and of the children that it
  *                         forks; appended to, each record by one write()
- *   kept/HOST-PID-N       a file that was replaced, removed or truncated: a hard
+ *   kept/HOST-PID-ORDER-N a file that was replaced, removed or truncated: a hard
  *                         link to it, or a copy. A file of another file system
  *                         is kept in a directory CKPT_JOURNAL_KEPT_PREFIX-HASH
  *                         of that one, so each record holds the whole path.
  *   concealed             outputs are concealed until the checkpoint after them has
- *                         been committed. Whoever looks up or changes concealed
+ *                         been committed. A process that looks up or changes concealed
  *                         objects, or reveals them, holds its flock().
  *   place-HASH            a symbolic link to a directory
  *                         CKPT_JOURNAL_CONCEALED_PREFIX-HASH that has concealed
  *                         objects. There the object of the name /a/b is ./a/b.
  *
- * docs/file-journal.md explains the rules. Fixed widths, asserted sizes; a change
- * of layout takes a new CKPT_JOURNAL_VERSION.
+ * docs/file-journal.md explains the rules. Fields have fixed widths and structures have
+ * asserted sizes. A change of layout needs a new CKPT_JOURNAL_VERSION.
  */
 #ifndef CKPT_JOURNAL_H
 #define CKPT_JOURNAL_H
@@ -37,83 +36,81 @@
 #define CKPT_JOURNAL_MAGIC   0x4c4a4b43u /* "CKJL", little endian */
 #define CKPT_JOURNAL_VERSION 1u
 
-/* Of the environment: the job's journal directory, an absolute path. */
+/* Environment variable: the job's journal directory, an absolute path. */
 #define CKPT_JOURNAL_VARIABLE "CKPT_JOURNAL"
 
-/* The same, for programs that a process of the job starts: the stream that is the job's
- * standard output. */
+/* Environment variable for programs that a process of the job starts: the stream that is the
+ * job's standard output. */
 #define CKPT_JOURNAL_OUTPUT_VARIABLE "CKPT_JOURNAL_OUTPUT"
 
 #define CKPT_JOURNAL_KEPT_PREFIX ".ckpt-kept"
 
-/* The lock file of concealed outputs, the links to their directories, and the names
- * of these. */
+/* The lock file of concealed outputs, the prefix of the links to their directories, and the
+ * prefix of the names of those directories. */
 #define CKPT_JOURNAL_CONCEALED        "concealed"
 #define CKPT_JOURNAL_PLACE_PREFIX     "place-"
 #define CKPT_JOURNAL_CONCEALED_PREFIX ".ckpt-concealed-"
 
-/* In a directory of concealed objects: the visible directory of the same name shows
- * through. A symbolic link that leads to itself. Without it the directory is new. */
+/* A symbolic link that leads to itself, in a directory of concealed objects. With it, the
+ * visible directory of the same name shows through; without it, the directory is new. */
 #define CKPT_JOURNAL_MERGED ".ckpt-merged"
 
-/* In a place: INODE of it is a link to the copy of the visible file INODE, which has several
- * names. They all stand for the copy when the program looks them up. */
+/* In a place: an entry INODE of it is a link to the copy of the visible file INODE, which has
+ * several names. All of these names lead to the copy when the program looks them up. */
 #define CKPT_JOURNAL_LINKS ".ckpt-links"
 
-/* The target of a symbolic link in the place of a visible object that the program has
- * removed. */
+/* Target of a symbolic link in the place: the program has removed the visible object of this
+ * name. */
 #define CKPT_JOURNAL_GONE "/.ckpt-concealed/gone"
 
 enum ckpt_journal_type {
-    /* The first record of a log. path: the host; value: process id; rank: of
-     * MPI_COMM_WORLD, or -1 if the process is not a rank (yet). */
+    /* The first record of a log. path: the host; value: process id; rank: in MPI_COMM_WORLD, or
+     * -1 if the process is not a rank (yet). */
     CKPT_JOURNAL_BEGIN = 1,
-    /* The process has described itself for the checkpoint with the mark `value`,
-     * which no other checkpoint of the job has (`files_mark` of its manifest). What
-     * follows was done after it. A later mark with the same value replaces an
-     * earlier one. rank: the rank. */
+    /* The process has described itself for the checkpoint with the mark `value`, which is
+     * unique to that checkpoint in the job (`files_mark` of its manifest). The records that
+     * follow describe later changes. A later mark with the same value replaces an earlier one.
+     * rank: the rank. */
     CKPT_JOURNAL_MARK = 2,
-    /* `path` named nothing. Undo: remove what it names. */
+    /* `path` did not exist. Undo: remove the object that `path` names now. */
     CKPT_JOURNAL_ABSENT = 3,
-    /* `path` named the regular file that is kept at `other`. Undo: let `path`
-     * name that file, by a hard link, or by a copy if CKPT_JOURNAL_IS_COPY. */
+    /* `path` named the regular file that is kept at `other`. Undo: make `path` name that file,
+     * by a hard link, or by a copy if CKPT_JOURNAL_IS_COPY is set. */
     CKPT_JOURNAL_FILE = 4,
     /* `path` was a symbolic link to `other`. */
     CKPT_JOURNAL_SYMLINK = 5,
     /* `path` was an empty directory. */
     CKPT_JOURNAL_DIRECTORY = 6,
-    /* `path` was a pipe, a socket or a device: mode, and device number in `value`. */
+    /* `path` was a pipe, a socket or a device. `mode` is its type and mode, `value` its device
+     * number. */
     CKPT_JOURNAL_SPECIAL = 7,
     /* The directory `path` was renamed to `other`. Undo: rename it back. With
-     * CKPT_JOURNAL_EXCHANGED: the two names were exchanged. Written before the
-     * call; if `path` still has the identity in device and inode, the call did
-     * not happen. */
+     * CKPT_JOURNAL_EXCHANGED: the two names were exchanged. The record is written before the
+     * call. If `path` still has the recorded device and inode, the call did not happen. */
     CKPT_JOURNAL_MOVED = 8,
-    /* The file `path` had `size` bytes. Undo: cut it to that size. */
+    /* The file `path` had `size` bytes. Undo: truncate it to that size. */
     CKPT_JOURNAL_SIZE = 9,
-    /* The file `path` had `size` bytes, and `data_size` bytes at `offset` were
-     * those that follow. Undo: write them, and cut the file to that size (or
-     * extend it). */
+    /* The file `path` had `size` bytes. The `data_size` bytes that follow were its content at
+     * `offset`. Undo: write them there, and set the file to that size. */
     CKPT_JOURNAL_DATA = 10,
-    /* The content of the file `path` was that of the copy kept at `other`. Undo:
-     * write it into the file that `path` names, which keeps its inode. */
+    /* The file `path` had the content of the copy kept at `other`. Undo: write that content
+     * into the file that `path` names, which keeps its inode. */
     CKPT_JOURNAL_CONTENT = 11,
-    /* The mode, the owner and the time of modification of `path` were those in
-     * this record. Symbolic links are not followed. */
+    /* The mode, the owner and the time of modification of `path` had the values in this record.
+     * Symbolic links are not followed. */
     CKPT_JOURNAL_ATTRIBUTES = 12,
-    /* Not undone: at the mark before it the process knew the file `path`, with
-     * this identity, size and times. A restart compares it after rolling back.
-     * Absent files are not recorded. With CKPT_JOURNAL_WRITTEN the process had
-     * opened it for writing. With CKPT_JOURNAL_HASHED: `value` is the hash of its
-     * content, as a later change could have left the size and the times as they were. */
+    /* Not undone. At the preceding mark the process knew the file `path`, with this identity,
+     * size and times. A restart compares them after rolling back. Absent files are not
+     * recorded. CKPT_JOURNAL_WRITTEN: the process had opened the file for writing.
+     * CKPT_JOURNAL_HASHED: `value` is the hash of its content, since a later change could have
+     * left the size and the times unchanged. */
     CKPT_JOURNAL_STATE = 13,
-    /* Not undone: the concealed object that the program knows as `path` has been
-     * made, opened, renamed to this name, removed, or closed after it was written.
-     * value: enum ckpt_journal_product. Of a visible object that was removed:
-     * device and inode. */
+    /* Not undone. The concealed object that the program knows as `path` was made, opened,
+     * renamed to this name, removed, or closed after it was written. value: enum
+     * ckpt_journal_product. For a removed visible object: device and inode are its identity. */
     CKPT_JOURNAL_PRODUCED = 14,
-    /* Not undone: the program has written the data to its standard output, where
-     * they are to appear when the checkpoint after them has been committed. */
+    /* Not undone. The program has written the data to its standard output. They appear there
+     * when the checkpoint after them has been committed. */
     CKPT_JOURNAL_OUTPUT = 15,
 };
 
@@ -121,29 +118,29 @@ enum ckpt_journal_product {
     CKPT_JOURNAL_WAS_WRITTEN = 1, /* a file, a link, a pipe or a socket */
     CKPT_JOURNAL_WAS_REMOVED = 2,
     CKPT_JOURNAL_WAS_MADE = 3,    /* a directory */
-    CKPT_JOURNAL_WAS_RENAMED = 4, /* a directory with all that is in it */
-    CKPT_JOURNAL_WAS_OPENED = 5,  /* a file, to be written to */
+    CKPT_JOURNAL_WAS_RENAMED = 4, /* a directory with all its content */
+    CKPT_JOURNAL_WAS_OPENED = 5,  /* a file, opened for writing */
 };
 
 /* Flags of a record. */
-#define CKPT_JOURNAL_IS_COPY   1u /* `other` is a copy, not a link to the file */
+#define CKPT_JOURNAL_IS_COPY   1u /* `other` is a copy, not a hard link to the file */
 #define CKPT_JOURNAL_EXCHANGED 2u
 #define CKPT_JOURNAL_WRITTEN   4u
 #define CKPT_JOURNAL_HASHED    8u
 
-/* A hash is the CRC-32C of the first and then of the last so many bytes of a file, which
- * may overlap. A file that is shorter is hashed twice as a whole. */
+/* Number of bytes that a hash covers at either end of a file. A hash is the CRC-32C of the
+ * first and then of the last so many bytes, which may overlap. A shorter file is hashed twice
+ * as a whole. */
 #define CKPT_JOURNAL_HASHED_BYTES (UINT64_C(1) << 20)
 
 /*
- * A record, followed by `path_size` bytes of path, `other_size` bytes of the
- * second one (both with their NUL), `data_size` bytes of data, and 0 to 7 bytes
- * up to `length`. Paths are absolute. What is not known is 0.
+ * A record, followed by `path_size` bytes of path, `other_size` bytes of the second path (both
+ * with their NUL), `data_size` bytes of data, and 0 to 7 bytes of padding up to `length`. Paths
+ * are absolute. Unknown values are 0.
  *
- * Identity, size, times, mode and owner are those of the object before the
- * change. `order` is taken after they and the data have been read: of two
- * records of one host that overlap, the one with the smaller order is the older
- * state.
+ * Identity, size, times, mode and owner describe the object before the change. The process
+ * takes `order` after it has read them and the data. If two records of one host overlap, the
+ * record with the smaller order holds the older state.
  */
 struct ckpt_journal_record {
     uint32_t magic;
@@ -151,7 +148,7 @@ struct ckpt_journal_record {
     uint64_t length;   /* bytes of the whole record, a multiple of 8 */
     uint32_t type;     /* enum ckpt_journal_type */
     uint32_t flags;
-    uint64_t order; /* of struct ckpt_journal_clock: rises with each record */
+    uint64_t order; /* from struct ckpt_journal_clock: rises with each record */
     uint64_t device, inode;
     uint64_t size;
     uint64_t offset;
@@ -166,17 +163,17 @@ struct ckpt_journal_record {
 };
 
 /*
- * The clock of a host: max(last + 1, CLOCK_REALTIME in nanoseconds), a hybrid
- * logical clock. It never goes back. A process that maps it first advances it
- * to the clocks of the other hosts in the directory.
+ * The clock of a host, a hybrid logical clock: max(last + 1, CLOCK_REALTIME in nanoseconds). It
+ * never goes back. The first process that maps it advances it to the clocks of the other hosts
+ * in the directory.
  */
 struct ckpt_journal_clock {
     uint32_t magic;
     uint32_t version;
     uint64_t last;
-    /* The order at which a process of the host last failed to record a change
-     * that was made nevertheless, and why (errno): marks before it cannot be
-     * rolled back to. 0: never. */
+    /* The order at which a process of the host last failed to record a change that happened
+     * nevertheless, and the reason (errno). A restart cannot roll back to marks before it. 0:
+     * never. */
     uint64_t lost;
     uint64_t lost_error;
     uint64_t moves; /* directories renamed so far, by processes of the host */

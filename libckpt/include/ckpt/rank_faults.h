@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_faults.h - where a test can have a rank with independent checkpoints killed
- * (CKPT_FAULT=NAME[:COUNT][@RANK]); after each the rank is to be replayed.
+ * rank_faults.h - places where a test can kill a rank with independent checkpoints
+ * (CKPT_FAULT=NAME[:COUNT][@RANK]). After each of them a replay must restore the rank.
  */
 #ifndef CKPT_RANK_FAULTS_H
 #define CKPT_RANK_FAULTS_H
 
 /* X(symbol, name): the agents know the names, the plugin the places. */
 #define CKPT_RANK_FAULTS(X)                                                                   \
-    /* An operation is in the rank's log; nothing of it has been delivered. */                \
+    /* The rank has logged an operation; no part of it has been delivered. */                 \
     X(BEFORE_DELIVERY, "rank-before-delivery")                                                \
-    /* It has its place in the order of deliveries; the log does not say yet that it counts. */ \
+    /* The operation has its number in the delivery order; the log does not publish it yet. */\
     X(AT_ORDER, "rank-at-order")                                                              \
-    /* It counts, but the target's memory is as it was. */                                    \
+    /* The log publishes it; the target's memory is unchanged. */                             \
     X(AT_PUBLISH, "rank-at-publish")                                                          \
-    /* The target's memory has it; the record of the window does not say so. */               \
+    /* The target's memory has it; the record of the window does not yet say so. */           \
     X(AFTER_APPLY, "rank-after-apply")                                                        \
-    /* It is delivered, and its interval closed. */                                           \
+    /* It is delivered, and its interval is closed. */                                        \
     X(AFTER_DELIVERY, "rank-after-delivery")                                                  \
-    /* A direct put is in the log, and not in place; it is in place, and may be replaced. */  \
+    /* A direct put is in the log, but not in the target's memory. Then: it is in the memory, \
+       but the log does not say so yet. */                                                    \
     X(BEFORE_PLACE, "rank-before-place")                                                      \
     X(AFTER_PLACE, "rank-after-place")                                                        \
-    /* The answer of an atomic operation is logged, and its change is not; it is about to be  \
-       given to the program. */                                                               \
+    /* The answer of an atomic operation is in the log, its change is not. Then: the answer   \
+       is about to be returned to the program. */                                             \
     X(AT_ANSWER, "rank-at-answer")                                                            \
     X(AFTER_ANSWER, "rank-after-answer")                                                      \
-    /* A lock has been taken; it is to be given back, and what was done under it is not       \
-       delivered; all has been delivered, and the lock is still held. */                      \
+    /* The rank has taken a lock. Then: it is about to release it, with operations under the  \
+       lock not delivered. Then: all are delivered, and the rank still holds the lock. */     \
     X(WITH_LOCK, "rank-with-lock")                                                            \
     X(BEFORE_UNLOCK, "rank-before-unlock")                                                    \
     X(AT_UNLOCK, "rank-at-unlock")                                                            \
-    /* Pages of a shared window are in the log, and in nobody's image. */                     \
+    /* Pages of a shared window are in the log, and in no rank's image. */                    \
     X(AT_CAPTURE, "rank-at-capture")                                                          \
-    /* The others know that it has come to a barrier or fence. */                             \
+    /* The other ranks know that this rank has reached a barrier or fence. */                 \
     X(AT_BARRIER, "rank-at-barrier")                                                          \
-    /* A checkpoint of the rank: its copy is made, nobody knows; its agent has been told;     \
-       the others know, too, and its log is not trimmed. */                                   \
+    /* An independent checkpoint: the copy is made, the agent does not know yet. Then: the    \
+       agent knows. Then: the other ranks know, too; the log is not trimmed yet. */           \
     X(AT_COPY, "rank-at-copy")                                                                \
     X(AT_KEPT, "rank-at-kept")                                                                \
     X(AT_TRIM, "rank-at-trim")
