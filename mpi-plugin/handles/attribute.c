@@ -21,8 +21,8 @@ struct keyval {
 static struct keyval *keyvals;
 static int keyval_capacity;
 
-/* Open MPI's error code for a key of another kind, although MPI_ERR_KEYVAL
- * exists for it. */
+/* Open MPI's error code for a key of another kind, instead of
+ * MPI_ERR_KEYVAL. */
 #define BAD_KEYVAL MPI_ERR_OTHER
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * early_info.h - infos before MPI has begun, which MPI 4.0 allows (section
- * 11.4.1): a program makes an info for MPI_Session_init. There is no lower half
- * yet, so such an info consists of its recipe (handles/info.c) only.
+ * 11.4.1): a program makes an info for MPI_Session_init. The lower half is not
+ * loaded yet, so such an info consists of its recipe (handles/info.c) only.
  */
 #ifndef CKPT_EARLY_INFO_H
 #define CKPT_EARLY_INFO_H
