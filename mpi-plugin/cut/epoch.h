@@ -15,7 +15,7 @@
 #include "ckpt/wire.h"
 #include "handles/communicator.h"
 
-/* What an open rank knows of one rank of MPI_COMM_WORLD. */
+/* An open rank's data about one rank of MPI_COMM_WORLD. */
 struct ckpt_epoch_peer {
     uint64_t cut_sent;     /* messages to it at this rank's cut */
     uint64_t old_received; /* messages of the old colour from it */

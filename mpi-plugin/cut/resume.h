@@ -12,7 +12,7 @@
 void ckpt_resume_at(struct ckpt_context *context);
 
 /* Entered by the restorer on the resume stack, with all saved memory in place
- * and no lower half: loads a lower half, makes the MPI objects again, and goes
+ * and no lower half. Loads a lower half, makes the MPI objects again, and goes
  * on in the context given last. Never returns. */
 void ckpt_resume(struct ckpt_resume_info *info) __attribute__((noreturn));
 

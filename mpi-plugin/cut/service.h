@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * service.h - the rank's part in a Sync-and-Stop checkpoint (Plank 1993,
+ * service.h - the rank's part in a checkpoint (Sync-and-Stop: Plank 1993,
  * section 2.4; messages: ckpt/wire.h).
  */
 #ifndef CKPT_SERVICE_H

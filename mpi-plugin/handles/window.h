@@ -4,10 +4,10 @@
  *
  * A checkpoint must be possible in the middle of epochs: many programs spend
  * their lives in an epoch of MPI_Win_lock_all, or between two fences. So the
- * window of the lower half is, for its whole life, in one access epoch of ours
- * (MPI_Win_lock_all without a check), in which everything may be flushed at any
- * time. The upper half keeps the application's epochs. It builds them from
- * operations that can be left and saved. A fence is a flush and a barrier.
+ * window of the lower half stays in one access epoch for its whole life
+ * (MPI_Win_lock_all without a check). In that epoch everything may be flushed
+ * at any time. The upper half keeps the application's epochs. It builds them
+ * from operations that can be left and saved. A fence is a flush and a barrier.
  * MPI_Win_post and its like are messages. A lock is a word that is taken with
  * atomic operations. All that uses a private communicator, a duplicate of the
  * window's, which is saved and made again like every other.

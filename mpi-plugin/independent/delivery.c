@@ -148,8 +148,8 @@ static int deliver_if(MPI_Win win, int piece)
     return code;
 }
 
-/* A call without a record is not a step, which could end a replay: the rank may have been killed
- * long after. */
+/* A call without a record is not a step, which could end a replay: the rank may have been
+ * killed long after. */
 int ckpt_deliver(MPI_Win win, int target)
 {
     const int piece = ckpt_piece_of(win, target);

@@ -4,8 +4,8 @@
  * (independent/direct.h). While it has, it must not become part of a checkpoint.
  *
  * The words are in the window's record. Each pair of ranks has one word that only the
- * origin writes, and each target has a word that only the target writes. A killed rank leaves its
- * words unchanged.
+ * origin writes, and each target has a word that only the target writes. A killed rank
+ * leaves its words unchanged.
  */
 #ifndef CKPT_INDEPENDENT_QUIET_H
 #define CKPT_INDEPENDENT_QUIET_H

@@ -2,7 +2,7 @@
 /*
  * inotify.c - note the paths that a program watches.
  *
- * A checkpoint reads the list of watches from the kernel, which does not tell
+ * A checkpoint reads the list of watches from the kernel, which does not list
  * their paths. If a path was noted wrongly, because the file was renamed
  * meanwhile, the checkpoint finds that out. Each call goes on to libc.
  *

@@ -33,7 +33,7 @@ static int finish(void **request, void *status)
     int interrupted, error, done;
 
     do {
-        interrupted = *mpi.interrupt; /* test once more after it is set */
+        interrupted = *mpi.interrupt; /* test again after it is set */
         done = 0;
         error = mpi.test(request, &done, status);
         if (done || error != 0) {

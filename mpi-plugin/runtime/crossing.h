@@ -22,7 +22,7 @@ extern struct ckpt_lower ckpt_lower;
 extern void *ckpt_lower_function[]; /* by enum ckpt_function; never NULL: a missing function
                                        returns an error code */
 
-/* What the MPI thread is doing, for the handler of the checkpoint signal. */
+/* The present activity of the MPI thread, for the checkpoint signal's handler. */
 enum ckpt_state {
     CKPT_STATE_IDLE = 0,   /* in the application */
     CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be interrupted */
