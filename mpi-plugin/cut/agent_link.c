@@ -163,7 +163,7 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
     is_subreaper = ckpt_subreaper_suspend();
     child = clone(run_orphan, spawn.outer_stack + sizeof(spawn.outer_stack),
                   CLONE_VM | CLONE_VFORK, NULL);
-    if (child > 0) { /* retry is not needed: all signals are blocked */
+    if (child > 0) { /* reap it; signals are blocked, so no EINTR */
         (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
     }
     ckpt_subreaper_resume(is_subreaper);

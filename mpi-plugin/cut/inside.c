@@ -142,7 +142,7 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
                               flags, 0);
         }
         break;
-    case CKPT_MSG_DRAIN: /* it crossed the report that said so */
+    case CKPT_MSG_DRAIN: /* sent before the agent got our report */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);
         break;
