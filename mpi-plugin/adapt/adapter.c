@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adapter.c - finds functions and objects of MPICH by the names of Open MPI.
+ * adapter.c - find functions and objects of MPICH by the names of Open MPI.
  */
 #include "adapt/adapter.h"
 

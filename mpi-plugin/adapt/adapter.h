@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adapter.h - what ckpt-host looks for in libckpt-mpich.so.
+ * adapter.h - the interface of libckpt-mpich.so for ckpt-host.
  *
- * The adapter is loaded after MPICH's library and presents its functions and
- * predefined objects as Open MPI would: with the types, handles, statuses and
+ * The adapter is loaded after MPICH's library and gives its functions and
+ * predefined objects the form of Open MPI: the types, handles, statuses and
  * constants of Open MPI's mpi.h.
  */
 #ifndef CKPT_ADAPTER_H
@@ -13,13 +13,14 @@
 #define CKPT_ADAPTER_SYMBOL "ckpt_adapter_1"
 
 struct ckpt_adapter {
-    /* 0, or why this MPICH cannot be adapted. Call it first. */
+    /* Returns NULL, or why this MPICH cannot be adapted. Call it first. */
     const char *(*refuse)(void);
 
-    /* The function in place of PMPI_X, or NULL if this MPICH has none. */
+    /* Returns the function in place of PMPI_X, or NULL if this MPICH has
+     * none. */
     void *(*function)(const char *name);
 
-    /* The handle that stands for ompi_mpi_X, or NULL if MPICH has none. */
+    /* Returns the handle for ompi_mpi_X, or NULL if MPICH has none. */
     void *(*object)(const char *symbol);
 };
 

@@ -11,7 +11,7 @@
 
 #include <mpi.h>
 
-/* 1 if a buffer of the application is MPI_IN_PLACE. */
+/* Returns 1 if a buffer of the application is MPI_IN_PLACE. */
 static inline int adapt_in_place(const void *buffer)
 {
     return buffer == adapt_openmpi_in_place;
@@ -22,7 +22,7 @@ static inline void *adapt_buffer(const void *buffer)
     return adapt_in_place(buffer) ? MPI_IN_PLACE : (void *)buffer;
 }
 
-/* Weights of edges, or MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY. */
+/* Converts weights of edges, or MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY. */
 static inline int *adapt_weights(const int *weights)
 {
     if (weights == adapt_openmpi_unweighted) {
@@ -32,7 +32,7 @@ static inline int *adapt_weights(const int *weights)
                                                   : (int *)weights;
 }
 
-/* Copies a string, cut off where the application's room ends; sets *length_p,
+/* Copies a string, truncated to the application's buffer; sets *length_p,
  * unless it is NULL. */
 void adapt_text_out(const char *text, char *to, enum adapt_room room,
                     int *length_p);

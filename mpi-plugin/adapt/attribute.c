@@ -20,8 +20,8 @@ static int is_listed(const struct adapt_values *values, int value)
     return 0;
 }
 
-/* keyval: Open MPI's; *mpich_p: MPICH's. An attribute that Open MPI alone
- * knows is not set. */
+/* keyval: Open MPI's; *mpich_p receives MPICH's. An attribute that only Open
+ * MPI has is not set. */
 static int get(get_attr *function, int object, int keyval, int *mpich_p,
                void *value, int *flag)
 {
@@ -54,7 +54,8 @@ int adapt_Comm_get_attr(void *comm, int keyval, void *value, int *flag)
     return code;
 }
 
-/* The converted value lives here as long as the table does: for ever. */
+/* Replaces a value by its Open MPI value in the static table, which is always
+ * valid. */
 static void replace(enum adapt_group group, void *value)
 {
     const struct adapt_values *mpich = &adapt_mpich_values[group];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * constants.c - from the constants of one library to those of the other.
+ * constants.c - convert the constants of one library to those of the other.
  */
 #include "adapt/constants.h"
 
@@ -35,8 +35,8 @@ int adapt_constant_out(enum adapt_group group, int mpich)
     return i < 0 ? mpich : adapt_openmpi_values[group].value[i];
 }
 
-/* Puts the sum of flags of one library together from that of the other; what
- * is left over is stored in *rest. */
+/* Converts a combination of flags from one library to the other; *rest receives
+ * the unknown flags. */
 static int convert_flags(const struct adapt_values *from,
                          const struct adapt_values *to, int flags, int *rest)
 {
@@ -77,13 +77,13 @@ int adapt_code_other(int code)
         class = MPI_ERR_OTHER;
     }
     i = find(&adapt_mpich_values[ADAPT_ERROR], class);
-    if (i < 0) { /* a class that MPICH alone has */
+    if (i < 0) { /* a class that only MPICH has */
         i = find(&adapt_mpich_values[ADAPT_ERROR], MPI_ERR_OTHER);
     }
     return adapt_openmpi_values[ADAPT_ERROR].value[i];
 }
 
-/* Open MPI's text begins with the name of the class. */
+/* As Open MPI's, the text begins with the name of the class. */
 int adapt_Error_string(int code, char *string, int *length)
 {
     int i = find(&adapt_openmpi_values[ADAPT_ERROR], code);

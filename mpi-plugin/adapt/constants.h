@@ -10,7 +10,7 @@
 
 #include "adapt_groups.h" /* generated: enum adapt_group, enum adapt_room */
 
-/* What no constant of MPICH has as its value: it refuses it. */
+/* A value of no constant of MPICH, so MPICH refuses it. */
 #define ADAPT_NO_VALUE (-2000000)
 
 /* The values of one group of names, by enum adapt_group. */
@@ -25,30 +25,30 @@ extern const struct adapt_values adapt_mpich_values[];
 /* The names of the group ADAPT_ERROR. */
 extern const char *const adapt_error_names[];
 
-/* Attributes that Open MPI alone knows; they are never set. */
+/* Attributes that only Open MPI has; they are never set. */
 extern const struct adapt_values adapt_openmpi_keyvals;
 
-/* Lengths of strings that the application has room for, by enum adapt_room. */
+/* Sizes of the application's string buffers, by enum adapt_room. */
 extern const int adapt_openmpi_room[];
 
-/* Addresses that stand for something in Open MPI. */
+/* Addresses with a special meaning in Open MPI. */
 extern const void *const adapt_openmpi_in_place;
 extern const void *const adapt_openmpi_unweighted;
 extern const void *const adapt_openmpi_weights_empty;
 
 /*
- * The value of one name in the other library. A value that is none of the
- * group's goes to MPICH as ADAPT_NO_VALUE, and comes from MPICH as it is.
+ * Convert the value of a name to the other library's value. A value outside the
+ * group becomes ADAPT_NO_VALUE for MPICH; from MPICH it is returned unchanged.
  * Context: any (lower half).
  */
 int adapt_constant_in(enum adapt_group group, int openmpi);
 int adapt_constant_out(enum adapt_group group, int mpich);
 
-/* The same for constants that are added up, as MPI_MODE_*. */
+/* The same for constants that can be combined, as MPI_MODE_*. */
 int adapt_flags_in(enum adapt_group group, int openmpi);
 int adapt_flags_out(enum adapt_group group, int mpich);
 
-/* Open MPI's code for a code of MPICH: that of its class. */
+/* Returns Open MPI's code for an error code of MPICH: its class's code. */
 int adapt_code_other(int code);
 
 static inline int adapt_code(int code)
@@ -56,7 +56,8 @@ static inline int adapt_code(int code)
     return __builtin_expect(code == 0, 1) ? 0 : adapt_code_other(code);
 }
 
-/* A rank, or what stands for one (MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT). */
+/* Convert a rank, or a special value (MPI_ANY_SOURCE, MPI_PROC_NULL,
+ * MPI_ROOT). */
 static inline int adapt_rank_in(int rank)
 {
     return rank >= 0 ? rank : adapt_constant_in(ADAPT_RANK, rank);
@@ -68,8 +69,8 @@ static inline int adapt_rank_out(int rank)
 }
 
 /*
- * 0 if the constants that are passed on untouched have the same values, else
- * the number (from 1) of the first that differs. Context: normal.
+ * Returns 0 if the constants that are passed on unchanged have equal values,
+ * else the number (from 1) of the first that differs. Context: normal.
  */
 int adapt_constants_check(void);
 

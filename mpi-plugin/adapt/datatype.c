@@ -48,7 +48,7 @@ static void order_out(int *order)
     *order = adapt_constant_out(ADAPT_ORDER, *order);
 }
 
-/* size, rank, ndims, gsizes, distribs, dargs, psizes, order */
+/* The order is size, rank, ndims, gsizes, distribs, dargs, psizes, order. */
 static void darray_out(int integers[])
 {
     int ndims = integers[2];

@@ -2,11 +2,11 @@
 /*
  * handle.h - handles of MPICH in the form of Open MPI's.
  *
- * Open MPI's handles are pointers, MPICH's are ints (files excepted). A handle
- * of MPICH is passed on as a pointer whose lower half is that int and whose
- * upper half tells the kind: MPICH gives null handles of different kinds the
- * same value, and nobody may take one for the other. Nobody looks behind these
- * pointers, so that both directions cost an instruction.
+ * Open MPI's handles are pointers, MPICH's are ints (except files). A handle of
+ * MPICH is passed on as a pointer. Its lower half is the int, and its upper
+ * half is the kind. MPICH gives null handles of different kinds the same value,
+ * and the kind distinguishes them. No code dereferences these pointers, so each
+ * conversion costs one instruction.
  */
 #ifndef CKPT_ADAPT_HANDLE_H
 #define CKPT_ADAPT_HANDLE_H
@@ -34,7 +34,7 @@ static inline void *adapt_out(enum adapt_kind kind, int handle)
     return (void *)((uintptr_t)kind << 32 | (uint32_t)handle);
 }
 
-/* A NULL pointer is a handle of no kind, which MPICH refuses. */
+/* A NULL pointer is an invalid handle, which MPICH refuses. */
 static inline int adapt_in(const void *handle)
 {
     return (int)(uint32_t)(uintptr_t)handle;
@@ -52,9 +52,9 @@ static inline MPI_File adapt_file_in(const void *file)
 }
 
 /*
- * Turns an array of Open MPI's handles into one of MPICH's in the same memory,
- * and back. The array is the stand-in's own copy; MPICH may look at it until a
- * request completes, and so long the stand-in keeps it: then it stays narrow.
+ * Convert an array of Open MPI's handles to MPICH's in the same memory, and
+ * back. The array is the stand-in's own copy. MPICH may read it until a request
+ * completes; until then the stand-in keeps the array, and it stays narrow.
  * Context: any (lower half).
  */
 static inline int *adapt_narrow(const void *array, int count)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op.c - user-defined operations: MPICH hands them a datatype of its own form.
+ * op.c - user-defined operations: MPICH passes its own form of datatype to
+ * them.
  *
- * An operation gets no user data, so each has an entry point of its own, which
- * goes on in ckpt_op_call() with its number (handles/thunks.S).
+ * An operation gets no user data, so each has its own entry point, which jumps
+ * to ckpt_op_call() with its number (handles/thunks.S).
  *
  * Context of all: normal (lower half).
  */
@@ -25,7 +26,7 @@ static struct {
     MPI_Op op;
 } entries[THUNKS];
 
-/* Where to look first: a freed operation may still be in use for a while. */
+/* Where to search first: a freed operation may still be in use for a while. */
 static unsigned next;
 
 void ckpt_op_call(void *in, void *inout, int *count, MPI_Datatype *datatype,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * status.c - statuses from one library's layout to the other's.
+ * status.c - convert statuses between the two libraries' layouts.
  */
 #include "adapt/status.h"
 
@@ -13,11 +13,12 @@
 
 #define UNTOUCHED INT_MIN
 
-/* MPICH's count has 63 bits: the upper 31 beside the bit of "cancelled". */
+/* MPICH's count has 63 bits: the upper 31 share a word with the "cancelled"
+ * bit. */
 #define CANCELLED 1u
 
-/* Each field by itself: ROMIO sets the count alone. The bit of "cancelled" is
- * not set in the mark. */
+/* Marks each field separately, as ROMIO sets only the count. The mark does not
+ * contain the "cancelled" bit. */
 static void mark(MPI_Status *mpich)
 {
     mpich->count_lo = UNTOUCHED;

@@ -19,22 +19,23 @@ struct adapt_status {
 };
 
 /*
- * For a call that stores a status: marks `mpich` as untouched. Returns what to
- * pass: `mpich`, or MPI_STATUS_IGNORE if the caller wants no status.
+ * Called before a call that stores a status: marks `mpich` as untouched.
+ * Returns the pointer to pass: `mpich`, or MPI_STATUS_IGNORE if the caller
+ * wants no status.
  * Context of all: any (lower half).
  */
 MPI_Status *adapt_status_begin(const struct adapt_status *status,
                                MPI_Status *mpich);
 
-/* After it: stores in *status what MPICH has set; a call that completed
- * nothing sets nothing. A NULL `status` is ignored. */
+/* Called after it: copies to *status the fields that MPICH has set. A call that
+ * completed nothing sets nothing. Ignores a NULL `status`. */
 void adapt_status_end(const MPI_Status *mpich, struct adapt_status *status);
 
-/* The status as MPICH's, for calls that read one. */
+/* Converts a status for a call of MPICH that reads it. */
 void adapt_status_in(const struct adapt_status *status, MPI_Status *mpich);
 
-/* The first two for an array. _begin returns memory that _end frees, and
- * MPI_STATUSES_IGNORE for NULL or if there is no memory. */
+/* The first two for an array. _begin returns memory that _end frees. It returns
+ * MPI_STATUSES_IGNORE for NULL or if out of memory. */
 MPI_Status *adapt_statuses_begin(const struct adapt_status *statuses,
                                  int count);
 void adapt_statuses_end(MPI_Status *mpich, struct adapt_status *statuses,

@@ -21,15 +21,15 @@ struct adapt_object {
     const char *symbol; /* of Open MPI, ompi_mpi_int */
     enum adapt_kind kind;
     int handle; /* of MPICH */
-    int null;   /* 1: it is the null handle of its kind */
+    int null;   /* 1: the null handle of its kind */
 };
 extern const struct adapt_object adapt_objects[];
 extern const int adapt_object_count;
 
-/* The null handle of a kind. */
+/* Returns the null handle of a kind. */
 int adapt_null(enum adapt_kind kind);
 
-/* 1 if MPICH has the object. */
+/* Returns 1 if MPICH has the object. */
 static inline int adapt_object_exists(const struct adapt_object *object)
 {
     return object->null || object->kind == ADAPT_FILE ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topology.c - sizes of groups and neighbourhoods, and ranks among groups.
+ * topology.c - sizes of groups and neighbourhoods, and ranks in groups.
  */
 #include "adapt/topology.h"
 
@@ -66,7 +66,7 @@ int adapt_spawned(const void *comm, int root, int count, const int maxprocs[])
     return sum;
 }
 
-/* MPI_PROC_NULL is allowed among the ranks, and means itself. */
+/* The ranks may include MPI_PROC_NULL, which translates to itself. */
 int adapt_Group_translate_ranks(void *group1, int n, const int ranks1[],
                                 void *group2, int ranks2[])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alone.c - a program without MPI from the start of its main to its end.
+ * alone.c - a program without MPI, from the start of its main to its end.
  */
 #include "alone/alone.h"
 
@@ -24,7 +24,7 @@
 
 static int alone;
 static int began_alone;
-static int process; /* the program's, by the kernel: not one that it has forked */
+static int process; /* pid of the program, not of its forks */
 
 int ckpt_alone(void)
 {
@@ -50,15 +50,15 @@ static void open_program(void)
     ckpt_service_open();
 }
 
-/* Of every process that has the library, not only of a program without MPI.
- * A library that is preloaded is initialised after those it was loaded with, and
- * before the program (ld.so(8), LD_PRELOAD). */
+/* Runs in every process that has the library, not only in a program without
+ * MPI. The linker initialises a preloaded library after the libraries it
+ * depends on, and before the program (ld.so(8), LD_PRELOAD). */
 __attribute__((constructor)) static void begin(void)
 {
     const char *started = getenv(CKPT_IDENTITY_VARIABLE);
     char own[CKPT_IDENTITY_SIZE];
 
-    ckpt_input_open(); /* before anybody looks at the streams */
+    ckpt_input_open(); /* before other code uses the streams */
     if (started == NULL) {
         return;
     }
@@ -79,7 +79,8 @@ void ckpt_alone_end(void)
     alone = 0;
 }
 
-/* exit(3), in any thread. What is under way is given up by the agent. */
+/* Runs at exit(3), in any thread. The agent then gives up a checkpoint under
+ * way. */
 __attribute__((destructor)) static void end(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_GOODBYE};

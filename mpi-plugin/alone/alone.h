@@ -3,8 +3,8 @@
  * alone.h - a program that `ckpt run` has started without a launcher: the only
  * rank of its job.
  *
- * It is introduced to an agent before its main, and can be saved from then on,
- * without a lower half. If it calls MPI_Init after all, it parts from the agent
+ * It attaches to an agent before its main, and can be saved from then on,
+ * without a lower half. If it calls MPI_Init later, it detaches from the agent
  * there and goes on as any rank of MPI.
  */
 #ifndef CKPT_ALONE_H
@@ -14,20 +14,20 @@
 
 #include <stddef.h>
 
-/* 1 while this process is a rank without MPI: no function of the lower half may
- * be called, MPI_COMM_WORLD has no members. Context: any. */
+/* Returns 1 while this process is a rank without MPI: then no function of the
+ * lower half may be called, and MPI_COMM_WORLD has no members. Context: any. */
 int ckpt_alone(void);
 
-/* MPI begins: parts from the agent. Does nothing for other programs. Context:
- * normal. */
+/* Called when MPI begins: detaches from the agent. Does nothing for other
+ * programs. Context: normal. */
 void ckpt_alone_end(void);
 
-/* After a restart, in place of loading a lower half: takes note of the new
+/* Called after a restart instead of loading a lower half: records the new
  * launch. Context: quiesced. */
 void ckpt_alone_resume(const struct ckpt_resume_info *info);
 
-/* The name of the launch (cut/launch_name.h) of a program that began alone: 1;
- * else 0, and `name` is left as it is. Context: any. */
+/* Writes the launch name (cut/launch_name.h) of a program that began alone, and
+ * returns 1; else returns 0 and leaves `name` unchanged. Context: any. */
 int ckpt_alone_launch_name(char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * identity.c - which process it was that `ckpt run` has started.
+ * identity.c - identify the process that `ckpt run` has started.
  */
 #include "alone/identity.h"
 
@@ -13,7 +13,8 @@
 #define PID_DIGITS   10
 #define START_DIGITS 20
 
-/* What stands behind the command, which may have any character: field 3. */
+/* Returns the text after the command, which may contain any character: field
+ * 3. */
 static const char *behind_command(const char *stat)
 {
     const char *last = NULL;

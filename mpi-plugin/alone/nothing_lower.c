@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nothing_lower.c - what is the lower half's in a process that has none.
+ * nothing_lower.c - the lower half's table in a process without one.
  */
 #include "alone/nothing_lower.h"
 
@@ -14,7 +14,7 @@ static int owns_none(int id)
     return 0;
 }
 
-/* One that is not open is not the application's. */
+/* A descriptor that is not open is not the application's. */
 static int owns_descriptor(int fd)
 {
     return ckpt_sys_fcntl(fd, F_GETFD, 0) < 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shell.c - programs that only start others.
+ * shell.c - recognise programs that only start others.
  */
 #include "alone/shell.h"
 
@@ -10,8 +10,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* Shells of Debian, as /proc/PID/exe names them. `ckpt run` has the same list
- * (launcher/cli/program_file.cpp). */
+/* Debian's shells, by their names in /proc/PID/exe. `ckpt run` has the same
+ * list (launcher/cli/program_file.cpp). */
 static const char *const shells[] = {"sh",   "bash",  "dash", "zsh", "zsh5", "ksh93",
                                      "mksh", "csh",   "tcsh", "bsd-csh", "fish",
                                      "busybox"};

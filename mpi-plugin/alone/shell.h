@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shell.h - programs that only start others.
+ * shell.h - recognise programs that only start others.
  */
 #ifndef CKPT_SHELL_H
 #define CKPT_SHELL_H
 
 /*
- * 1 if this process runs a shell. While it waits for what it has started it
- * cannot be saved, and that may be mpirun, whose ranks are a job of their own:
- * so a shell is none. What it executes in its own place is. Context: normal.
+ * Returns 1 if this process runs a shell. A shell cannot be saved while it
+ * waits for its children, and a child may be mpirun, whose ranks are a separate
+ * job. So a shell is not a rank. A program that it executes in its own place is
+ * one. Context: normal.
  */
 int ckpt_is_shell(void);
 

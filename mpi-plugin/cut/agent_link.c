@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent_link.c - find or start the node agent, and talk to it.
+ * agent_link.c - find or start the node agent, and exchange messages with it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define READY 3 /* of the agent: where it tells that it listens */
+#define READY 3 /* the agent's descriptor on which it reports that it listens */
 
 static int link_fd = -1;
 
@@ -88,8 +88,9 @@ static int make_names(struct names *names, struct ckpt_failure *failure)
     return error;
 }
 
-/* Starting a program from any context: two processes that share our memory,
- * the second an orphan, so that the application never sees a child of ours. */
+/* Starts a program from any context, by way of two processes that share our
+ * memory. The second one is orphaned, so the application never sees a child of
+ * ours. */
 
 struct spawn {
     char path[4096];
@@ -105,7 +106,7 @@ static struct spawn spawn;
 static int run_program(void *unused)
 {
     (void)unused;
-    if (spawn.ready == READY) { /* dup2 would leave it to be closed */
+    if (spawn.ready == READY) { /* dup2 onto itself would keep close-on-exec */
         (void)ckpt_sys_fcntl(READY, F_SETFD, 0);
     } else {
         (void)ckpt_syscall3(SYS_dup2, spawn.ready, READY, 0);
@@ -162,7 +163,7 @@ static int start_agent(const char *namespace, struct ckpt_failure *failure)
     is_subreaper = ckpt_subreaper_suspend();
     child = clone(run_orphan, spawn.outer_stack + sizeof(spawn.outer_stack),
                   CLONE_VM | CLONE_VFORK, NULL);
-    if (child > 0) { /* nothing can interrupt that: it leaves no child behind */
+    if (child > 0) { /* reap it; signals are blocked, so no EINTR */
         (void)ckpt_syscall4(SYS_wait4, child, 0, __WALL, 0);
     }
     ckpt_subreaper_resume(is_subreaper);

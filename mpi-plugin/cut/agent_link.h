@@ -11,15 +11,15 @@
 #include <stddef.h>
 
 /*
- * Connects to the node's agent of this launch, starting it if it is not there.
- * Whoever holds the lock file starts it; the others find it listening.
+ * Connects to the node's agent of this launch, and starts the agent if none runs.
+ * The rank that holds the lock file starts it; the others find it listening.
  * Context: normal or quiesced. Returns 0 or -errno with a reason.
  */
 int ckpt_agent_connect(struct ckpt_failure *failure);
 
 /*
- * The socket on which this launch's agent takes commands. Returns 0 or -errno with
- * a reason. Context: as above.
+ * Writes to `path` the socket on which this launch's agent takes commands. Returns
+ * 0 or -errno with a reason. Context: as above.
  */
 int ckpt_agent_control_socket(char *path, size_t size,
                               struct ckpt_failure *failure);
@@ -29,24 +29,27 @@ void ckpt_agent_disconnect(void);
 /* 1 while connected. */
 int ckpt_agent_connected(void);
 
-/* The connection's descriptor, or -1: belongs to no half, is never saved. */
+/* The connection's descriptor, or -1. It belongs to neither half and is never
+ * saved. */
 int ckpt_agent_descriptor(void);
 
-/* Asks the kernel for `signal` on thread `tid` whenever the agent has written
- * or gone away. */
+/* Asks the kernel to send `signal` to thread `tid` whenever the agent writes or
+ * disconnects. */
 void ckpt_agent_signal(int signal, int tid);
 
-/* Sends; `fd` >= 0 is passed along. 0 or -errno. Context: any. */
+/* Sends a message, with the descriptor `fd` if it is >= 0. Returns 0 or -errno.
+ * Context: any. */
 int ckpt_agent_send(struct ckpt_message *message, int fd);
 
 /*
- * Receives one message: 1 if there is one, 0 if there is none (wait == 0),
- * -errno if the agent is gone (-EPIPE) or sent nonsense (-EPROTO).
+ * Receives one message. Returns 1 if there is one, 0 if there is none (only if
+ * wait == 0), -EPIPE if the agent is gone, or -EPROTO if it sent a malformed
+ * message.
  * Context: any.
  */
 int ckpt_agent_receive(struct ckpt_message *message, int wait);
 
-/* Waits at most `ms` milliseconds for a message: 1 if there may be one. */
+/* Waits at most `ms` milliseconds for a message. Returns 1 if there may be one. */
 int ckpt_agent_poll(int ms);
 
 #endif

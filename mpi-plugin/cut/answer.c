@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * answer.c - stop, drain, save, go on, for a rank that is outside of the lower
- * half.
+ * answer.c - stop, drain, save and resume a rank that is outside the lower half.
  */
 #include "cut/answer.h"
 
@@ -33,16 +32,16 @@
 #include <errno.h>
 
 #define FREEZE_TIMEOUT_MS 10000
-#define HELP_TURNS        50 /* of a millisecond */
+#define HELP_TURNS        50 /* in milliseconds */
 #define SURPLUS_LIMIT     50
 
-/* Drains of this checkpoint that have found more messages than were told of. */
+/* Number of drains of this checkpoint that received more messages than the peers had counted. */
 static int surplus;
 
-static uint64_t taken_before; /* ckpt_lane_times_taken() when the order came */
+static uint64_t taken_before; /* ckpt_lane_times_taken() when the order arrived */
 
-/* 1 if other threads have run since the order came that is being obeyed: the
- * rank does not stand still. The agent knows, or is told here. */
+/* Returns 1 if other threads have run since the present order arrived, so that the rank does not
+ * stand still. Tells the agent if it does not know yet. */
 static int is_broken_off(void)
 {
     if (taken_before == ckpt_lane_times_taken()) {
@@ -52,7 +51,7 @@ static int is_broken_off(void)
     return 1;
 }
 
-/* While draining: whether that is off; or the agent has another order. */
+/* Returns non-zero if the agent has gone, or has sent another order, during the drain. */
 static int given_up(void)
 {
     struct ckpt_message message;
@@ -66,13 +65,13 @@ static int given_up(void)
     return got != 0;
 }
 
-/* Whether anything this rank has made forbids a checkpoint now. */
+/* Returns 0, with the reason, if an object of this rank forbids a checkpoint now. */
 static int savable(struct ckpt_failure *failure)
 {
     struct ckpt_handle *handle = ckpt_first_unsavable();
     char site[200];
 
-    if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* and nobody can tell when that is over */
+    if (ckpt_epoch_open && !ckpt_epoch_is_closing()) { /* no message will end it */
         (void)ckpt_fail(failure, -EBUSY,
                         "an earlier checkpoint lost its agent in the middle");
         return 0;
@@ -119,14 +118,14 @@ void ckpt_publish_counters(void)
     ckpt_communicators_count(ckpt_page_peers(page), (int)page->rank_count);
 }
 
-/* STOP, outside of the lower half. */
+/* Obeys STOP outside the lower half. */
 static void answer_stop(const struct ckpt_message *stop)
 {
     ckpt_checkpoint.moving = 0;
     ckpt_withheld_confirm();
     ckpt_synchronous_hold(ckpt_checkpoint.epoch);
     if (is_broken_off()) {
-        ckpt_obey_inside(stop, 0); /* perhaps not all have been held */
+        ckpt_obey_inside(stop, 0); /* maybe not all synchronous sends are held */
         return;
     }
     ckpt_publish_counters();
@@ -152,7 +151,7 @@ static void drain(void)
     }
     if (error == -EPROTO && surplus++ < SURPLUS_LIMIT) {
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_FREE, 0, 0, 1);
-        return; /* the sender has told, or will, that it had to go on */
+        return; /* the sender reports, or will report, that it had to run on */
     }
     if (error != 0) {
         ckpt_report_refusal(&failure);
@@ -163,7 +162,7 @@ static void drain(void)
     (void)ckpt_agent_send(&message, -1);
 }
 
-/* Tells the agent where the process is described, and what that depends on. */
+/* Tells the agent where the process is described, and whether its memory is shared. */
 static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
 {
     struct ckpt_message message = {.type = CKPT_MSG_READY,
@@ -188,17 +187,17 @@ static int describe(struct ckpt_context *context, struct ckpt_failure *failure)
     return 0;
 }
 
-/* SAVE once more: now the other ranks stand still, too. */
+/* Obeys a second SAVE: now the other ranks stand still, too. */
 static void describe_again(struct ckpt_context *context)
 {
-    struct ckpt_failure failure = {"the lower half is busy"}; /* -EAGAIN */
+    struct ckpt_failure failure = {"the lower half is busy"}; /* describe() returned -EAGAIN */
 
     if (describe(context, &failure) != 0) {
         ckpt_report_refusal(&failure);
     }
 }
 
-/* FREEZE: the agent reads a copy, and lets us go on. */
+/* Obeys FREEZE: the agent reads a copy of this process and lets the rank go on. */
 static void freeze(const struct ckpt_message *order)
 {
     struct ckpt_message message = {.type = CKPT_MSG_FROZEN,
@@ -216,9 +215,10 @@ static void freeze(const struct ckpt_message *order)
     }
 }
 
-/* WATCH: the agent is to hear of pages that are written to. It has the only
- * descriptor, so the kernel forgets all that when the agent dies; and uses it when we have
- * told that: else we could wait for a dead agent in a write, and for ourselves. */
+/* Obeys WATCH: gives the agent a userfaultfd that notes which pages are written. The agent has
+ * the only descriptor, so the kernel drops the watch when the agent dies. The agent uses the
+ * descriptor only after the second message. Otherwise this rank could block in a write to a
+ * watched page after the agent died, while it still holds the descriptor itself. */
 static void watch(const struct ckpt_message *order)
 {
     struct ckpt_message message = {.type = CKPT_MSG_WATCHED,
@@ -235,8 +235,8 @@ static void watch(const struct ckpt_message *order)
     (void)ckpt_agent_send(&message, -1);
 }
 
-/* Stands still while the agent copies our memory: until RESUME, or RUN if the
- * ranks have to align once more. */
+/* Stands still while the agent copies this rank's memory. Returns at RESUME, or at RUN if the
+ * ranks have to align again. */
 static void await_resume(struct ckpt_context *context)
 {
     struct ckpt_message message;
@@ -251,7 +251,7 @@ static void await_resume(struct ckpt_context *context)
         } else if (got == 1 && message.type == CKPT_MSG_WATCH) {
             watch(&message);
         } else if (got == 1 && message.type == CKPT_MSG_SWEPT) {
-            ckpt_epoch_swept(message.arg[0]); /* others are faster */
+            ckpt_epoch_swept(message.arg[0]); /* other ranks were already cut and swept */
         }
     } while (got == 1 && message.type != CKPT_MSG_RESUME &&
              message.type != CKPT_MSG_RUN);
@@ -273,7 +273,7 @@ int ckpt_save_as(struct ckpt_context *context)
         ckpt_report_refusal(&failure);
         return error;
     }
-    if (ckpt_hold_is_on()) { /* no thread can change that now */
+    if (ckpt_hold_is_on()) { /* no thread can change the hold any more */
         ckpt_threads_thaw();
         ckpt_hold_refuse();
         return -EBUSY;
@@ -341,8 +341,8 @@ int ckpt_cut_refused(struct ckpt_failure *failure)
     return 0;
 }
 
-/* What a rank that stands still does when it drains. Others keep the lower half
- * working meanwhile, until all are cut: this ends. */
+/* Drains a rank that stands still. The other ranks keep the lower half working until all are cut,
+ * so the drain ends. */
 static int prepare(struct ckpt_failure *failure)
 {
     int error;
@@ -358,7 +358,7 @@ static int prepare(struct ckpt_failure *failure)
     return error == 0 ? ckpt_file_content_flush(failure) : error;
 }
 
-/* The colour turns whether there will be an image or not: others rely on it. */
+/* The rank turns its colour even if its image fails: other ranks rely on it. */
 static void cut(const struct ckpt_message *message)
 {
     struct ckpt_failure failure = {""};
@@ -391,7 +391,7 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_withheld_confirm();
         ckpt_checkpoint.hold = 0;
         ckpt_checkpoint.helping = message->arg[0] != 0 ? HELP_TURNS : 0;
-        ckpt_checkpoint.waiting_told = 0; /* the agent forgets it, too */
+        ckpt_checkpoint.waiting_told = 0; /* the agent forgets it at RUN, too */
         ckpt_checkpoint.vain = 0;
         break;
     case CKPT_MSG_STOP:
@@ -426,6 +426,6 @@ void ckpt_obey(const struct ckpt_message *message)
         ckpt_ask_answered(message);
         break;
     default:
-        break; /* a newer agent's message that asks for nothing we know */
+        break; /* a newer agent's message, which this version can ignore */
     }
 }

@@ -24,7 +24,7 @@
 
 #define TRIES 3
 
-/* Chosen once: after a restart the handler still serves the first number. */
+/* Chosen once: after a restart the handler is still installed for the first number. */
 int ckpt_checkpoint_signal(void)
 {
     static int number;
@@ -48,7 +48,7 @@ int ckpt_attached_thread(void)
     return attached_thread;
 }
 
-/* What the agent has to see of independent checkpoints. */
+/* Sends the agent the shared page of independent checkpoints. */
 static void share_page(void)
 {
     struct ckpt_message message = {.type = CKPT_MSG_SHARED, .arg = {CKPT_SHARED_PAGE}};
@@ -58,7 +58,7 @@ static void share_page(void)
     }
 }
 
-/* Introduces this rank; the agent's own address goes to `address`. */
+/* Introduces this rank. Writes the agent's own address to `address`. */
 static int hello(char *address, size_t size, uint64_t *epoch,
                  struct ckpt_failure *failure)
 {
@@ -96,8 +96,8 @@ static int hello(char *address, size_t size, uint64_t *epoch,
     return 0;
 }
 
-/* Connects and introduces this rank. An agent that is just dying may still take
- * the connection; the next attempt starts a new one. */
+/* Connects and introduces this rank. A dying agent may still accept the connection;
+ * the next attempt starts a new agent. */
 static int find_agent(char *address, size_t size, uint64_t *epoch,
                       struct ckpt_failure *failure)
 {
@@ -116,11 +116,11 @@ static int find_agent(char *address, size_t size, uint64_t *epoch,
     return error;
 }
 
-/* What the launcher wants goes to the agent. */
+/* Has the launcher's requests for checkpoints sent to the agent's control socket. */
 static void heed_launcher(void)
 {
     struct ckpt_failure failure;
-    char path[108]; /* as long as a socket's may be */
+    char path[108]; /* capacity of sun_path */
     uintptr_t upper;
 
     if (ckpt_agent_control_socket(path, sizeof(path), &failure) == 0) {

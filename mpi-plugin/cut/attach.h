@@ -11,21 +11,22 @@
 #include <stdint.h>
 
 /*
- * Connects, says HELLO and tells the agent which agent coordinates, that of
- * rank 0. collective: all ranks attach at once and learn the coordinator's
- * address; else it is the one known. A rank that fails still takes part.
- * epoch: that of the agent. Returns 0 or -errno. Context: place for lower-half
- * calls; quiesced after a restart.
+ * Connects, sends HELLO, and tells the agent the coordinator's address (the
+ * agent of rank 0 coordinates). collective: all ranks attach at once and learn
+ * that address; else the address is already known. A rank that fails still
+ * takes part in the collective. epoch: receives the agent's epoch. Returns 0 or
+ * -errno. Context: place for lower-half calls; quiesced after a restart.
  */
 int ckpt_attach(int collective, uint64_t *epoch, struct ckpt_failure *failure);
 
-/* The agent's process. Context: any. */
+/* The agent's process id. Context: any. */
 int ckpt_agent_pid(void);
 
-/* The kernel's id of the thread that the agent's signals go to. Context: any. */
+/* The kernel's id of the thread that receives the agent's signals. Context:
+ * any. */
 int ckpt_attached_thread(void);
 
-/* The signal that a checkpoint uses. Context: normal or quiesced. */
+/* The number of the checkpoint signal. Context: normal or quiesced. */
 int ckpt_checkpoint_signal(void);
 
 #endif

@@ -2,13 +2,12 @@
 /*
  * collective.h - the collective clock and its gate.
  *
- * Every blocking collective is one lower-half call (for the others see
- * cut/nonblocking.h). Each communicator counts
- * the collectives this rank has entered and left; a cut is taken only where
- * all members have left the same number. A rank found inside a collective that
- * no member has left may be saved as not yet inside: a restart enters the call
- * again from the context captured here. Failure-free cost: two increments and
- * the saving of eight registers.
+ * Every blocking collective is one lower-half call (cut/nonblocking.h handles the
+ * others). Each communicator counts the collectives that this rank has entered and left.
+ * A cut is taken only where all members have left the same number. A rank may be inside
+ * a collective that no member has left. Such a rank may be saved as if it had not
+ * entered: a restart enters the call again from the context captured here. Cost without
+ * a checkpoint: two increments and saving eight registers.
  */
 #ifndef CKPT_COLLECTIVE_H
 #define CKPT_COLLECTIVE_H
@@ -30,23 +29,23 @@ struct ckpt_collective {
 extern struct ckpt_collective ckpt_collective
     __attribute__((visibility("hidden")));
 
-/* The call may change its own input before it is complete (MPI_IN_PLACE with
- * a reduction, say): it cannot be entered again. */
+/* With _ONCE the call may change its own input before it completes (a reduction with
+ * MPI_IN_PLACE, for example), so a restart cannot enter it again. */
 #define CKPT_COLLECTIVE_ONCE 0
 #define CKPT_COLLECTIVE_REDO 1
 
-/* Objects have been made since whose recipes are not written down. A rank that is
- * inside a collective cannot do that any more, so it is done before. */
+/* 1 if the recipes of new objects are not recorded yet. A rank inside a collective
+ * cannot record recipes, so ckpt_recipes_catch_up() does it before the collective. */
 extern int ckpt_recipes_missing __attribute__((visibility("hidden")));
 void ckpt_recipes_catch_up(void);
 
-/* Waits until this rank may enter another collective on `communicator`.
- * Context: normal, between ckpt_begin and ckpt_end. */
+/* Waits until this rank may enter another collective on `communicator`. Context: normal,
+ * between ckpt_begin and ckpt_end. */
 void ckpt_collective_gate(MPI_Comm communicator);
 
 /*
- * ckpt_begin() for a collective, at its gate. The gate is looked at behind ckpt_begin():
- * from there on the handler of the checkpoint signal does not shut it any more.
+ * Does ckpt_begin() for a collective, and passes its gate. It looks at the gate after
+ * ckpt_begin(): from there on the checkpoint signal's handler no longer shuts the gate.
  */
 static inline __attribute__((always_inline)) void
 ckpt_collective_begin(MPI_Comm communicator)
@@ -57,22 +56,22 @@ ckpt_collective_begin(MPI_Comm communicator)
     }
 }
 
-/* Whether a blocking collective has to be its nonblocking form and a wait.
- * With processes of other jobs no such thing is agreed. */
+/* Returns whether a blocking collective must run as its nonblocking form and a wait. The
+ * ranks agree on that only within their job, so a communicator with other jobs'
+ * processes never splits. */
 static inline int ckpt_collective_is_split(MPI_Comm communicator)
 {
     return __builtin_expect(ckpt_collectives_split, 0) && !communicator->foreign;
 }
 
-/* For members that exchange a byte instead of nothing; what is in it means
- * nothing. */
+/* Bytes to exchange where a collective needs no data. Their values have no meaning. */
 extern char ckpt_something[2] __attribute__((visibility("hidden")));
 
-/* Stops here if a checkpoint waits for this rank to have left a collective. */
+/* Stops here if a checkpoint waits for this rank to leave a collective. */
 void ckpt_collective_left(void);
 
-/* After a restart, where the collective is entered again: until here all
- * signals were blocked, as in the handler that the image was taken in. */
+/* Called after a restart, where the rank enters the collective again. Until here all
+ * signals are blocked, as in the handler in which the rank was saved. */
 void ckpt_collective_again(void);
 
 /* Marks the place where a restart enters the call again. */
@@ -93,14 +92,14 @@ ckpt_collective_set(MPI_Comm communicator, int redo)
     ckpt_collective_begin(communicator);
     ckpt_collective.communicator = communicator;
     ckpt_collective.redo = redo;
-    ckpt_replay_look(); /* others may want to see in windows what this rank has stored */
+    ckpt_replay_look(); /* other ranks may wait to see this rank's stores in windows */
     ckpt_state = CKPT_STATE_COLLECTIVE;
     ckpt_uncovered_begin();
-    communicator->clock->entered++; /* from here on: inside */
+    communicator->clock->entered++; /* from here on the rank is inside */
     ckpt_let_others();
 }
 
-/* A blocking collective is left, and cannot be entered again. */
+/* Counts a blocking collective as left; a restart does not enter it again. */
 static inline __attribute__((always_inline)) void
 ckpt_clock_leave(struct ckpt_clock *clock)
 {
@@ -111,11 +110,10 @@ ckpt_clock_leave(struct ckpt_clock *clock)
 }
 
 /*
- * A blocking collective on `comm` (an object of ours, not a null handle):
- * `function(...)` runs with the lower thread pointer. A restart may come back
- * to this point with all local variables of the calling function as they were:
- * nothing but lower-half code and local variables may change between here and
- * ckpt_clock_leave().
+ * Runs a blocking collective on `comm` (an object of ours, not a null handle):
+ * `function(...)` runs with the lower thread pointer. A restart may come back to this
+ * point with all local variables of the calling function as they were. So only
+ * lower-half code and local variables may change between here and ckpt_clock_leave().
  */
 #define CKPT_COLLECTIVE_RUN(result, comm, redo_flag, function, ...)            \
     do {                                                                       \
@@ -129,24 +127,23 @@ ckpt_clock_leave(struct ckpt_clock *clock)
         ckpt_state = CKPT_STATE_CRITICAL;                                      \
     } while (0)
 
-/* The same for one function of the lower half. */
+/* The same for a single function of the lower half. */
 #define CKPT_COLLECTIVE_CALL(result, comm, redo_flag, name, ...)               \
     CKPT_COLLECTIVE_RUN(result, comm, redo_flag, CKPT_FUNCTION(name),          \
                         __VA_ARGS__)
 
 /*
- * The same for what takes several lower-half calls. It may be entered again,
- * with its arguments evaluated anew, so it must not depend on what an unfinished
- * run has done.
+ * The same for a collective of several lower-half calls. A restart may enter it again
+ * and evaluates its arguments again. So it must not depend on the results of an
+ * unfinished run.
  */
 #define CKPT_COLLECTIVE_SECTION(result, comm, function, ...)                   \
     CKPT_COLLECTIVE_RUN(result, comm, CKPT_COLLECTIVE_REDO, function,          \
                         __VA_ARGS__)
 
 /*
- * Starts a nonblocking collective that a restart cannot begin again (on a file):
- * passes the gate and counts as left at once. All members complete it before a
- * cut.
+ * Starts a nonblocking collective that a restart cannot begin again (on a file). It
+ * passes the gate and counts as left at once. All members complete it before a cut.
  */
 #define CKPT_COLLECTIVE_START(result, comm, name, ...)                         \
     do {                                                                       \

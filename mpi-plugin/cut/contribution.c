@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * contribution.c - copy the input of a nonblocking collective, and lend buffers
- * to one that is begun again only for the others.
+ * contribution.c - copy the input of a nonblocking collective, and lend buffers to
+ * a collective that a restart begins again only for other members.
  */
 #include "cut/contribution.h"
 
@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SCRATCH_LIMIT (UINT64_C(1) << 30) /* types with wide gaps */
+#define SCRATCH_LIMIT (UINT64_C(1) << 30) /* reached by types with wide gaps */
 
-/* One block of a side, and its type as the lower half knows it. */
+/* One block of a side, with the lower handle of its type. */
 struct block {
     int index;
     int count;
     MPI_Aint offset;    /* from the buffer's address */
-    MPI_Aint following; /* the offset of a block that comes right after */
+    MPI_Aint following; /* offset of a block that directly follows */
     MPI_Datatype lower;
     MPI_Aint extent, true_start, true_extent;
 };
@@ -43,8 +43,9 @@ static MPI_Aint displacement(const struct ckpt_side *side, int index)
                              : ((const int *)side->displs)[index];
 }
 
-/* The next block of the side; begin with an index of -1 and zeros. 0 if there
- * is none, or if its type is not known. */
+/* Steps to the next block of the side; begin with an index of -1 and zeros.
+ * Returns 0 after the last block, or if the lower half cannot measure the block's
+ * type. */
 static int next_block(const struct ckpt_side *side, struct block *block)
 {
     const int i = ++block->index;
@@ -88,7 +89,8 @@ static int contributes(const struct ckpt_nonblocking *call)
     }
 }
 
-/* Where the input is, and whether block i belongs to it. */
+/* The side that holds the input; is_input() tells whether block i belongs to
+ * it. */
 static const struct ckpt_side *input_side(const struct ckpt_nonblocking *call)
 {
     static const struct ckpt_side none;
@@ -191,7 +193,8 @@ int ckpt_contribution_restore(struct ckpt_nonblocking *call)
                                : transfer(call, input_side(call), 0);
 }
 
-/* The bytes that a side's blocks lie in. SIZE_MAX if that is not known. */
+/* Bytes between the lowest and the highest address of a side's blocks; SIZE_MAX if
+ * unknown. */
 static size_t span(const struct ckpt_side *side, MPI_Aint *start)
 {
     MPI_Aint low = PTRDIFF_MAX, high = PTRDIFF_MIN;
@@ -268,7 +271,7 @@ int ckpt_contribution_receives_all(const struct ckpt_nonblocking *call)
     int code = MPI_SUCCESS, size = 0;
 
     if (side->types != NULL) {
-        return 0; /* not worth the search */
+        return 0; /* mixed types: not worth checking */
     }
     if (side->blocks > 0) {
         CKPT_CALL(code, Type_size, CKPT_LOWER(side->type), &size);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * copy_budget.h - how many bytes of the application's messages may be copied so
- * that a checkpoint has to wait for nobody.
+ * that a checkpoint need not wait for other ranks.
  *
- * A copy saves time only if a checkpoint comes at that moment, and takes time
- * always. So copies get a fixed share of the time: a program that calls rarely
- * has all of them, one that calls in a tight loop next to none, and its ranks
- * are close to each other anyway.
+ * A copy always takes time, and saves time only if a checkpoint comes before the
+ * operation ends. So copies get a fixed share of the time. A program that calls
+ * rarely gets all its copies. A program that calls in a tight loop gets hardly
+ * any; its ranks are close to each other, so a checkpoint waits little.
  */
 #ifndef CKPT_COPY_BUDGET_H
 #define CKPT_COPY_BUDGET_H
@@ -14,24 +14,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The share: 10 MB/s, below 0.5% of a core that copies 2 GB/s to fresh memory. */
+/* The share: 10 MB/s, less than 0.5% of a core that copies 2 GB/s to fresh
+ * memory. */
 #define CKPT_COPY_BYTES_PER_US 10
 
-/* What can be saved up, and what there is at first. */
+/* The most bytes that the budget accumulates; also its initial value. */
 #define CKPT_COPY_SAVED_BYTES (UINT64_C(64) << 20)
 
 struct ckpt_copy_budget {
     uint64_t left;   /* bytes */
-    uint64_t filled; /* when, in microseconds of CLOCK_MONOTONIC; 0: never */
+    uint64_t filled; /* when last filled, in us of CLOCK_MONOTONIC; 0: never */
 };
 
-/* Adds what the time up to `now` (microseconds; it may also go back, as at a
- * restart) has earned. Context: any. */
+/* Adds the bytes earned up to `now` (microseconds; the clock may step back, as at
+ * a restart). Context: any. */
 void ckpt_copy_budget_fill(struct ckpt_copy_budget *budget, uint64_t now);
 
-/* Takes `bytes` for a copy. 1 if there were so many, else 0: do not copy. `budget`
- * is filled by the clock when it is short. Context: any but freestanding; one
- * thread at a time. */
+/* Takes `bytes` for a copy. Returns 1, or 0 if the budget has not enough: then do
+ * not copy. Reads the clock to fill `budget` only if it is short. Context: any but
+ * freestanding; one thread at a time. */
 int ckpt_copy_budget_take(struct ckpt_copy_budget *budget, uint64_t bytes);
 
 #endif

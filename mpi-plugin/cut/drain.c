@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * drain.c - take all messages that crossed the cut into receives or the log.
+ * drain.c - take all messages that crossed the cut into receives or into the log.
  */
 #include "cut/drain.h"
 
@@ -13,16 +13,16 @@
 
 #include <errno.h>
 
-/* Completes a nonblocking collective that all members have begun; others stay as
- * they are, for a restart to begin again. Returns 1 if it is still pending. */
+/* Completes a nonblocking collective if all members have begun it. A restart begins
+ * the others again. Returns 1 if a collective to complete is still pending. */
 static int progress_collective(MPI_Request request)
 {
     return ckpt_request_is_drained(request) && !ckpt_request_progress(request);
 }
 
-/* Completes what can be completed, and collects requests that the application
- * has freed. Returns how many are still pending that must not be: nonblocking
- * collectives, and accesses to files and windows. */
+/* Completes the requests that can complete, and retires those that the application has
+ * freed. Returns how many requests are still pending that must complete before the
+ * cut: nonblocking collectives, and accesses to files and windows. */
 static int progress_requests(void)
 {
     const uint64_t taken = ckpt_lane_times_taken();
@@ -44,8 +44,7 @@ static int progress_requests(void)
     return pending;
 }
 
-/* Moves every message that waits unmatched into a log, as long as the rank
- * stands still. */
+/* Moves every unmatched message into a log, as long as the rank stands still. */
 static int log_all(void)
 {
     const uint64_t taken = ckpt_lane_times_taken();
@@ -81,8 +80,8 @@ static int receive_matched(MPI_Message message)
     return error;
 }
 
-/* Messages that MPI_Mprobe has matched are received now. They count when they
- * are: here. */
+/* Receives the messages that MPI_Mprobe has matched. A message counts as received when
+ * its data are here. */
 static int log_matched(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_MESSAGE);
@@ -98,8 +97,8 @@ static int log_matched(void)
     return error;
 }
 
-/* 1, 0 if messages are still under way, or -EPROTO with the reason: a sender's
- * count that is too small would let others be lost. */
+/* Returns 1 if all messages have arrived, 0 if some are under way, or -EPROTO with the
+ * reason. With a sender's count that is too small, other messages could be lost. */
 static int all_received(struct ckpt_rank_page *page,
                         struct ckpt_failure *failure)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * drain.h - empty the network of messages for this rank.
+ * drain.h - empty the network of the messages to this rank.
  */
 #ifndef CKPT_DRAIN_H
 #define CKPT_DRAIN_H
@@ -9,18 +9,19 @@
 #include "ckpt/wire.h"
 
 /*
- * Takes messages off the lower half until this rank has received as many from
- * each peer as the page says to expect, and completes nonblocking collectives.
- * Messages that match a posted receive complete it; the others go to the log.
- * given_up: asked now and then; non-zero ends the drain (nothing is lost).
- * Returns 0, -ECANCELED (other threads of the rank have run, too), -EPROTO (more
- * messages have come than that), -EIO (the lower half fails), or -ENOMEM. Context: place for lower-half calls.
+ * Takes messages off the lower half until this rank has received as many from each peer as the rank
+ * page says to expect, and completes nonblocking collectives. A message that matches a posted
+ * receive completes it; the others go to the log. given_up: called now and then; if it returns
+ * non-zero the drain ends without losing messages. Returns 0, -ECANCELED (other threads of the rank
+ * have run), -EPROTO (more messages than expected have arrived), -EIO (the lower half fails) or
+ * -ENOMEM.
+ * Context: place for lower-half calls.
  */
 int ckpt_drain(struct ckpt_rank_page *page, int (*given_up)(void),
                struct ckpt_failure *failure);
 
-/* Completes nonblocking collectives that all members have begun before the cut,
- * and nothing else. 0 or -ECANCELED. Context: the same. */
+/* Completes only the nonblocking collectives that all members began before the cut. Returns 0 or
+ * -ECANCELED. Context: the same. */
 int ckpt_drain_collectives(int (*given_up)(void), struct ckpt_failure *failure);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * epoch.c - the cut of this rank, and the time until the checkpoint is over.
+ * epoch.c - this rank's cut, and the time until the checkpoint is over.
  */
 #include "cut/epoch.h"
 
@@ -31,13 +31,13 @@ static struct ckpt_epoch_peer *peers; /* [world size] */
 static uint64_t epoch;
 static enum ckpt_cut kind;
 static int synchronous; /* some rank uses synchronous sends */
-static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that closed */
-static int unfinished;   /* the cut was made inside: lower-half calls are due */
+static uint64_t sent_before = UNKNOWN; /* messages, at the last cut that was closed */
+static int unfinished;   /* cut inside a collective: lower-half calls are due */
 static int answered;     /* LOGGED was sent */
 static uint64_t told_complete, told_all; /* arg[0] and arg[1] of COMPLETE */
-static int swept;               /* the next is known */
+static int swept;               /* old_expected is known */
 static uint64_t old_expected;   /* messages to this rank, from all */
-static uint64_t old_received;   /* the same, so far */
+static uint64_t old_received;   /* old-colour messages received so far */
 
 /* ---- Before ------------------------------------------------------------------ */
 
@@ -109,7 +109,7 @@ static int count_peers(void)
     return 0;
 }
 
-/* Without this step the log would not be complete. */
+/* Records an error of a step without which the log is incomplete. */
 static void require(int error)
 {
     if (error != 0) {
@@ -124,7 +124,7 @@ static void tell(int rank, enum ckpt_seen_kind reason)
     require(ckpt_marker_send(rank, epoch, peers[rank].cut_sent));
 }
 
-/* A marker on each channel that has been used (Plank 1993, section 2.5). */
+/* Sends a marker on each channel that has been used (Plank 1993, section 2.5). */
 static void send_markers(void)
 {
     const int size = kind == CKPT_CUT_MARKERS ? MPI_COMM_WORLD->size : 0;
@@ -172,11 +172,11 @@ int ckpt_epoch_cut(const struct ckpt_message *message, int inside,
     if (!inside && ckpt_intake_begin() != 0) {
         error = ckpt_fail(failure, -ENOMEM, "no memory for the message log");
     }
-    if (!inside) { /* else none are under way */
+    if (!inside) { /* a rank inside a collective has none under way */
         ckpt_synchronous_hold(message->epoch);
         ckpt_synchronous_keep();
     }
-    if (count_peers() != 0) { /* it goes on in the old colour */
+    if (count_peers() != 0) { /* the rank keeps the old colour */
         return ckpt_fail(failure, -ENOMEM, "no memory for the counts of messages");
     }
     ckpt_history_begin();
@@ -218,8 +218,8 @@ static int is_complete_with(const struct ckpt_epoch_peer *peer)
     return peer->has_told && peer->old_received == peer->expected;
 }
 
-/* A sweep tells no counts by peer; the sum does: no sender sends more than it has
- * sent. */
+/* A sweep gives no counts per peer, only the total. That suffices: no peer can
+ * deliver more messages than it has sent. */
 static int has_all_of_sweep(void)
 {
     return swept && old_received == old_expected;
@@ -239,12 +239,13 @@ static void take_questions(void)
 {
     const int error = ckpt_synchronous_receive();
 
-    require(error == -ENOMEM ? 0 : error); /* without memory: the next time */
+    require(error == -ENOMEM ? 0 : error); /* -ENOMEM: the next turn retries */
     ckpt_synchronous_match(epoch, has_all_from);
     ckpt_synchronous_answer();
 }
 
-/* Those of an earlier checkpoint were not needed there. */
+/* Receives markers, and ignores those of an earlier checkpoint, which did not need
+ * them. */
 static void receive_markers(void)
 {
     uint64_t of, count;
@@ -268,7 +269,7 @@ void ckpt_epoch_counts(void)
         peers[i].expected = counted[i].expected;
         peers[i].has_told = 1;
     }
-    told_complete = UNTOLD; /* whoever sends COUNTS wants to know */
+    told_complete = UNTOLD; /* the sender of COUNTS expects COMPLETE */
 }
 
 void ckpt_epoch_swept(uint64_t messages)
@@ -289,7 +290,8 @@ static uint64_t markers_complete(void)
     return count;
 }
 
-/* By the sweep; or by COUNTS, if the agents could not. */
+/* Returns whether all old messages are here: by the sweep, or by COUNTS if the agents
+ * could not sweep. */
 static int has_all(void)
 {
     int all = 1;
@@ -320,7 +322,7 @@ static void answer_close(void)
     struct ckpt_failure failure = {""};
 
     answered = 1;
-    sent_before = sent_by_cut(); /* all of which has been received */
+    sent_before = sent_by_cut(); /* all these messages have been received */
     if (ckpt_log_file_close(&message.arg[0], &message.arg[1], &failure) != 0) {
         ckpt_report_refusal(&failure);
     } else {
@@ -341,13 +343,13 @@ void ckpt_epoch_turn(void)
     if (!answered) {
         tell_complete();
     } else {
-        ckpt_epoch_open = 0; /* a message that cannot be posted now... */
-        (void)ckpt_intake_end(); /* ...is told of by its wait */
+        ckpt_epoch_open = 0; /* a receive that cannot be posted now */
+        (void)ckpt_intake_end(); /* reports that in its wait */
     }
 }
 
-/* A question is of the old colour: when all of that was here, in a turn, all have
- * been answered or wait for the application. */
+/* A question belongs to the old colour. When all old messages are here at a turn, all
+ * questions are answered or wait for the application. */
 int ckpt_epoch_may_be_asked(void)
 {
     return ckpt_epoch_open && synchronous && !told_all;
@@ -364,12 +366,12 @@ void ckpt_epoch_close(int inside)
         return;
     }
     if (!inside) {
-        receive_markers(); /* COUNTS may have come first: they are seen, too */
+        receive_markers(); /* COUNTS may have come first: record the markers, too */
     }
     answer_close();
     if (!inside) {
         ckpt_epoch_turn();
-    } else if (!ckpt_intake_is_due()) { /* it can be cut again where it is */
+    } else if (!ckpt_intake_is_due()) { /* the rank can be cut again where it is */
         unfinished = 0;
         ckpt_epoch_open = 0;
     }

@@ -20,13 +20,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* Blocks go round the ranks of the file's communicator. */
+/* Size of a block. The ranks of the file's communicator take the blocks in
+ * turn. */
 #define BLOCK ((uint64_t)8 << 20)
 
 static char buffer[64 * 1024];
 
-/* Where this rank's next block begins, of a file of `size` bytes: walks
- * through *block = 0, 1, 2 ... Returns the length, 0 at the end. */
+/* Finds this rank's next block of a file of `size` bytes; steps through *block =
+ * 0, 1, 2 ... Writes its start to *offset. Returns its length, or 0 at the
+ * end. */
 static uint64_t next_block(MPI_Comm comm, uint64_t size, uint64_t *block,
                            uint64_t *offset)
 {
@@ -61,7 +63,7 @@ static int fail(const struct ckpt_open_file *open, const char *what, long error,
                      -error);
 }
 
-/* Transfers all of `size` bytes or says why not. */
+/* Transfer all of `size` bytes. Return 0 or -errno. */
 static long read_all(int fd, char *to, uint64_t size, uint64_t offset)
 {
     uint64_t done = 0;
@@ -71,7 +73,7 @@ static long read_all(int fd, char *to, uint64_t size, uint64_t offset)
                                      (int64_t)(offset + done));
 
         if (result == 0) {
-            return -ESTALE; /* somebody else has cut it off */
+            return -ESTALE; /* another process has truncated it */
         }
         if (result < 0 && result != -EINTR) {
             return result;
@@ -110,8 +112,8 @@ static int open_beside(const char *path)
     return (int)ckpt_sys_open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* Copies one block to `at` in the unnamed file: by the kernel if it can, which
- * may share the blocks on disk. */
+/* Copies one block to `at` in the unnamed file. The kernel copies it if it can,
+ * and may share the blocks on disk. */
 static long copy_block(int from, uint64_t offset, int to, uint64_t at,
                        uint64_t length)
 {
@@ -138,7 +140,7 @@ static long copy_block(int from, uint64_t offset, int to, uint64_t at,
     return result;
 }
 
-/* The share as a mapping of an unnamed file. */
+/* Saves the share as a mapping of an unnamed file. */
 static long save_beside(const struct ckpt_open_file *open, int fd,
                         struct ckpt_file_share *share)
 {
@@ -164,7 +166,7 @@ static long save_beside(const struct ckpt_open_file *open, int fd,
     return result;
 }
 
-/* The share as plain memory. */
+/* Saves the share as plain memory. */
 static long save_in_memory(const struct ckpt_open_file *open, int fd,
                            struct ckpt_file_share *share)
 {
@@ -186,7 +188,8 @@ static long save_in_memory(const struct ckpt_open_file *open, int fd,
     return result;
 }
 
-/* Notes what the file is like. 0 or -errno with a reason. */
+/* Notes the file's size and other metadata. Returns 0 or -errno with a
+ * reason. */
 static int look_at(struct ckpt_open_file *open, int fd,
                    struct ckpt_failure *failure)
 {
@@ -239,7 +242,7 @@ static void release_share(struct ckpt_file_share *share)
     }
 }
 
-/* All open files, one after another, until one fails. */
+/* Calls `work` for all open files, one after another, until one fails. */
 static int for_each(int (*work)(struct ckpt_open_file *, struct ckpt_failure *),
                     struct ckpt_failure *failure)
 {
@@ -333,7 +336,8 @@ static int restore_share(struct ckpt_open_file *open,
     return result == 0 ? 0 : fail(open, "written again", result, failure);
 }
 
-/* A concealed file has been revealed, and may have to be concealed again. */
+/* The restart has revealed a concealed file, and may have to conceal it
+ * again. */
 static int settle_path(struct ckpt_open_file *open, struct ckpt_failure *failure)
 {
     static char found[PATH_MAX];

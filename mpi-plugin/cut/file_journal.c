@@ -2,9 +2,9 @@
 /*
  * file_journal.c - when this process records changes of files, and where.
  *
- * Under `ckpt run` each process of the job does so from its start, as a job that
- * fails before its first checkpoint begins again. Else it begins with the first
- * checkpoint, whose request names the directory.
+ * Under `ckpt run` each process of the job records them from its start, because a job
+ * that fails before its first checkpoint begins again. Otherwise recording begins
+ * with the first checkpoint, whose request names the directory.
  */
 #include "cut/file_journal.h"
 
@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 static char directory[sizeof(((struct ckpt_message *)0)->text)];
-static uint64_t mark; /* of the checkpoint that is requested; 0: it has none */
+static uint64_t mark; /* of the requested checkpoint; 0: it has none */
 
-/* The variable of the program's environment. It is here, so that programs which it
- * executes later learn of a directory that this process learns of later, too. */
+/* The variable in the program's environment. It is static, so that programs executed
+ * later see a directory that this process learns later. */
 static char variable[sizeof(CKPT_JOURNAL_VARIABLE "=") + PATH_MAX];
 
 static char output[sizeof(CKPT_JOURNAL_OUTPUT_VARIABLE "=") + 64];
@@ -83,7 +83,8 @@ void ckpt_file_journal_told(const struct ckpt_message *request)
     }
 }
 
-/* Without a journal the program can be saved, but its files do not roll back. */
+/* Opens the journal late. Without it the program can be saved, but its files do not
+ * roll back. */
 static void open_late(int rank)
 {
     static char line[600];

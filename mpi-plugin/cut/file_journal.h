@@ -9,16 +9,17 @@
 #include "ckpt/failure.h"
 #include "ckpt/wire.h"
 
-/* REQUEST: the agent names the mark of the checkpoint and the journal's directory.
- * Context: any place that serves. */
+/* Obeys REQUEST: the agent names the checkpoint's mark and the journal's
+ * directory. Context: any place that answers the agent. */
 void ckpt_file_journal_told(const struct ckpt_message *request);
 
-/* This rank is about to describe itself for that checkpoint. 0, or -errno with the
- * reason why it cannot be saved. Context: quiesced. */
+/* Sets the mark, just before this rank describes itself for that checkpoint.
+ * Returns 0, or -errno with the reason why it cannot be saved. Context:
+ * quiesced. */
 int ckpt_file_journal_mark(struct ckpt_failure *failure);
 
-/* After a restart: goes on where the new launch says. 0 or -errno with the reason.
- * Context: quiesced. */
+/* Continues the journal after a restart, in the directory that the new launch
+ * names. Returns 0 or -errno with the reason. Context: quiesced. */
 int ckpt_file_journal_resume(struct ckpt_failure *failure);
 
 #endif

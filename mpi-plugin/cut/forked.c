@@ -2,11 +2,11 @@
 /*
  * forked.c - the child of a fork() in the application: it is not the rank.
  *
- * A program that it executes sees nothing of us, as our descriptors are closed
- * then and the preloaded library does nothing before MPI_Init (alone/identity.h). Without one, the
- * child has the rank's memory and its connection to the agent: if it kept that,
- * the agent would not see the rank end. (posix_spawn, system and popen do not
- * come here: they share memory with the rank until they execute.)
+ * A program that the child executes has no trace of ckpt: our descriptors are close-on-exec, and
+ * the preloaded library does nothing before MPI_Init (alone/identity.h). A child that executes
+ * nothing has the rank's memory and its connection to the agent. If it kept the connection, the
+ * agent would not see the rank end. (posix_spawn, system and popen do not come here: they share
+ * memory with the rank until they execute.)
  */
 #include "cut/forked.h"
 
@@ -18,7 +18,7 @@
 
 static void in_child(void)
 {
-    ckpt_busy_tell(NULL); /* what it told was the rank's */
+    ckpt_busy_tell(NULL); /* it pointed to the rank's page */
     ckpt_agent_disconnect();
     ckpt_service_forget();
 }

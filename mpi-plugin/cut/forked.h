@@ -5,8 +5,8 @@
 #ifndef CKPT_FORKED_H
 #define CKPT_FORKED_H
 
-/* From now on children let the agent alone. Once per process, a restart
- * included. Context: normal. */
+/* Makes children of fork() disconnect from the agent. Called once per process,
+ * not again after a restart. Context: normal. */
 void ckpt_forked_open(void);
 
 #endif

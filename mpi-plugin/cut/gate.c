@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gate.c - where a rank comes to a stop by itself: before a collective that the
- * cut leaves to later, and in waits that may be in vain.
+ * gate.c - where a rank stops by itself: before a collective that the cut leaves
+ * for later, and in waits that may not end before the cut.
  */
 #include "cut/agent_link.h"
 #include "cut/collective.h"
@@ -12,8 +12,8 @@
 #include "sys/syscall.h"
 #include "user/hold.h"
 
-#define VAIN_LIMIT 256 /* tests in vain before this rank counts as waiting */
-#define VAIN_US    16  /* so long a pause counts as one of them */
+#define VAIN_LIMIT 256 /* unsuccessful tests before this rank counts as waiting */
+#define VAIN_US    16  /* a pause of that many microseconds counts as one test */
 
 struct ckpt_collective ckpt_collective;
 char ckpt_something[2];
@@ -34,7 +34,7 @@ static int is_shut(MPI_Comm communicator)
     return ckpt_checkpoint.armed && clock->left >= clock->target;
 }
 
-/* One of several threads waits at a gate while the others run on. */
+/* Waits at the gate as one of several threads; the others run on. */
 static void gate_of_thread(MPI_Comm communicator)
 {
     uint64_t told = 0;
@@ -45,18 +45,18 @@ static void gate_of_thread(MPI_Comm communicator)
             told = ckpt_checkpoint.epoch;
             ckpt_report_gate(communicator->clock, communicator->slot);
         }
-        ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn is long */
+        ckpt_checkpoint.vain += VAIN_LIMIT / 4; /* a turn of this loop is long */
         wait_in_vain();
         ckpt_lane_unlock();
-        ckpt_service(); /* if the service thread cannot */
+        ckpt_service(); /* if the service thread cannot answer the agent */
         (void)ckpt_sys_poll(NULL, 0, 1);
         ckpt_lane_lock();
     }
     ckpt_lane_unlock();
 }
 
-/* An open rank gives its receives their messages itself, and tells senders what it
- * has received: not while it is inside. */
+/* An open rank gives its receives their messages itself, and tells senders which
+ * messages it has received. It cannot do so while it is inside a collective. */
 static void wait_for_messages(void)
 {
     while (ckpt_epoch_open && (ckpt_intake_is_due() || ckpt_epoch_may_be_asked()) &&
@@ -87,7 +87,7 @@ static void wait_at_gate(MPI_Comm communicator)
     wait_for_messages();
 }
 
-/* The gate may be shut again in the last moment before ckpt_begin(). */
+/* The handler may shut the gate again at the last moment before ckpt_begin(). */
 void ckpt_collective_gate(MPI_Comm communicator)
 {
     do {

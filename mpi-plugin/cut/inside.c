@@ -46,7 +46,7 @@ static void save_inside(uint64_t flags)
 {
     if ((flags & CKPT_INSIDE_REDO) == 0 ||
         ckpt_save_as(&ckpt_collective.again) == -EAGAIN) {
-        /* Not now: the agent aligns once more and comes back. */
+        /* Not now: the agent aligns again and repeats the order. */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);
     }
@@ -56,7 +56,7 @@ static void stop_inside(uint64_t flags)
 {
     struct ckpt_failure failure = {""};
 
-    /* Only a rank that may be saved here has nothing half-done about files. */
+    /* If the rank may be saved here, no file operation is half done. */
     if ((flags & CKPT_INSIDE_REDO) != 0 &&
         ckpt_file_content_flush(&failure) != 0) {
         ckpt_report_refusal(&failure);
@@ -72,7 +72,8 @@ static int can_be_cut_inside(struct ckpt_failure *failure)
     return ckpt_cut_refused(failure) == 0 && ckpt_file_content_flush(failure) == 0;
 }
 
-/* As if it had not entered the collective; or when it has come out. */
+/* Cuts the rank as if it had not entered the collective, or notes the cut for when
+ * it comes out. */
 static void cut_inside(const struct ckpt_message *message, uint64_t flags)
 {
     struct ckpt_failure failure = {""};
@@ -134,19 +135,19 @@ void ckpt_obey_inside(const struct ckpt_message *message, uint64_t flags)
     case CKPT_MSG_ANSWER:
         ckpt_ask_answered(message);
         break;
-    case CKPT_MSG_WHERE: /* what is in the rank page need not be told */
+    case CKPT_MSG_WHERE: /* the agent reads clocks in the rank page itself */
         if (ckpt_checkpoint.armed && (flags & CKPT_INSIDE_CLOCKED) == 0) {
             ckpt_checkpoint.inside_told = 1;
             ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                               flags, 0);
         }
         break;
-    case CKPT_MSG_DRAIN: /* it has crossed the report that told of this */
+    case CKPT_MSG_DRAIN: /* sent before the agent got our report */
         ckpt_report_place(CKPT_MSG_REPORT, CKPT_PLACE_INSIDE, inside_slot(),
                           flags, 0);
         break;
     default:
-        break; /* RUN: it runs */
+        break; /* RUN: the rank is running already */
     }
 }
 
@@ -155,22 +156,22 @@ static void serve_inside(int in_callback)
     struct ckpt_message message;
     int got = 1;
 
-    ckpt_pending = 1; /* the wrapper looks again when it comes out */
+    ckpt_pending = 1; /* the wrapper looks again at the end of the call */
     while (got == 1 && ckpt_agent_connected()) {
         ckpt_hold_tell();
         ckpt_ask_tell();
         got = ckpt_agent_receive(&message, 0);
         if (got == 1 && (message.type == CKPT_MSG_REQUEST ||
-                         message.type == CKPT_MSG_CUT)) { /* the flags ask */
+                         message.type == CKPT_MSG_CUT)) { /* for inside_flags() */
             ckpt_checkpoint.moving =
                 message.type == CKPT_MSG_CUT || message.arg[0] != 0;
         }
         if (got == 1) {
-            /* The flags anew each time: the targets may have changed. */
+            /* Compute the flags each time: the targets may have changed. */
             ckpt_obey_inside(&message, inside_flags(in_callback));
         }
     }
-    /* A lost agent is noticed, and replaced, outside. */
+    /* A lost agent is detected, and replaced, outside. */
 }
 
 static int inside_collective(void)
@@ -183,7 +184,7 @@ static int inside_collective(void)
 void ckpt_notify(int in_lower)
 {
     if (ckpt_multiple) {
-        return; /* the service thread looks at its connection anyway */
+        return; /* the service thread polls its connection anyway */
     }
     switch (ckpt_state) {
     case CKPT_STATE_IDLE:
@@ -195,7 +196,7 @@ void ckpt_notify(int in_lower)
     case CKPT_STATE_COLLECTIVE:
         if (inside_collective() && (in_lower || ckpt_in_callback())) {
             serve_inside(!in_lower);
-        } else { /* on the way in or out, where it is looked at */
+        } else { /* entering or leaving: the wrapper looks */
             ckpt_pending = 1;
         }
         break;
@@ -206,7 +207,7 @@ void ckpt_notify(int in_lower)
             ckpt_pending = 1;
         }
         break;
-    default: /* WAITING: the loop in ckpt-host sees this and comes out */
+    default: /* WAITING: the loop in ckpt-host sees this and returns */
         ckpt_pending = 1;
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intake.c - queue what crosses the cut, hold receives, and match the two.
+ * intake.c - queue the messages that cross the cut, hold receives, and match them.
  */
 #include "cut/intake.h"
 
@@ -16,7 +16,7 @@
 
 static struct ckpt_log_entry *arriving; /* linked by next_arriving */
 static uint64_t order;
-static int is_cut; /* what take_back() sees completed has crossed the cut */
+static int is_cut; /* take_back() runs after the cut */
 
 /* ---- Messages of the old colour -------------------------------------------- */
 
@@ -28,7 +28,8 @@ static void write_to_log(MPI_Comm comm, const struct ckpt_log_entry *entry,
     ckpt_log_file_write(comm, entry, request);
 }
 
-/* It is all here, or will never be: logs it, or gives the log up. */
+/* Finishes a message that is complete, or never will be: logs it, or fails the
+ * log. */
 static void arrived(struct ckpt_log_entry *entry)
 {
     entry->arrival = NULL;
@@ -41,7 +42,7 @@ static void arrived(struct ckpt_log_entry *entry)
     }
 }
 
-/* Begins to receive a matched message into the room for it. 0, or -EIO as
+/* Begins to receive a matched message into its room. Returns 0, or -EIO as
  * ckpt_log_receive(). */
 static int take(MPI_Comm comm, MPI_Message *lower, struct ckpt_log_room *room)
 {
@@ -130,8 +131,8 @@ void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry)
     }
 }
 
-/* The first message of the new colour, from peers that are complete, that a
- * receive or probe would take: 1 if there is one. */
+/* Finds the first message of the new colour, from peers that are complete, that a
+ * receive or probe would take. Returns 1 if there is one. */
 static int find_new(MPI_Request request, MPI_Status *status)
 {
     MPI_Comm comm = request->communicator;
@@ -148,8 +149,8 @@ static int find_new(MPI_Request request, MPI_Status *status)
     return code == MPI_SUCCESS && flag;
 }
 
-/* The first of the held receives up to `last` for which there is a message; or
- * `last` itself, which may be a probe and not among them; or NULL. */
+/* Returns the first held receive up to `last` for which a message is there, or NULL.
+ * `last` itself may be a probe, which is not in the list. */
 static MPI_Request first_served(MPI_Request last, MPI_Status *status)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
@@ -167,10 +168,10 @@ static MPI_Request first_served(MPI_Request last, MPI_Status *status)
 }
 
 /*
- * The same, and the message would be the receive's if all of them were posted. One
- * that comes while they are asked after in turn may belong to an earlier one, but
- * it is there when they are asked again: it is the receive's if that finds no
- * earlier one.
+ * As first_served(), but the found receive would also get the message if all
+ * receives were posted. A message may arrive during the search and belong to an
+ * earlier receive. A second search would find it. So the result is final when a
+ * second search finds no earlier receive.
  */
 static MPI_Request next_served(MPI_Request last, MPI_Status *status)
 {
@@ -188,7 +189,8 @@ static MPI_Request next_served(MPI_Request last, MPI_Status *status)
     return found;
 }
 
-/* Below there is a message with this source and tag: the first such is its own. */
+/* Receives a message with the found source and tag. The first one below belongs to
+ * this receive. */
 static void receive_new(MPI_Request request, const MPI_Status *found)
 {
     MPI_Comm channel = CKPT_CHANNEL(request->communicator);
@@ -238,7 +240,7 @@ int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
     return code;
 }
 
-/* Gives a held receive the first message of the queue that it matches. */
+/* Gives a held receive the first queued message that it matches. */
 static void match(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
@@ -255,7 +257,7 @@ static void match(MPI_Request request)
     }
 }
 
-/* Calls `visit` with each active receive, in the order of their posting. */
+/* Calls `visit` for each active receive, in the order of their posting. */
 static void each_receive(void (*visit)(MPI_Request))
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
@@ -310,7 +312,7 @@ int ckpt_intake_turn(void)
 
 void ckpt_intake_cancel(MPI_Request request)
 {
-    if (request->claimed == NULL) { /* else it is matched */
+    if (request->claimed == NULL) { /* else a message is matched with it */
         request->status = ckpt_empty_status;
         request->status._cancelled = 1;
         request->code = MPI_SUCCESS;
@@ -333,7 +335,8 @@ void ckpt_intake_mark(void)
     each_receive(mark);
 }
 
-/* One that no message has been matched with is held from now on. */
+/* Takes a receive back from the lower half. It is held from now on, unless a message
+ * has already matched it. */
 static void take_back(MPI_Request request)
 {
     MPI_Status status;
@@ -354,7 +357,8 @@ static void take_back(MPI_Request request)
     }
 }
 
-/* Messages that MPI_Mprobe has matched and nobody receives yet. */
+/* Takes a message that MPI_Mprobe has matched and that the application has not
+ * received yet. */
 static int take_message(MPI_Message message)
 {
     struct ckpt_log_room room;
@@ -375,7 +379,7 @@ static int take_message(MPI_Message message)
         CKPT_CALL(entry->code, Test, (MPI_Request *)&entry->arrival, &flag,
                   &ignored);
     }
-    if (flag || entry->code != MPI_SUCCESS) { /* it belongs into the image */
+    if (flag || entry->code != MPI_SUCCESS) { /* its data belong into the image */
         entry->arrival = NULL;
         entry->communicator->received[entry->source]++;
     } else {
@@ -397,8 +401,8 @@ static int take_matched(void)
     return error;
 }
 
-/* The last first: a message that comes meanwhile must not find a later receive
- * posted and an earlier one not. */
+/* Begins with the last receive: a message that arrives meanwhile must not find a
+ * later receive posted after an earlier one was taken back. */
 static void take_back_all(void)
 {
     struct ckpt_handle *handle = ckpt_live_last(CKPT_REQUEST), *previous;
@@ -426,8 +430,8 @@ void ckpt_intake_begin_late(void)
     take_back_all();
 }
 
-/* The bytes of a message that has been received into the application's buffer,
- * as they travelled: sent to ourselves with the receive's arguments. */
+/* Recovers the packed bytes of a message from the application's receive buffer:
+ * sends them to this rank itself with the receive's arguments. */
 static int read_back(MPI_Request request, struct ckpt_log_entry **entry_p)
 {
     const int error = ckpt_log_collect(request->buffer, request->count,

@@ -2,60 +2,63 @@
 /*
  * intake.h - how an open rank (cut/epoch.h) receives.
  *
- * Messages of the old colour are taken in full, in the order of the lower half,
- * written to the log file, and queued in the communicator's log. Nothing is posted
- * below: receives are *held* here, and matched in the order of their posting with
- * the queue, and then with messages of the new colour from peers that have no old
- * ones left. A receive that the lower half had already matched at the cut goes on
- * there; its message is logged when it is complete.
+ * Messages of the old colour are received in full, in the lower half's order. They
+ * are written to the log file and queued in the communicator's log. No receive is
+ * posted below: receives are *held* here. They are matched in the order of their
+ * posting, first with the queue. Then they are matched with new-colour messages from
+ * peers that have no old messages left. A receive that the lower half had already
+ * matched at the cut goes on there; its message is logged when it is complete.
  */
 #ifndef CKPT_INTAKE_H
 #define CKPT_INTAKE_H
 
 #include "handles/request.h"
 
-/* Before the cut: takes unmatched receives back from the lower half, and matched
- * messages that no receive has been given yet. Context of these and the rest:
- * place for lower-half calls. 0, -ENOMEM or -EIO. */
+/* Called before the cut: takes back from the lower half the unmatched receives, and
+ * the matched messages that have no receive yet. Returns 0, -ENOMEM or -EIO. Context
+ * of these and the rest: place for lower-half calls. */
 int ckpt_intake_begin(void);
 
-/* The same after the cut of a rank that was inside a collective. */
+/* The same, after the cut of a rank that was cut inside a collective. */
 void ckpt_intake_begin_late(void);
 
-/* At the cut: notes receives that are pending below. Context: any. */
+/* Called at the cut: marks the receives that are pending below. Context: any. */
 void ckpt_intake_mark(void);
 
-/* Takes what has come; gives it to held receives. 0, -ENOMEM or -EIO: the log is not
- * complete. */
+/* Takes the messages that have arrived and gives them to held receives. Returns 0,
+ * or -ENOMEM or -EIO: then the log is not complete. */
 int ckpt_intake_turn(void);
 
-/* The checkpoint is over: held receives are posted below. MPI error code. */
+/* Posts the held receives below, when the checkpoint is over. Returns an MPI error
+ * code. */
 int ckpt_intake_end(void);
 
-/* A receive is complete: logs its message if it crossed the cut. */
+/* Called when a receive is complete: logs its message if the receive crossed the
+ * cut. */
 void ckpt_intake_completed(MPI_Request request);
 
 /* MPI_Cancel of a held receive. */
 void ckpt_intake_cancel(MPI_Request request);
 
-/* A held receive is given the message of an entry, which need not be there yet. */
+/* Gives a held receive the message of an entry, which need not have arrived yet. */
 void ckpt_intake_claim(MPI_Request request, struct ckpt_log_entry *entry);
 
-/* 1 if a receive is pending. Inside a blocking call of the lower half nobody would
- * give it its message, and the sender may have to wait for that. Context: any. */
+/* Returns 1 if a receive is pending. While this rank is inside a blocking call of
+ * the lower half, the receive would not get its message, and the sender may
+ * wait. Context: any. */
 int ckpt_intake_is_due(void);
 
-/* Posts all held receives for messages of the new colour, if none of them can get
- * one of the old colour any more. */
+/* Posts all held receives for messages of the new colour, if none of the receives
+ * can get an old message any more. */
 void ckpt_intake_post(void);
 
-/* A probe, of the new colour: as MPI_Iprobe or, with message != NULL,
- * MPI_Improbe do. MPI error code. */
+/* Probes for a message of the new colour, as MPI_Iprobe or, with message != NULL,
+ * MPI_Improbe. Returns an MPI error code. */
 int ckpt_intake_probe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Message *message, MPI_Status *status);
 
-/* After a restart nothing is on its way any more: what was is in the log that
- * has been loaded. 0 or -EBADMSG. */
+/* Called after a restart: no message is on its way any more. The loaded log has the
+ * messages that were. Returns 0 or -EBADMSG. */
 int ckpt_intake_restarted(void);
 
 static inline int ckpt_request_is_held(MPI_Request request)

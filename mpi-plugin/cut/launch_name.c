@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launch_name.c - the name that all ranks of a launch know it by.
+ * launch_name.c - the name by which all ranks of a launch know it.
  *
- * Launchers without PMIx, as MPICH's hydra, give no variable that is the same
- * for all ranks of a launch and different for every other launch.
+ * A launcher without PMIx, such as MPICH's hydra, sets no variable that is
+ * equal in all ranks of a launch and different in every other launch.
  */
 #include "cut/launch_name.h"
 
@@ -44,7 +44,7 @@ void ckpt_launch_name_agree(void)
     make_name();
     CKPT_CALL(code, Bcast, name, (int)sizeof(name), CKPT_LOWER(MPI_BYTE), 0,
               CKPT_LOWER(MPI_COMM_WORLD));
-    (void)code; /* fatal in itself */
+    (void)code; /* on an error the ranks' names differ */
 }
 
 const char *ckpt_launch_name(void)

@@ -23,7 +23,7 @@ static struct {
     uint64_t bytes;
 } file = {.fd = -1};
 
-/* Messages that belong to one receive; of a restart. */
+/* Messages of a restart's log that each belong to one receive. */
 static struct ckpt_log_entry *bound;
 
 int ckpt_log_file_descriptor(void)
@@ -48,7 +48,8 @@ int ckpt_log_file_open(const char *path, struct ckpt_failure *failure)
                                (int)-fd);
 }
 
-/* A write beyond the application's own limit would end it by SIGXFSZ. */
+/* A write beyond the application's own limit would end the application by
+ * SIGXFSZ. */
 static int is_within_limit(size_t size)
 {
     struct rlimit limit;

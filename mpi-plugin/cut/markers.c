@@ -21,7 +21,8 @@ int ckpt_markers_open(void)
     return ckpt_communicator_private(MPI_COMM_WORLD, &channel);
 }
 
-/* So short a message is copied by the library at once: it waits for nobody. */
+/* The library copies so short a message at once, so the call does not wait for
+ * the receiver. */
 int ckpt_marker_send(int rank, uint64_t epoch, uint64_t count)
 {
     struct marker marker = {epoch, count};

@@ -12,9 +12,9 @@
 
 #include <errno.h>
 
-/* Lower communicator of this rank alone. A logged message is sent to ourselves
- * and received with the application's arguments: the library then unpacks,
- * truncates and counts exactly as it always does. */
+/* A lower communicator of this rank alone. A logged message is sent to this rank itself
+ * and received with the application's arguments. So the library unpacks, truncates and
+ * counts exactly as it always does. */
 static MPI_Comm loop;
 
 static uint64_t total_messages;
@@ -27,7 +27,7 @@ int ckpt_log_open(void)
 
 void ckpt_log_progress(void)
 {
-    int code, flag; /* nothing ever waits here between calls */
+    int code, flag; /* no message stays in `loop` between calls */
 
     if (!ckpt_alone()) {
         CKPT_CALL(code, Iprobe, 0, 0, loop, &flag, MPI_STATUS_IGNORE);
@@ -74,8 +74,8 @@ static void give_up(struct ckpt_log_room *room)
     room->entry = NULL;
 }
 
-/* There is room before the message is matched: one that is matched and cannot be received
- * would be lost. No other thread posts a receive in between: this one has the lane. */
+/* Allocates room before the message is matched: a matched message that cannot be received
+ * would be lost. No other thread posts a receive in between, as this one has the lane. */
 int ckpt_log_match_waiting(MPI_Comm channel, struct ckpt_log_room *room,
                   MPI_Message *lower)
 {
@@ -151,7 +151,7 @@ void ckpt_log_insert(MPI_Comm comm, struct ckpt_log_entry *entry)
         ckpt_log_append(comm, entry);
         return;
     }
-    while ((*link)->order < entry->order) { /* those without are older */
+    while ((*link)->order < entry->order) { /* entries without an order are older */
         link = &(*link)->next;
     }
     entry->next = *link;
@@ -208,15 +208,15 @@ void ckpt_log_status(const struct ckpt_log_entry *entry, MPI_Status *status)
     }
 }
 
-/* What a message to ourselves is sent or received with. */
+/* Buffer arguments with which a message to this rank itself is sent or received. */
 struct side {
     void *buffer;
     int count;
     MPI_Datatype type; /* lower */
 };
 
-/* Sends from one side to the other; *status: of the receive, set unless it could not
- * begin. No other thread comes in between. MPI error code. */
+/* Sends from one side to the other. *status: of the receive, set unless the receive could
+ * not begin. No other thread can interfere. Returns an MPI error code. */
 static int copy_by_message(const struct side *from, const struct side *to,
                            MPI_Status *status)
 {
@@ -269,7 +269,7 @@ int ckpt_log_deliver(struct ckpt_log_entry *entry, void *buffer, int count,
     return code;
 }
 
-/* Packs `count` elements into an entry of as many bytes. 0 or -EIO. */
+/* Packs `count` elements into an entry of that many bytes. Returns 0 or -EIO. */
 static int pack(const struct side *from, struct ckpt_log_entry *entry)
 {
     struct ckpt_bytes bytes;
@@ -284,7 +284,7 @@ static int pack(const struct side *from, struct ckpt_log_entry *entry)
     return code == MPI_SUCCESS ? 0 : -EIO;
 }
 
-/* Only as many elements as hold what has come: the last may be a part of one. */
+/* Packs only as many elements as hold the received bytes: the last may be partial. */
 int ckpt_log_collect(void *buffer, int count, MPI_Datatype datatype,
                      const MPI_Status *status, struct ckpt_log_entry **entry_p)
 {

@@ -14,12 +14,12 @@
 
 #include <errno.h>
 
-/* Copies of inputs that were kept in place; more would cost too much memory. What
- * they and the others may cost in time is in the budget. */
+/* Limit of bytes in copies of in-place inputs, which would otherwise take too much
+ * memory. The budget limits the time that these and the other copies cost. */
 #define IN_PLACE_LIMIT (UINT64_C(64) << 20)
 
-/* Copies of inputs of collectives that the application knows to be complete:
- * how many, and bytes. The oldest are settled when there are more. */
+/* Limits for the copies kept for collectives that the application has seen
+ * complete: their number, and their bytes. Beyond them the oldest are settled. */
 #define TOLD_LIMIT 256
 #define TOLD_BYTES (UINT64_C(4) << 20)
 
@@ -27,7 +27,7 @@ static uint64_t in_place_bytes;
 
 static struct ckpt_copy_budget budget;
 
-/* The completed ones that stay, oldest first. */
+/* The completed collectives that are kept, oldest first. */
 static struct {
     MPI_Request first;
     MPI_Request last;
@@ -67,7 +67,7 @@ void ckpt_nonblocking_release(struct ckpt_nonblocking *call)
     ckpt_nonblocking_free(call);
 }
 
-/* Has the lower half begin it, with the buffers of `own`. */
+/* Begins the collective in the lower half, with the buffers of `own`. */
 static int begin(struct ckpt_nonblocking *call,
                  const struct ckpt_nonblocking *own, MPI_Request *lower)
 {
@@ -86,7 +86,7 @@ static int begin(struct ckpt_nonblocking *call,
     return code;
 }
 
-/* In place the input is lost while the lower half works. */
+/* Copies an in-place input, which the lower half overwrites while it works. */
 static int keep_input(struct ckpt_nonblocking *call)
 {
     const size_t size = ckpt_contribution_size(call);
@@ -129,7 +129,7 @@ static int launch(const struct ckpt_nonblocking *given, MPI_Request request,
         request->nonblocking = call;
         ckpt_nonblocking_retain(call);
         ckpt_request_activate(request);
-    } else { /* its arguments may be no objects at all */
+    } else { /* its arguments may be invalid handles */
         ckpt_nonblocking_free(call);
     }
     return code;
@@ -170,7 +170,7 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
 
 /* ---- Completing ---------------------------------------------------------- */
 
-/* MPI_Comm_idup makes two channels. */
+/* MPI_Comm_idup duplicates two channels, one after the other. */
 int ckpt_nonblocking_goes_on(MPI_Request request)
 {
     MPI_Comm twin = request->nonblocking->twin;
@@ -183,7 +183,8 @@ int ckpt_nonblocking_goes_on(MPI_Request request)
     return 1;
 }
 
-/* Whether all members must have begun what is complete here. */
+/* Returns whether the completion here implies that all members have begun the
+ * collective. */
 static int all_have_begun(const struct ckpt_nonblocking *call)
 {
     const MPI_Comm comm = call->communicator;
@@ -221,7 +222,8 @@ static int keep_for_others(struct ckpt_nonblocking *call)
            ckpt_contribution_keep(call);
 }
 
-/* Whether a completed one could be begun again for others, as it is kept. */
+/* Returns whether a restart could begin a completed collective again for other
+ * members, from the copy that is kept. */
 static int is_kept(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking;
@@ -248,7 +250,7 @@ void ckpt_nonblocking_completed(MPI_Request request)
     }
 }
 
-/* What a clock says now may be due to another one that is withheld. */
+/* The clock's present value may come from another collective that is withheld. */
 void ckpt_nonblocking_withheld(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking;
@@ -276,7 +278,7 @@ void ckpt_nonblocking_left_pending(MPI_Request request)
     }
 }
 
-/* Takes one of those that stay off their list. */
+/* Removes a request from the list of kept ones. */
 static void forget(MPI_Request request)
 {
     MPI_Request *link = &told.first, previous = NULL;
@@ -293,10 +295,10 @@ static void forget(MPI_Request request)
     ckpt_request_retire(request);
 }
 
-/* 1 if the lower half is through with one that a restart has begun again. The
- * test may run an operation of the application, and so let other threads by
- * (runtime/callback.h): the request stays where it is, as for them it is not
- * over. */
+/* Returns 1 if the lower half has completed a collective that a restart began
+ * again. The test may run an operation of the application, and so let other threads
+ * run (runtime/callback.h). For them the request is not over, so it stays in its
+ * place. */
 static int is_over(MPI_Request request)
 {
     struct ckpt_nonblocking *call = request->nonblocking;
@@ -310,12 +312,12 @@ static int is_over(MPI_Request request)
         CKPT_CALL(code, Test, (MPI_Request *)&request->handle.lower, &flag,
                   MPI_STATUS_IGNORE);
         call->in_test = 0;
-        (void)code; /* nobody asks for the result */
+        (void)code; /* the result is not needed */
     }
     return flag;
 }
 
-/* Lets go those that are settled, and the oldest if they are too many. */
+/* Forgets the settled ones, and the oldest if there are too many. */
 static void forget_some(void)
 {
     while (told.first != NULL) {
@@ -384,7 +386,7 @@ void ckpt_nonblocking_disconnect(MPI_Comm comm)
         const int over = request->nonblocking->communicator == comm &&
                          is_over(request);
 
-        next = request->nonblocking->next_told; /* as the test has left it */
+        next = request->nonblocking->next_told; /* the test may change the list */
         if (over) {
             forget(request);
         }
@@ -437,7 +439,7 @@ int ckpt_nonblocking_begin_again(struct ckpt_failure *failure)
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST);
     int code = MPI_SUCCESS;
 
-    ckpt_lane_keep(1); /* nobody else begins one before these */
+    ckpt_lane_keep(1); /* no other thread begins a collective before these */
     for (; handle != NULL && code == MPI_SUCCESS;
          handle = ckpt_live_next(handle)) {
         const MPI_Request request = (MPI_Request)handle;

@@ -2,16 +2,16 @@
 /*
  * nonblocking.h - nonblocking collectives that a cut finds unfinished.
  *
- * A nonblocking collective is entered and left, as the clock counts, when it
- * begins. A cut does not wait for members that have not begun it: a restart
- * begins it again, from the arguments kept here. In place, the lower half may
+ * A nonblocking collective counts as entered and left, on the clock, when it
+ * begins. A cut does not wait for members that have not begun it: a restart begins
+ * it again, from the arguments kept here. With MPI_IN_PLACE the lower half may
  * have overwritten the input, so a copy is taken first.
  *
- * Some members may complete one before others begin it: the root of MPI_Ibcast,
- * say. Their buffers are the application's again, so they keep a copy of what
- * they put in, and a restart contributes that once more. A collective that this
- * rank can no longer begin again is *settled* (struct ckpt_clock): all members
- * begin it before the cut, and complete it in the drain.
+ * Some members may complete a collective before others begin it: the root of
+ * MPI_Ibcast, for example. Their buffers belong to the application again. So they
+ * keep a copy of their input, and a restart contributes the copy again. A
+ * collective that this rank can no longer begin again is *settled* (struct
+ * ckpt_clock): all members begin it before the cut, and complete it in the drain.
  */
 #ifndef CKPT_NONBLOCKING_H
 #define CKPT_NONBLOCKING_H
@@ -26,20 +26,20 @@ struct ckpt_side {
     int blocks;        /* 0: this member takes no part on this side */
     int count;         /* elements of each block, */
     const int *counts; /*   or of block i, if not NULL */
-    const void *displs; /* of block i: int, in extents of the type, or in bytes
-                           if there are types; NULL: one after another */
+    const void *displs; /* of block i: int, in extents of the type, or in bytes if
+                           there are types; NULL: contiguous blocks */
     int aint_displs;    /* displs are MPI_Aint */
     MPI_Datatype type;  /* of each block, */
     const MPI_Datatype *types; /* or of block i, if not NULL */
     void **lower_types; /* room for the lower handles of `types` */
 };
 
-/* Whose data a member's result depends on. */
+/* The members whose data a member's result depends on. */
 enum ckpt_flow {
-    CKPT_FLOW_ALL,       /* everyone's */
-    CKPT_FLOW_TO_ROOT,   /* the root's result on everyone's */
-    CKPT_FLOW_FROM_ROOT, /* the root's */
-    CKPT_FLOW_SOME,      /* some members' */
+    CKPT_FLOW_ALL,       /* all members */
+    CKPT_FLOW_TO_ROOT,   /* the root's result on all members */
+    CKPT_FLOW_FROM_ROOT, /* the root */
+    CKPT_FLOW_SOME,      /* some members */
 };
 
 /* The call that began a nonblocking collective. */
@@ -54,17 +54,17 @@ struct ckpt_nonblocking {
     MPI_Comm twin;       /* MPI_Comm_idup: the duplicate; else NULL */
     enum ckpt_flow flow;
     int in_receive; /* the receive buffer holds the input: MPI_IN_PLACE, Ibcast */
-    int own_block;  /* and there, only this member's own block is input */
-    int consumes;   /* an input there is overwritten before completion */
+    int own_block;  /* if so, only this member's own block is input */
+    int consumes;   /* the call overwrites an input there before it completes */
 
-    /* Kept by nonblocking.c. */
+    /* Set by nonblocking.c. */
     uint64_t number; /* on the communicator's clock */
     int again;       /* a restart begins it again */
     MPI_Request next_told; /* see ckpt_nonblocking_told */
-    int in_test;     /* a thread is testing it since */
-    int unsettles;   /* its completion, if withheld, settles nothing */
+    int in_test;     /* a thread is testing this request */
+    int unsettles;   /* if withheld: its completion settles nothing */
     size_t size;     /* bytes of this allocation */
-    int has_input;   /* a copy of the input was taken; */
+    int has_input;   /* a copy of the input exists; */
     void *input;     /*   packed, NULL if there is none */
     size_t input_size;
     struct ckpt_scratch { /* buffers of a collective begun again for others */
@@ -74,8 +74,8 @@ struct ckpt_nonblocking {
 };
 
 /*
- * Begins the collective that `call` describes, behind the gate; the wrapper of
- * a nonblocking collective ends in this. call: copied, with its arrays.
+ * Begins the collective that `call` describes, behind the gate. The wrapper of a
+ * nonblocking collective ends in this call. call: copied, with its arrays.
  * Context: normal, state IDLE. Returns an MPI error code.
  */
 int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
@@ -83,9 +83,10 @@ int ckpt_nonblocking_start(const struct ckpt_nonblocking *call,
                            void *site);
 
 /*
- * A copy of the description, with its arrays. NULL: out of memory. From _retain to
- * _drop it keeps alive what it uses; _release is that and _free. Context:
- * normal, between ckpt_begin and ckpt_end.
+ * ckpt_nonblocking_copy() returns a copy of the description, with its arrays, or
+ * NULL if out of memory. From _retain to _drop the copy keeps alive the objects it
+ * uses. _release is _drop and _free. Context: normal, between ckpt_begin and
+ * ckpt_end.
  */
 struct ckpt_nonblocking *
 ckpt_nonblocking_copy(const struct ckpt_nonblocking *call);
@@ -95,56 +96,60 @@ void ckpt_nonblocking_release(struct ckpt_nonblocking *call);
 void ckpt_nonblocking_free(struct ckpt_nonblocking *call);
 
 /*
- * Begins one more collective that `call` describes, as the next operation of an
- * inactive request. Context: normal, between ckpt_begin and ckpt_end, behind
- * the gate. Returns an MPI error code.
+ * Begins the collective that `call` describes, as the next operation of an
+ * inactive request. Context: normal, between ckpt_begin and ckpt_end, behind the
+ * gate. Returns an MPI error code.
  */
 int ckpt_nonblocking_launch(const struct ckpt_nonblocking *call,
                             MPI_Request request);
 
-/* The lower half has completed its first part: 1 if there is a second one,
- * which is now what is below. Context: place for lower-half calls. */
+/* Called when the lower half has completed the first part. Returns 1 if there is a
+ * second part, whose request is then the lower one. Context: place for lower-half
+ * calls. */
 int ckpt_nonblocking_goes_on(MPI_Request request);
 
-/* The lower half has completed it, and the application does not know yet.
+/* Called when the lower half has completed it, before the application knows.
  * Context: place for lower-half calls. */
 void ckpt_nonblocking_completed(MPI_Request request);
 
 /*
- * The same in three steps (cut/withhold.h). It is withheld: what the agent
- * reads is as if it counted, so that no cut is agreed on that forgets it. It
- * counts. It is pending at the cut. Context: as above.
+ * The same in three steps (cut/withhold.h). _withheld: the agent reads a clock as
+ * if the completion counted, so no agreed cut forgets it. _confirmed: the
+ * completion counts. _left_pending: the collective is pending at the cut. Context:
+ * as above.
  */
 void ckpt_nonblocking_withheld(MPI_Request request);
 void ckpt_nonblocking_confirmed(MPI_Request request);
 void ckpt_nonblocking_left_pending(MPI_Request request);
 
-/* The application knows. 1 if the request must stay, for a restart to
- * contribute its input again. Context: normal. */
+/* Called when the application learns of the completion. Returns 1 if the request
+ * must stay, for a restart to contribute its input again. Context: normal. */
 int ckpt_nonblocking_told(MPI_Request request);
 
 /*
- * What a persistent request has begun gets a request of its own, and the
- * persistent one is inactive. NULL: out of memory; then it is settled, and not
- * needed any more. Context: normal, between ckpt_begin and ckpt_end.
+ * Moves the collective that a persistent request began to a new request, and
+ * makes the persistent one inactive. Returns NULL if out of memory: then the
+ * collective is settled, and no request is needed. Context: normal, between
+ * ckpt_begin and ckpt_end.
  */
 MPI_Request ckpt_nonblocking_detach(MPI_Request request);
 
-/* All members have begun and completed all collectives on `comm`, which is about
- * to go. Context: normal, between ckpt_begin and ckpt_end. */
+/* Called when all members have begun and completed all collectives on `comm`, just
+ * before it is freed. Context: normal, between ckpt_begin and ckpt_end. */
 void ckpt_nonblocking_disconnect(MPI_Comm comm);
 
-/* While a checkpoint is under way: whether all members have begun it before the
- * cut, so that it has to be complete there. Context: any. */
+/* While a checkpoint is under way: returns whether all members begin it before the
+ * cut, so that it must complete there. Context: any. */
 int ckpt_nonblocking_in_cut(MPI_Request request);
 
-/* Before this rank is saved: notes which ones a restart begins again. Context:
- * any. */
+/* Called before this rank is saved: notes which collectives a restart begins
+ * again. Context: any. */
 void ckpt_nonblocking_record(void);
 
-/* After a restart: begins again those that are not in the cut. The threads of the
- * application run, as an operation may wait for them, but not into MPI.
- * Context: with the plugin's lock. Returns 0 or -errno. */
+/* Called after a restart: begins again the collectives that are not in the cut.
+ * The application's threads run meanwhile, because an operation may wait for them,
+ * but they cannot enter MPI. Context: with the plugin's lock. Returns 0 or
+ * -errno. */
 int ckpt_nonblocking_begin_again(struct ckpt_failure *failure);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nonblocking_call.c - copy the description of a nonblocking collective, and keep alive
- * what it uses.
+ * the objects it uses.
  */
 #include "cut/nonblocking.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partition.c - send partitions as messages, and put them together again.
+ * partition.c - send partitions as messages, and reassemble them.
  */
 #include "cut/partition.h"
 
@@ -16,7 +16,7 @@
 
 #define MOST_PACKED (1 << 30) /* bytes of a message: MPI_Pack counts in ints */
 
-/* A message: this, and a partition or a part of one, packed. */
+/* Header of a message. A packed partition, or a part of one, follows. */
 struct header {
     struct ckpt_transfer transfer;
     uint64_t offset;     /* in the packed stream of all partitions */
@@ -32,11 +32,11 @@ struct outgoing {
     struct header header; /* the data follow */
 };
 
-/* How many requests were made on a communicator for one sender and tag. Both ends count
- * alike as long as there is the communicator, whose id no other one has. */
+/* How many requests exist on a communicator for one sender and tag. Both ends count
+ * alike for the life of the communicator, whose id is unique. */
 struct ckpt_made {
     struct ckpt_made *next;
-    struct ckpt_transfer transfer; /* nth: of the next one */
+    struct ckpt_transfer transfer; /* nth: of the next request */
     int peer;
     int sends;
 };
@@ -51,7 +51,8 @@ int ckpt_partition_open(void)
     return ckpt_communicator_hidden(&channel);
 }
 
-/* Takes messages that have left off the list; all of them, if need be. */
+/* Removes messages that have been sent from the list; waits for all of them if
+ * `all`. */
 static void collect_outgoing(int all)
 {
     struct outgoing **link = &outgoing;
@@ -87,7 +88,7 @@ static int same_pair(const struct ckpt_made *entry, const struct ckpt_transfer *
            entry->sends == sends;
 }
 
-/* Numbers a transfer among those that it could be taken for. */
+/* Numbers a transfer among those with the same sender, tag and peer. */
 static int number(MPI_Comm comm, struct ckpt_transfer *transfer, int peer, int sends)
 {
     struct ckpt_made *entry = comm->made;
@@ -107,7 +108,7 @@ static int number(MPI_Comm comm, struct ckpt_transfer *transfer, int peer, int s
     return MPI_SUCCESS;
 }
 
-/* The sizes of a partition; its packed form has to be the bare data. */
+/* Measures a partition; its packed form has to be the bare data. */
 static int measure(MPI_Request request, struct ckpt_partitioned *whole)
 {
     MPI_Aint lower_bound;
@@ -120,7 +121,7 @@ static int measure(MPI_Request request, struct ckpt_partitioned *whole)
                   &lower_bound, &whole->extent);
     }
     if (code == MPI_SUCCESS && size > MOST_PACKED) {
-        code = MPI_ERR_COUNT; /* an element is more than a message can hold */
+        code = MPI_ERR_COUNT; /* one element exceeds the size of a message */
     }
     whole->element = (size_t)size;
     whole->at_once = size > 0 ? (int)(MOST_PACKED / size) : INT_MAX;
@@ -195,7 +196,7 @@ void ckpt_partition_start(MPI_Request request)
     }
 }
 
-/* Elements of a partition that one message holds, or one call unpacks. */
+/* The elements of a partition that one message holds, or one call unpacks. */
 struct part {
     int partition;
     MPI_Count first;
@@ -211,7 +212,7 @@ static struct part part_of(const struct ckpt_partitioned *whole, int partition,
                          left < whole->at_once ? (int)left : whole->at_once};
 }
 
-/* Where a part is in the application's memory. */
+/* Address of a part in the application's memory. */
 static char *place(MPI_Request request, const struct part *part)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
@@ -221,7 +222,7 @@ static char *place(MPI_Request request, const struct part *part)
                whole->extent;
 }
 
-/* Where it is among all bytes of the request. */
+/* Offset of a part among all bytes of the request. */
 static size_t offset_of(const struct ckpt_partitioned *whole, const struct part *part)
 {
     return (size_t)part->partition * whole->size +
@@ -299,7 +300,8 @@ static int send_part(MPI_Request request, const struct part *part)
     return code;
 }
 
-/* One message, also of nothing, unless there is too much for one. */
+/* Sends a partition as one message, even if it is empty, or as several if it is too
+ * large. */
 static int send_partition(MPI_Request request, int partition)
 {
     const struct ckpt_partitioned *whole = request->partitioned;
@@ -356,7 +358,8 @@ static int unpack(MPI_Request request, int partition)
     return code;
 }
 
-/* Bytes from `offset` on are there: unpacks the partitions that they fill. */
+/* Called when `size` bytes from `offset` on have arrived: unpacks the partitions that
+ * are complete. */
 static int fill(MPI_Request request, size_t offset, size_t size)
 {
     struct ckpt_partitioned *whole = request->partitioned;
@@ -418,7 +421,7 @@ void ckpt_partition_progress(MPI_Request request)
     if (whole->sends) {
         return;
     }
-    if (ckpt_log_waiting(channel) == -EIO) { /* after -ENOMEM all is still there */
+    if (ckpt_log_waiting(channel) == -EIO) { /* -ENOMEM: nothing is lost */
         request->code = MPI_ERR_OTHER;
         request->complete = 1;
     }
@@ -427,7 +430,7 @@ void ckpt_partition_progress(MPI_Request request)
         const struct header *header = entry->data;
 
         next = entry->next;
-        if (entry->arrival == NULL && /* else it is not all here */
+        if (entry->arrival == NULL && /* else it has not fully arrived */
             memcmp(&header->transfer, &whole->transfer,
                    sizeof(whole->transfer)) == 0) {
             ckpt_log_take(channel, entry);

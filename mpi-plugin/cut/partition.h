@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * partition.h - what partitioned communication sends and receives (MPI 4.0,
- * chapter 4).
+ * partition.h - partitioned communication (MPI 4.0, chapter 4) by way of messages.
  *
- * Each partition that is ready is packed and sent as a message on a communicator
- * of our own, the channel, which the application cannot see: partitioned
- * operations match only each other, in the order of their making. The receiver
- * puts what has arrived into the log of the channel (cut/message_log.h), and
- * takes from there what belongs to a request. So a cut finds nothing but
- * ordinary messages, in the network or in a log, and requests in saved memory.
+ * Each ready partition is packed and sent as a message on a communicator of our own,
+ * the channel, which the application cannot see. Partitioned operations match only each
+ * other, in the order of their creation. The receiver puts arrived messages into the
+ * log of the channel (cut/message_log.h), and takes from there those that belong to a
+ * request. So a cut finds only ordinary messages, in the network or in a log, and
+ * requests in saved memory.
  */
 #ifndef CKPT_PARTITION_H
 #define CKPT_PARTITION_H
@@ -22,13 +21,13 @@ struct ckpt_transfer {
     uint64_t communicator; /* its id */
     int32_t sender;        /* rank in the communicator */
     int32_t tag;
-    uint32_t nth;   /* of those made with the same of the above */
-    uint32_t round; /* how often it was started */
+    uint32_t nth;   /* number among those with equal values above */
+    uint32_t round; /* number of starts */
 };
 
 struct ckpt_partitioned {
     struct ckpt_transfer transfer;
-    int sends; /* 1, or receives: 0 */
+    int sends; /* 1: sends; 0: receives */
     int partitions;
     MPI_Count count;  /* elements of a partition */
     MPI_Aint extent;  /* of an element */
@@ -36,18 +35,18 @@ struct ckpt_partitioned {
     int at_once;      /* elements of a message */
     size_t size;      /* bytes of a partition, packed */
     int left;         /* send: partitions that are not ready */
-    int messages;     /* receive: how many came, in this round, */
+    int messages;     /* receive: messages that came in this round, */
     size_t arrived;   /*   with so many bytes */
     size_t *filled;   /* [partitions]: send: 1 if ready; receive: bytes */
     char *stream;     /* receive: all partitions, packed */
     size_t allocated; /* bytes of this allocation */
 };
 
-/* Makes the channel; collective over MPI_COMM_WORLD. Context: normal, between
+/* Creates the channel; collective over MPI_COMM_WORLD. Context: normal, between
  * ckpt_begin and ckpt_end. Returns an MPI error code. */
 int ckpt_partition_open(void);
 
-/* All that was sent has left, before MPI ends. Context: normal, between
+/* Waits until all messages have been sent, before MPI ends. Context: normal, between
  * ckpt_begin and ckpt_end. */
 void ckpt_partition_close(void);
 
@@ -60,7 +59,7 @@ int ckpt_partition_describe(MPI_Request request, int sends, int partitions,
                             MPI_Count count);
 void ckpt_partition_forget(MPI_Request request);
 
-/* The communicator, which no request has any more, is about to go. Context: as above. */
+/* Called before `comm`, which no request uses any more, is freed. Context: as above. */
 void ckpt_partition_discard(MPI_Comm comm);
 
 /* MPI_Start. Context: as above. */
@@ -69,7 +68,7 @@ void ckpt_partition_start(MPI_Request request);
 /* MPI_Pready of one partition. Context: as above. Returns an MPI error code. */
 int ckpt_partition_ready(MPI_Request request, int partition);
 
-/* Receives what has arrived; marks the request complete if that was all.
+/* Receives the messages that have arrived; marks the request complete if that was all.
  * Context: place for lower-half calls. */
 void ckpt_partition_progress(MPI_Request request);
 

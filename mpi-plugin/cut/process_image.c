@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_image.c - collect what the image of this rank consists of.
+ * process_image.c - collect the parts of this rank's image.
  */
 #include "cut/process_image.h"
 
@@ -51,7 +51,7 @@ static struct ckpt_snapshot snapshot;
 static struct ckpt_range excluded[RANGE_CAPACITY];
 static struct ckpt_region described[DESCRIBED_CAPACITY];
 
-/* Everything that is not the application's: the lower half, the journal's clock. */
+/* Lists the memory that is not the application's: the lower half, and the journal's clock. */
 static int list_excluded(struct ckpt_failure *failure)
 {
     const struct ckpt_range clock = ckpt_journal_excluded();
@@ -70,8 +70,9 @@ static int list_excluded(struct ckpt_failure *failure)
     return count;
 }
 
-/* The memory of windows and the content of files describe themselves, and the rank page keeps
- * its place; none is to be found twice. */
+/* Lists regions that describe themselves (the memory of windows, the content of files) and
+ * the rank page, which keeps its place. Excludes them from the other regions, so that none is
+ * listed twice. */
 static int list_described(int *excluded_count, struct ckpt_failure *failure)
 {
     const struct ckpt_region *contents;
@@ -92,7 +93,7 @@ static int list_described(int *excluded_count, struct ckpt_failure *failure)
     return count;
 }
 
-/* Puts a region into the list, which is in order of address and has room. */
+/* Inserts a region into the list, which is sorted by address and has room. */
 static void insert(struct ckpt_region *regions, size_t *count,
                    const struct ckpt_region *region)
 {
@@ -165,7 +166,7 @@ static ckpt_string_t link_target(const char *path)
     return ckpt_arena_string(&arena, target);
 }
 
-/* The program, as it was started: after a restart /proc names ckpt-restart. */
+/* Path of the program as it was started: after a restart /proc names ckpt-restart. */
 static char executable[PATH_CAPACITY];
 
 int ckpt_process_image_open(void)
@@ -196,7 +197,7 @@ static unsigned live_count(enum ckpt_kind kind)
     return count;
 }
 
-/* For `ckpt inspect`: how many MPI objects and logged messages there are. */
+/* Writes the numbers of MPI objects and logged messages, for `ckpt inspect`. */
 static void summarise(void)
 {
     static char text[512];
@@ -238,7 +239,7 @@ static void describe_process(void)
     summarise();
 }
 
-/* Signals that wait before timers: see ckpt_timers_save(). */
+/* Saves pending signals before timers: see ckpt_timers_save(). */
 static int list_signals(struct ckpt_failure *failure)
 {
     int error = ckpt_pending_save(failure);
@@ -287,7 +288,7 @@ int ckpt_process_image(struct ckpt_context *context,
     if (error == 0) {
         error = list_files(failure);
     }
-    ckpt_clock_stop(); /* behind the times that timers have left: none ends early */
+    ckpt_clock_stop(); /* after the timers' remaining times are read: no timer ends early */
     if (error == 0) {
         error = ckpt_file_content_save(failure);
     }
@@ -297,7 +298,7 @@ int ckpt_process_image(struct ckpt_context *context,
     if (error == 0) {
         error = ckpt_advice_save(&arena, excluded, (size_t)count, failure);
     }
-    if (error == 0) { /* last: what the others have put into the arena counts */
+    if (error == 0) { /* last: includes what the others put into the arena */
         error = list_regions(count, failure);
     }
     if (error == 0) {

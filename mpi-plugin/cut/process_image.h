@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_image.h - this rank, stopped, as a struct ckpt_snapshot.
+ * process_image.h - describe this stopped rank as a struct ckpt_snapshot.
  */
 #ifndef CKPT_PROCESS_IMAGE_H
 #define CKPT_PROCESS_IMAGE_H
@@ -11,25 +11,25 @@
 
 #include <stddef.h>
 
-/* Reserves memory. Context: normal. 0 or -errno. */
+/* Reserves memory. Context: normal. Returns 0 or -errno. */
 int ckpt_process_image_open(void);
 
 /*
  * Describes the process; other threads are frozen. context: where the leader
  * goes on after a restart. The snapshot stays valid until the next call.
- * Returns 0; -EAGAIN if the lower half was interrupted while it changed the
- * list of its memory; else -errno with the reason, which names what cannot be
- * saved. Context: quiesced.
+ * Returns 0; -EAGAIN if the signal interrupted the lower half while it changed
+ * the list of its memory; else -errno with the reason, which names what cannot
+ * be saved. Context: quiesced.
  */
 int ckpt_process_image(struct ckpt_context *context,
                        struct ckpt_snapshot **snapshot_p,
                        struct ckpt_failure *failure);
 
-/* "program+0x123" for an address of code. Context: any. */
+/* Writes "program+0x123" for an address of code. Context: any. */
 void ckpt_site_name(const void *site, char *text, size_t size);
 
-/* After a restart, when all ranks have their memory, and before the next
- * ckpt_process_image(): what waits for that. Context: quiesced. */
+/* Finishes a restart when all ranks have their memory, before the next
+ * ckpt_process_image(). Context: quiesced. */
 void ckpt_process_image_settle(void);
 
 #endif

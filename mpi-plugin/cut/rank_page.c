@@ -19,14 +19,13 @@ static struct ckpt_rank_page *page;
 static size_t page_size;
 static int page_descriptor = -1;
 
-/* Ids of the slots, kept in saved memory: the page itself is not saved. */
+/* Ids of the slots, kept in saved memory, as the page itself is not saved. */
 static uint64_t slot_ids[CKPT_CLOCK_SLOTS];
 static uint32_t slot_count;
 
-/*
- * Clocks of communicators that were freed lately, oldest first. Another member
- * may still be inside the last collective on one of them, and a cut must know
- * that this rank has left it. Kept until so many others have been freed since.
+/* Clocks of recently freed communicators, oldest first. Another member may still be inside the
+ * last collective on one of them, and a cut must know that this rank has left it. A clock is kept
+ * until LINGERING others have been freed.
  */
 #define LINGERING 1024u
 static uint32_t lingering[LINGERING];
@@ -79,7 +78,7 @@ int ckpt_rank_page_open(int rank, int rank_count)
     page->rank = (uint32_t)rank;
     page->rank_count = (uint32_t)rank_count;
     page->clock_count = slot_count;
-    forget_lingering(); /* a new launch: all clocks begin anew */
+    forget_lingering(); /* a new launch: all clocks begin at 0 */
     for (i = 0; i < slot_count; i++) {
         page->clock[i].id = slot_ids[i];
     }

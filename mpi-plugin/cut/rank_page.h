@@ -9,15 +9,15 @@
 #include "ckpt/wire.h"
 
 /*
- * Makes a new page, as a memory file. The slots taken before stay taken; all
- * clocks are at zero. At a restart it takes the place of the old one: the signal for
- * the checkpoint may have come when an address in it was in a register.
- * Returns 0 or -errno. Context: normal or quiesced.
+ * Makes a new page, as a memory file. The slots taken before stay taken; all clocks
+ * are 0. At a restart the new page has the address of the old one: the checkpoint
+ * signal may have come while a register held an address in it. Returns 0 or -errno.
+ * Context: normal or quiesced.
  */
 int ckpt_rank_page_open(int rank, int rank_count);
 
-/* Gives the page up; another one may be opened. Context: normal, while no agent
- * knows this rank. */
+/* Frees the page; another one may be opened. Context: normal, while no agent knows
+ * this rank. */
 void ckpt_rank_page_close(void);
 
 /* The memory file, which goes to the agent with HELLO. */
@@ -25,12 +25,13 @@ int ckpt_rank_page_descriptor(void);
 
 struct ckpt_rank_page *ckpt_rank_page(void);
 
-/* Its place, as private memory: what an image keeps of it. Context: quiesced. */
+/* The page's address range as private memory, for the image. Context: quiesced. */
 struct ckpt_region ckpt_rank_page_region(void);
 
-/* A clock slot for the communicator `id`; UINT32_MAX if all are taken. */
+/* Takes a clock slot for the communicator `id`. Returns UINT32_MAX if all are
+ * taken. */
 uint32_t ckpt_rank_page_take(uint64_t id);
-/* Gives it back; its clock is kept for a while, see rank_page.c. */
+/* Frees the slot; its clock is kept for a while, see rank_page.c. */
 void ckpt_rank_page_give(uint32_t slot);
 struct ckpt_clock *ckpt_rank_page_clock(uint32_t slot);
 

@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENTS_LIMIT   10 /* in so many seconds: */
+#define AGENTS_LIMIT   10 /* agents that may be lost within AGENTS_SECONDS */
 #define AGENTS_SECONDS 10
 
 struct ckpt_checkpoint ckpt_checkpoint;
 
-/* What the agent knows of this rank, and has ordered. */
+/* Forgets the agent's orders, and what the agent knows of this rank. */
 static void forget_orders(void)
 {
     ckpt_checkpoint.cut_due = 0;
@@ -47,7 +47,7 @@ void ckpt_checkpoint_leave(void)
     forget_orders();
 }
 
-/* Nobody will tell for now what became of the others. */
+/* Leaves a checkpoint whose result for the other ranks is unknown for now. */
 static void leave_open(void)
 {
     if (ckpt_checkpoint.armed && ckpt_checkpoint.moving && !ckpt_epoch_open) {
@@ -68,8 +68,8 @@ void ckpt_checkpoint_over(const struct ckpt_message *message)
     }
 }
 
-/* Agents that die as soon as they are there are no use. Context: also a signal's
- * handler, in which standard I/O must not be used. */
+/* Returns 1 if another agent may be started: agents that die at once are useless.
+ * Context: also a signal handler, which must not use standard I/O. */
 static int may_have_another(void)
 {
     static const char text[] =
@@ -100,7 +100,7 @@ void ckpt_agent_lost(void)
     ckpt_hold_forget();
     ckpt_ask_forget("the agent was lost");
     if (!may_have_another() || ckpt_attach(0, &restarted_from, &failure) != 0) {
-        ckpt_checkpoint_leave(); /* nobody will ever know */
+        ckpt_checkpoint_leave(); /* no agent will report the result */
     }
 }
 

@@ -2,9 +2,9 @@
 /*
  * resume.c - from restored memory to a running rank.
  *
- * The lower half is loaded by the very code that MPI_Init uses; then the
- * recipes are replayed, receives posted again, the threads made again, and the
- * leader goes on where it described itself.
+ * The code that MPI_Init uses loads the lower half. Then this code replays the
+ * recipes, posts receives again and makes the threads again. At last the leader
+ * goes on where it described itself.
  */
 #include "cut/resume.h"
 
@@ -79,7 +79,7 @@ __attribute__((noreturn)) static void give_up(const struct ckpt_failure *failure
     ckpt_sys_exit_group(1);
 }
 
-/* The new MPI_COMM_WORLD must be the old one's size and order. */
+/* Checks that the new MPI_COMM_WORLD has the old one's size and order. */
 static int same_world(struct ckpt_failure *failure)
 {
     int code, rank, size;
@@ -96,7 +96,8 @@ static int same_world(struct ckpt_failure *failure)
     return 0;
 }
 
-/* Every rank has put back what it shares with others before one uses it. */
+/* Waits until every rank has put back what it shares with others, before any rank
+ * uses it. */
 static int await_others(struct ckpt_failure *failure)
 {
     int code;
@@ -127,7 +128,7 @@ static int load(const struct ckpt_resume_info *info, struct ckpt_failure *failur
     return error == 0 ? await_others(failure) : error;
 }
 
-/* Signals that waited wait again, and timers run. */
+/* Makes pending signals pending again, and starts timers. */
 static int start_signals(struct ckpt_failure *failure)
 {
     int error = ckpt_pending_restore(failure);
@@ -183,7 +184,7 @@ static int rebuild(const struct ckpt_resume_info *info,
         ckpt_thread_attributes_restore();
         ckpt_memory_policy_restore();
         ckpt_attributes_raise();
-        error = ckpt_credentials_restore(failure); /* threads have their maker's */
+        error = ckpt_credentials_restore(failure); /* inherited by new threads */
     }
     if (error == 0) {
         error = ckpt_threads_recreate(failure);
@@ -194,14 +195,14 @@ static int rebuild(const struct ckpt_resume_info *info,
     if (error == 0) {
         error = start_signals(failure);
     }
-    if (error == 0) { /* last: limits hold for us, too */
+    if (error == 0) { /* last: limits apply to our own code, too */
         ckpt_attributes_restore();
         ckpt_advice_restore();
     }
     return error;
 }
 
-/* 1 if the thread goes on in the handler of the checkpoint signal. */
+/* Returns 1 if the thread goes on in the handler of the checkpoint signal. */
 static int blocks_signal(void)
 {
     uint64_t mask = 0;
@@ -216,9 +217,9 @@ void ckpt_resume(struct ckpt_resume_info *info)
     const int again = goal == &ckpt_collective.again;
 
     resumed = 1;
-    ckpt_busy_tell(NULL); /* the page is not there */
-    ckpt_journal_suspend(); /* its descriptor and its clock are not there */
-    ckpt_threads_repair_leader(); /* before the lower half's libc registers */
+    ckpt_busy_tell(NULL); /* the page is not mapped yet */
+    ckpt_journal_suspend(); /* its descriptor and its clock do not exist yet */
+    ckpt_threads_repair_leader(); /* before the lower half's libc */
     ckpt_process_id_restore();
     ckpt_descriptor_room_gone();
     ckpt_files_resume(); /* the streams are the new launcher's */
@@ -235,7 +236,7 @@ void ckpt_resume(struct ckpt_resume_info *info)
     if (!again && blocks_signal()) {
         ckpt_busy_set(CKPT_BUSY_ANSWERING);
     }
-    if (again) { /* the collective is entered anew, outside of any handler */
+    if (again) { /* enter the collective again, outside any handler */
         ckpt_state = CKPT_STATE_IDLE;
     } else {
         ckpt_state = CKPT_STATE_SERVICE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * resume.h - the saved process comes to life again.
+ * resume.h - bring the saved process back to life.
  */
 #ifndef CKPT_RESUME_H
 #define CKPT_RESUME_H
@@ -8,18 +8,18 @@
 #include "ckpt/snapshot.h"
 #include "task/threads.h"
 
-/* Where ckpt_resume leaves to; set before each image is described. */
+/* Sets where ckpt_resume continues; called before each image is described. */
 void ckpt_resume_at(struct ckpt_context *context);
 
 /* Entered by the restorer on the resume stack, with all saved memory in place
- * and nothing below it: loads a lower half, makes the MPI objects again, and
- * goes on in the context given last. Never returns. */
+ * and no lower half. Loads a lower half, makes the MPI objects again, and goes
+ * on in the context given last. Never returns. */
 void ckpt_resume(struct ckpt_resume_info *info) __attribute__((noreturn));
 
 /* Top of the stack that ckpt_resume runs on. */
 void *ckpt_resume_stack(void);
 
-/* 1 if this process has come from an image. */
+/* Returns 1 if this process was restored from an image. */
 int ckpt_resumed(void);
 
 #endif

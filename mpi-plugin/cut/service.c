@@ -36,11 +36,11 @@
 
 #include <stdio.h>
 
-#define TURN_MS 1 /* of the service thread in a checkpoint */
+#define TURN_MS 1 /* period of the service thread in a checkpoint */
 
-/* A rank that was inside has come out: the agent must know before it goes on,
- * and may want it to stand still. Its threads may have sent messages since it
- * has told its counters. */
+/* A rank that was inside has come out. It tells the agent before it goes on, and
+ * holds because the agent may want it to stop. It publishes its counters again, as
+ * its threads may have sent messages since the last time. */
 static void tell_outside(void)
 {
     if (ckpt_checkpoint.armed && ckpt_checkpoint.inside_told &&
@@ -54,9 +54,9 @@ static void tell_outside(void)
 }
 
 /*
- * The next message: 1, 0 for none, or -errno. A rank that holds waits for one,
- * and keeps its lower half working: another rank may need the rest of what
- * this one has sent in order to come to a stop.
+ * Receives the next message. Returns 1, 0 if there is none, or -errno. A rank that
+ * holds waits for a message, and progresses its lower half meanwhile: another rank
+ * may need the rest of this rank's messages in order to stop.
  */
 static int next_message(struct ckpt_message *message)
 {
@@ -73,7 +73,7 @@ static int next_message(struct ckpt_message *message)
     return got;
 }
 
-/* CUT came while the rank was inside a call. */
+/* Obeys a CUT that came while the rank was inside a call. */
 static void obey_due_cut(void)
 {
     struct ckpt_message message = ckpt_checkpoint.cut;
@@ -103,7 +103,7 @@ static void serve_messages(void)
         if (got < 0) {
             ckpt_agent_lost();
         } else if (got == 1 && ckpt_lanes_open_count() != 0) {
-            ckpt_obey_inside(&message, 0); /* another thread is */
+            ckpt_obey_inside(&message, 0); /* another thread is inside */
         } else if (got == 1) {
             ckpt_obey(&message);
         }
@@ -118,8 +118,8 @@ void ckpt_notice(void)
     }
 }
 
-/* A call made by application code inside a call cannot serve. The handler can,
- * if that is a collective: have it look again. */
+/* A call that the application makes inside another call cannot serve. If the outer
+ * call is a collective the handler can: send the signal again. */
 static void serve_around(void)
 {
     if (ckpt_state == CKPT_STATE_COLLECTIVE) {
@@ -127,9 +127,10 @@ static void serve_around(void)
     }
 }
 
-/* The service thread is in an operation of the application, which may wait for
- * this thread, and this one for what other ranks do when the agent has heard
- * of it. For the agent the rank is inside until that is over. */
+/* The service thread is in an operation of the application, which may wait for this
+ * thread. This thread may wait for other ranks, which wait for the agent to hear
+ * from this rank. So this thread reports the rank as inside until the operation is
+ * over. */
 static void serve_for_service_thread(void)
 {
     struct ckpt_message message;
@@ -146,7 +147,8 @@ static void serve_for_service_thread(void)
     ckpt_end_quietly();
 }
 
-/* Outside of MPI there is no call to begin or end. 0: another thread is in one. */
+/* A program without MPI has no call to begin or end. Returns 0 if another thread is in
+ * one. */
 static int begin_service(void)
 {
     if (ckpt_alone()) {
@@ -167,7 +169,7 @@ static void end_service(void)
 
 void ckpt_service(void)
 {
-    if (ckpt_multiple) { /* cut/service_thread.c does it */
+    if (ckpt_multiple) { /* cut/service_thread.c answers */
         if (__builtin_expect(ckpt_lane_is_taken(), 0)) {
             serve_for_service_thread();
         }
@@ -188,7 +190,7 @@ void ckpt_service(void)
         do {
             ckpt_checkpoint.kicked = 0;
             ckpt_pending = 0;
-            if (ckpt_epoch_is_closing()) { /* before the next one begins */
+            if (ckpt_epoch_is_closing()) { /* before the next checkpoint begins */
                 ckpt_epoch_turn();
             }
             serve_messages();
@@ -202,7 +204,8 @@ void ckpt_service(void)
         ckpt_pending =
             ckpt_checkpoint.armed || ckpt_epoch_open || ckpt_hold_matters();
         end_service();
-        /* A signal up to here has set kicked; from now on it serves itself. */
+        /* A signal before this point has set kicked; from now on the handler
+         * serves. */
     } while (ckpt_checkpoint.kicked);
 }
 
@@ -220,8 +223,8 @@ static int is_lower_thread(int tid)
     return ckpt_lower.owns_thread(tid);
 }
 
-/* What can be saved from now on. A program that has begun without MPI comes here
- * again with MPI_Init. */
+/* Makes the process ready to be saved. A program that began without MPI calls this
+ * again in MPI_Init. */
 static int open_once(void)
 {
     static int opened, error;
@@ -238,7 +241,8 @@ static int open_once(void)
     return error;
 }
 
-/* Nobody can save it yet, and it is not a job: its launcher runs its parent's. */
+/* A spawned process cannot be saved yet, and is not a job: its launcher runs its
+ * parent's. */
 static int is_spawned(void)
 {
     MPI_Comm parent = CKPT_LOWER(MPI_COMM_NULL);
@@ -265,7 +269,7 @@ void ckpt_service_open(void)
     if (ckpt_multiple) {
         ckpt_service_thread_start(error == 0, &failure);
     } else if (ckpt_service_attach(error == 0, &failure)) {
-        ckpt_service(); /* what came before the signal was asked for */
+        ckpt_service(); /* messages that came before the signal was requested */
     }
 }
 
@@ -289,7 +293,7 @@ int ckpt_service_turn(void)
         ckpt_state = CKPT_STATE_SERVICE;
         serve_messages();
         if (ckpt_checkpoint.armed) {
-            ckpt_log_progress(); /* no thread may be in MPI just now */
+            ckpt_log_progress(); /* maybe no thread is in MPI just now */
         } else {
             ckpt_synchronous_answer();
         }
@@ -312,7 +316,8 @@ int ckpt_service_reopen(struct ckpt_failure *failure)
     return ckpt_attach(1, &ckpt_checkpoint.epoch, failure);
 }
 
-/* A checkpoint that does not stop the others must not lose this rank. */
+/* Waits for the end of a checkpoint that does not stop the ranks: it must not lose
+ * this rank. */
 static void finish_epoch(void)
 {
     while (ckpt_agent_connected() &&
@@ -329,7 +334,7 @@ void ckpt_service_close(void)
     if (!ckpt_checkpoint.open) {
         return;
     }
-    ckpt_service(); /* an answer that is due */
+    ckpt_service(); /* an answer may be due */
     finish_epoch();
     ckpt_guard();
     ckpt_checkpoint.open = 0;
@@ -355,7 +360,7 @@ int ckpt_service_is_free(void)
            ckpt_agent_connected();
 }
 
-/* Descriptors of ours among the application's. */
+/* Returns 1 for our descriptors among the application's. */
 int ckpt_service_owns_descriptor(int fd)
 {
     return fd == ckpt_rank_page_descriptor() || fd == ckpt_agent_descriptor() ||

@@ -2,8 +2,8 @@
 /*
  * service_thread.c - the thread that answers the agent.
  *
- * It blocks all signals: those of the application are not for it. It takes the
- * checkpoint signal while it waits, which only ends the wait.
+ * It blocks all signals, so it never runs the application's handlers. While it
+ * waits it unblocks the checkpoint signal, which only ends the wait.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
 
 #define STACK_SIZE (512ul * 1024)
 #define END (-2)
-#define LOOK_MS 100 /* how often the last thread looks for others */
+#define LOOK_MS 100 /* period at which the last thread looks for others */
 
 static struct {
     pthread_t thread;
@@ -36,11 +36,12 @@ static struct {
     int able;
     struct ckpt_failure reason;
     uint32_t attached;    /* futex */
-    volatile int tid;     /* the kernel's; another one after a restart */
+    volatile int tid;     /* the kernel's thread id; changes at a restart */
 } thread;
 
-/* Waits for a message, and at most so long; also until the checkpoint signal:
- * a number that comes from memory keeps its EINTR (task/interrupted.c). */
+/* Waits for a message for at most `ms`, or until the checkpoint signal. The
+ * system call's number comes from memory so that task/interrupted.c leaves its
+ * EINTR alone. */
 static void wait_for_message(int ms)
 {
     static const volatile long number = SYS_ppoll;
@@ -52,7 +53,7 @@ static void wait_for_message(int ms)
                         (long)&mask, sizeof(mask), 0);
 }
 
-/* 1 if no thread of the application is left. */
+/* Returns 1 if no thread of the application is left. */
 static int is_last(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -72,10 +73,10 @@ static int is_last(void)
 }
 
 /*
- * After a restart the thread is the first one of the process, and must stay:
- * much of what /proc/self tells would end with it. But the process ends with
- * the last thread of the application (pthread_exit(3)), and libc counts this
- * one, too.
+ * Keeps this thread alive. After a restart it is the first thread of the
+ * process, and much of what /proc/self shows would end with it. The process
+ * must end with the last thread of the application (pthread_exit(3)), but libc
+ * counts this thread, too.
  */
 static void stay(void)
 {

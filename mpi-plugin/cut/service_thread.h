@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * service_thread.h - who answers the agent where several threads may be in MPI
- * at once (runtime/lane.h): a thread of our own.
+ * service_thread.h - a thread of our own that answers the agent where several
+ * threads may be in MPI at once (runtime/lane.h).
  *
- * It is the leader of each checkpoint, and never in a call of the application.
- * So the others need not be signalled to answer; they find the lock taken.
+ * This thread is the leader of each checkpoint, and is never in a call of the
+ * application. So the other threads need no signal to answer; they find the
+ * lock taken.
  */
 #ifndef CKPT_SERVICE_THREAD_H
 #define CKPT_SERVICE_THREAD_H
 
 #include "ckpt/failure.h"
 
-/* Makes the thread, which attaches this rank first; able: it can be saved, else
- * `reason` says why not. Context: normal, all ranks at once. */
+/* Starts the thread, which attaches this rank first. able: the rank can be
+ * saved, else `reason` says why not. Context: normal, all ranks at once. */
 void ckpt_service_thread_start(int able, const struct ckpt_failure *reason);
 
-/* After a restart, on the thread: it has another id. Context: quiesced. */
+/* Called after a restart, on the thread: its thread id is new. Context:
+ * quiesced. */
 void ckpt_service_thread_restarted(void);
 
-/* Ends it, in MPI_Finalize. Context: normal. */
+/* Ends the thread, in MPI_Finalize. Context: normal. */
 void ckpt_service_thread_end(void);
 
-/* service.c, for the thread: attaches (0: no checkpoints for this rank); and
- * answers what has come. The latter returns how many milliseconds there is
- * nothing to do unless a message comes, -1: for ever, -2: this is the end. */
+/* Functions of service.c for the thread. ckpt_service_attach() attaches; it
+ * returns 0 if this rank gets no checkpoints. ckpt_service_turn() answers the
+ * messages that have arrived. It returns for how many milliseconds there is
+ * nothing to do unless a message comes, -1: for ever, -2: the thread ends. */
 int ckpt_service_attach(int able, const struct ckpt_failure *reason);
 int ckpt_service_turn(void);
 

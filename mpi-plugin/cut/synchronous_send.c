@@ -2,10 +2,10 @@
 /*
  * synchronous_send.c - ask the receivers of synchronous sends, and answer.
  *
- * How a message is named: by its communicator, sender, tag, and the number of
- * messages with these that were sent after it. Such messages are received in
- * order, so if one is in the log, all later ones are: counted from the end of
- * the log it has the same place at the receiver.
+ * A message is named by its communicator, its sender, its tag, and the number
+ * of messages with the same three that were sent after it. Such messages are
+ * received in order, so if one is in the log, all later ones are. Counted from
+ * the end of the log, the message has the same place at the receiver.
  */
 #include "cut/synchronous_send.h"
 
@@ -22,15 +22,15 @@ enum { QUESTION = 1, ANSWER };
 
 /* What travels. */
 struct question {
-    uint64_t serial; /* of the hold; an answer repeats it */
+    uint64_t serial; /* number of the hold; an answer repeats it */
     uint64_t epoch;
     uint64_t communicator;
     int32_t rank; /* of the sender in the communicator */
     int32_t tag;
-    uint32_t later; /* like messages sent after it */
+    uint32_t later; /* number of like messages sent after it */
 };
 
-/* A question that was received, or an answer that is due. */
+/* A received question, or an answer that is due. */
 struct note {
     struct note *next;
     int from; /* rank in MPI_COMM_WORLD */
@@ -44,7 +44,7 @@ static MPI_Request under_way; /* linked by next_synchronous */
 static uint64_t last_serial;
 static struct note *questions, **last_question = &questions;
 static struct note *due;
-static int has_failed; /* to send a question or an answer, in this attempt */
+static int has_failed; /* a question or answer was not sent */
 static MPI_Comm desk; /* hidden: where questions and answers travel */
 
 int ckpt_synchronous_open(void)
@@ -91,7 +91,8 @@ void ckpt_synchronous_later(MPI_Comm comm, int peer, int tag)
     }
 }
 
-/* So short a message is copied by the library at once: it waits for nobody. */
+/* The library copies so short a message at once, so the call does not wait for
+ * the receiver. */
 static void send_message(int to, int kind, const struct question *question)
 {
     int code;
@@ -117,11 +118,12 @@ static void ask(MPI_Request request, uint64_t epoch)
 
     request->held = question.serial;
     request->held_now = 1;
-    request->withheld = 0; /* the receiver knows better */
+    request->withheld = 0; /* the receiver's answer is decisive */
     send_message(comm->members[request->peer], QUESTION, &question);
 }
 
-/* One that is held already has been asked for, and its receiver knows. */
+/* Returns whether to ask about a send. A held send was asked about already, and
+ * its receiver knows. */
 static int is_open_question(MPI_Request request)
 {
     return !ckpt_request_progress(request) && request->held == 0 &&
@@ -206,8 +208,8 @@ static int take_in(const struct ckpt_log_entry *entry)
     return 0;
 }
 
-/* Reads what is in the log of the desk; of what crosses a cut, the log takes
- * note when it begins to arrive. */
+/* Reads the messages in the log of the desk. A message that crosses a cut is in
+ * the log from when it begins to arrive; such an entry is left for later. */
 static int read_log(void)
 {
     struct ckpt_log_entry *entry = desk->log_first, *next;
@@ -261,8 +263,8 @@ static int is_like(const struct ckpt_log_entry *entry,
     return entry->source == question->rank && entry->tag == question->tag;
 }
 
-/* The message that a question means, if it is in the log: the one after which
- * there are as many like it as the question says. */
+/* Returns the message that a question means, or NULL if it is not in the log.
+ * `later` like messages follow it in the log. */
 static struct ckpt_log_entry *find(const struct question *question)
 {
     MPI_Comm comm = communicator_of(question->communicator);
@@ -281,8 +283,8 @@ static struct ckpt_log_entry *find(const struct question *question)
     return NULL;
 }
 
-/* Its message is in the log, to be answered when it is taken out; or it was
- * received. */
+/* Finds the note's message in the log, to answer when the application receives
+ * it. If it is not there, it was received and the answer is due. */
 static void resolve(struct note *note)
 {
     struct ckpt_log_entry *entry = find(&note->question);
@@ -336,7 +338,7 @@ void ckpt_synchronous_answer(void)
 
 int ckpt_synchronous_restarted(uint64_t epoch)
 {
-    (void)read_log(); /* without memory, some sender waits for the next cut */
+    (void)read_log(); /* if out of memory, a sender waits for the next cut */
     ckpt_synchronous_match(epoch, NULL);
     return due != NULL;
 }

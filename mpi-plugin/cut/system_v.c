@@ -2,8 +2,8 @@
 /*
  * system_v.c - System V objects after a restart.
  *
- * They belong to a node. Which ranks used the same is not looked at: all that
- * used any on a node have to be on one again.
+ * They belong to a node. This code does not check which ranks used the same
+ * objects: all ranks of a node that used any must be on one node again.
  */
 #include "cut/system_v.h"
 
@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-/* Where a rank was, if it has such objects, and where it is now. */
+/* The node on which a rank had such objects, and the node where it is now. */
 struct place {
     struct ckpt_system_v_place saved;
     uint64_t now;
@@ -28,7 +28,7 @@ static int is_later(const struct place *all, int one, int other)
                : one > other;
 }
 
-/* How many ranks of its node come before a rank. */
+/* Returns how many ranks of its node come before a rank. */
 static int turn_of(const struct place *all, int rank)
 {
     int turn = 0;
@@ -55,8 +55,8 @@ static int check_places(const struct place *all, struct ckpt_failure *failure)
     return 0;
 }
 
-/* One after the other; last the one who saved last, as it saw all others stand
- * still. */
+/* Restores the objects of one rank after another. The last is the rank that
+ * saved last, because all others stood still by then. */
 static int restore_in_turn(const struct place *all, int64_t since,
                            struct ckpt_failure *failure)
 {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * Makes the semaphores and queues that ranks had again, and sees to it that
- * ranks which had some on one node are on one node. Collective over all ranks;
- * none may go on before all have been here.
+ * Makes the ranks' semaphores and queues again, and checks that ranks that had
+ * some on one node are on one node again. Collective over all ranks; none may
+ * go on before all have been here.
  * since: seconds of CLOCK_REALTIME at which the restart began.
  * Returns 0 or -errno with the reason. Context: quiesced, at a restart, with
  * the lower half loaded.

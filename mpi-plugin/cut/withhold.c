@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * withhold.c - hold completions back until it is known on which side of the cut
+ * withhold.c - withhold completions until it is known on which side of the cut
  * they are.
  */
 #include "cut/withhold.h"
@@ -12,7 +12,7 @@
 #include "handles/kinds.h"
 #include "runtime/lane.h"
 
-static int withheld; /* 0: no request is */
+static int withheld; /* 1 if any request may be withheld */
 
 int ckpt_withhold_is_due(void)
 {
@@ -20,7 +20,8 @@ int ckpt_withhold_is_due(void)
            !ckpt_epoch_open && !ckpt_multiple;
 }
 
-/* A freed request completes for nobody, and what is below the target does so
+/* Returns whether a completion may belong to the time after the cut. A freed
+ * request has no one to notify, and a collective up to the target completes
  * before any cut. */
 static int is_doubtful(MPI_Request request)
 {

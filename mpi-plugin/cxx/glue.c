@@ -2,9 +2,9 @@
 /*
  * glue.c - the C functions of Open MPI 4's C++ bindings (MPI::).
  *
- * libmpi_cxx.so.40 is C++ on top of the C functions, but for these few, which
- * look into the objects of the real libmpi. Ours are found first. Their
- * prototypes are those of Open MPI's ompi/mpi/cxx/cxx_glue.h.
+ * libmpi_cxx.so.40 is C++ on top of the C functions, except these few, which
+ * access the objects of the real libmpi. The linker finds our versions first.
+ * Their prototypes are those of Open MPI's ompi/mpi/cxx/cxx_glue.h.
  */
 #define _GNU_SOURCE /* dladdr */
 
@@ -18,7 +18,7 @@
 
 #pragma GCC visibility push(default)
 
-/* Which class an MPI::Comm is of (ompi_cxx_communicator_type_t). */
+/* The class of an MPI::Comm (ompi_cxx_communicator_type_t). */
 enum comm_type { UNKNOWN, INTRACOMM, INTERCOMM, CARTCOMM, GRAPHCOMM };
 
 enum comm_type ompi_cxx_comm_get_type(MPI_Comm comm)
@@ -44,7 +44,8 @@ int ompi_cxx_errhandler_invoke_file(MPI_File file, int code, const char *message
     return ckpt_error(file, code, message);
 }
 
-/* Of what made the call: the bindings, wherever they have been loaded. */
+/* Looks up a function in the library that made the call: the bindings, wherever
+ * they are loaded. */
 static void *function_of_caller(void *site, const char *name)
 {
     Dl_info info;
@@ -96,7 +97,7 @@ MPI_Errhandler ompi_cxx_errhandler_create_file(void *function)
                              "MPI::File::Create_errhandler", CKPT_SITE);
 }
 
-/* MPI::ERRORS_THROW_EXCEPTIONS: a predefined handler of C functions. */
+/* Sets MPI::ERRORS_THROW_EXCEPTIONS: a predefined handler with C functions. */
 void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handler, void *comm,
                                        void *file, void *win)
 {
@@ -105,7 +106,8 @@ void ompi_cxx_errhandler_set_callbacks(MPI_Errhandler handler, void *comm,
     handler->function[CKPT_WIN] = win;
 }
 
-/* `owned`, if not NULL, is the extra state, to be freed with the key value. */
+/* Creates a key value. `owned`, if not NULL, is the extra state, freed with the
+ * key value. */
 static int create_keyval(enum ckpt_kind kind, void *copy, void *delete,
                          int *keyval, void *extra, void *owned)
 {
@@ -138,14 +140,15 @@ int ompi_cxx_attr_create_keyval_type(void *copy, void *delete, int *keyval,
     return create_keyval(CKPT_DATATYPE, copy, delete, keyval, extra, owned);
 }
 
-/* MPI::Op::Init has made an operation of a function in libmpi_cxx. */
+/* Called when MPI::Op::Init has made an operation of a function in
+ * libmpi_cxx. */
 void ompi_op_set_cxx_callback(MPI_Op op, MPI_User_function *function)
 {
     op->language = CKPT_CXX;
     op->cxx = function;
 }
 
-/* What a data representation's functions get; it lasts until the end. */
+/* Extra state of a data representation's functions; it is never freed. */
 struct intercept_state {
     void *read, *write, *extent, *extra;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attribute.c - Fortran bindings of attributes and key values (MPI 3.1,
- * sections 6.7 and 17.2.7), those of MPI-1 included, which have INTEGER values.
+ * attribute.c - Fortran bindings of attributes and key values (MPI 3.1, sections
+ * 6.7 and 17.2.7), including those of MPI-1 with INTEGER values.
  */
 #include "fortran/fortran.h"
 
@@ -39,8 +39,8 @@ static int set(enum ckpt_kind kind, MPI_Fint number, int keyval,
     return result(kind, object, ckpt_attribute_set(object, keyval, value), name);
 }
 
-/* The attributes that MPI defines: C gets pointers to integers, except for
- * the base of a window (MPI 3.1, section 11.2.6). */
+/* Reads an attribute that MPI defines: C gets pointers to integers, except for the
+ * base of a window (MPI 3.1, section 11.2.6). */
 static int get_predefined(enum ckpt_kind kind, MPI_Fint number, int keyval,
                           MPI_Aint *value, MPI_Fint *flag)
 {

@@ -49,8 +49,8 @@ ERRHANDLER(CKPT_FILE, file_create_errhandler, FILE_CREATE_ERRHANDLER,
 ERRHANDLER(CKPT_SESSION, session_create_errhandler, SESSION_CREATE_ERRHANDLER,
            Session_create_errhandler);
 
-/* A generalized request (MPI 3.1, section 12.2): the C functions below get
- * this as their extra state. */
+/* A generalized request (MPI 3.1, section 12.2). The C functions below get this
+ * structure as their extra state. */
 typedef void query_function(MPI_Aint *extra, MPI_Fint *status, MPI_Fint *ierror);
 typedef void free_function(MPI_Aint *extra, MPI_Fint *ierror);
 typedef void cancel_function(MPI_Aint *extra, MPI_Fint *complete,
@@ -115,7 +115,7 @@ void ompi_grequest_start_f(query_function *query, free_function *free_function,
 }
 CKPT_FORTRAN_NAMES(grequest_start, GREQUEST_START, Grequest_start);
 
-/* A data representation (MPI 3.1, section 13.5.3); it lasts until the end. */
+/* A data representation (MPI 3.1, section 13.5.3); it is never freed. */
 typedef void conversion_function(void *userbuf, MPI_Fint *datatype,
                                  MPI_Fint *count, void *filebuf,
                                  MPI_Offset *position, MPI_Aint *extra,
@@ -167,7 +167,7 @@ static int file_extent(MPI_Datatype datatype, MPI_Aint *extent, void *extra)
     return ierror;
 }
 
-/* MPI_CONVERSION_FN_NULL: only its address counts. */
+/* MPI_CONVERSION_FN_NULL: only its address is used. */
 void mpi_conversion_fn_null_f(void *userbuf, MPI_Fint *datatype, MPI_Fint *count,
                               void *filebuf, MPI_Offset *position,
                               MPI_Aint *extra, MPI_Fint *ierror)

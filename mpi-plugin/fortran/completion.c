@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * completion.c - Fortran bindings of MPI 3.1, section 3.7.5: arrays of
- * requests, and indices that count from 1.
+ * requests, and indices from 1.
  */
 #include "fortran/fortran.h"
 
@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(default)
 
-/* Tells the program what became of its requests, and frees the handles. */
+/* Returns the requests to the program, and frees the array of handles. */
 static void return_requests(int count, MPI_Request *requests, MPI_Fint *numbers)
 {
     for (int i = 0; i < count; i++) {
@@ -18,13 +18,14 @@ static void return_requests(int count, MPI_Request *requests, MPI_Fint *numbers)
     free(requests);
 }
 
-/* From 0, 1 ... to 1, 2 ...; MPI_UNDEFINED stays. */
+/* Converts an index from 0 to one from 1; MPI_UNDEFINED stays. */
 static void return_index(MPI_Fint *index, int c_index)
 {
     *index = c_index == MPI_UNDEFINED ? MPI_UNDEFINED : c_index + 1;
 }
 
-/* The same for `count` of them; none if it is MPI_UNDEFINED, which is negative. */
+/* The same for `count` indices; for none if it is MPI_UNDEFINED, which is
+ * negative. */
 static void count_from_one(int count, MPI_Fint *indices)
 {
     for (int i = 0; i < count; i++) {

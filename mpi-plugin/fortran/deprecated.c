@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * deprecated.c - Fortran bindings of functions that MPI-2 deprecated and MPI 3
- * removed: INTEGER where C has MPI_Aint, so larger addresses are cut off, as
- * they are in Open MPI.
+ * removed. They have INTEGER where C has MPI_Aint, so larger addresses are
+ * truncated, as in Open MPI.
  */
 #include "fortran/fortran.h"
 

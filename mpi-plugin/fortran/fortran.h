@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fortran.h - what every Fortran binding begins with.
+ * fortran.h - common parts of every Fortran binding.
  *
- * libmpi_mpifh.so.40 looks into structures of the real libmpi, which ours do
- * not have. The stand-in therefore defines its functions itself, on top of
- * the C functions; being preloaded, it is found first, also by the modules
- * mpi and mpi_f08 (libmpi_usempi*.so.40), which call ompi_*_f and pmpi_*_.
+ * libmpi_mpifh.so.40 accesses structures of the real libmpi, which ours do not
+ * have. So the stand-in defines its functions itself, on top of the C
+ * functions. As it is preloaded, it is found first, also by the modules mpi and
+ * mpi_f08 (libmpi_usempi*.so.40), which call ompi_*_f and pmpi_*_.
  *
- * Fortran passes everything by reference, handles as numbers, the lengths of
- * strings behind all arguments. INTEGER is int, and gfortran's LOGICAL is 0 or
- * 1; a status is the C structure as an array of integers (Open MPI's choice).
+ * Fortran passes everything by reference, handles as numbers, and the lengths
+ * of strings after all arguments. INTEGER is int, and gfortran's LOGICAL is 0
+ * or 1. A status is the C structure as an array of integers (Open MPI's
+ * choice).
  */
 #ifndef CKPT_FORTRAN_H
 #define CKPT_FORTRAN_H
 
 #include "wrap/wrapper.h"
 
-/* mpi.h has macros of these names. */
+/* mpi.h has macros with these names. */
 #undef MPI_COMM_DUP_FN
 #undef MPI_COMM_NULL_COPY_FN
 #undef MPI_COMM_NULL_DELETE_FN
@@ -37,16 +38,16 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
     extern __typeof__(function) name __attribute__((weak, alias(#function)))
 
 /*
- * The names that compilers give one external procedure, but for the bare lower
- * case one of -fno-underscoring: libraries in C have functions of such names
- * (Rmpi's mpi_comm_rank), whose place a preloaded one would take.
+ * Defines the names that compilers give one external procedure, except the bare
+ * lower-case one of -fno-underscoring. Libraries in C have functions with such
+ * names (Rmpi's mpi_comm_rank), which a preloaded function would replace.
  */
 #define CKPT_FORTRAN_MANGLED(function, lower, upper)                           \
     CKPT_FORTRAN_NAME(lower##_, function);                                     \
     CKPT_FORTRAN_NAME(lower##__, function);                                    \
     CKPT_FORTRAN_NAME(upper, function)
 
-/* All names of ompi_<lower>_f in Open MPI's library. */
+/* Defines all names of ompi_<lower>_f in Open MPI's library. */
 #define CKPT_FORTRAN_NAMES(lower, upper, mixed)                                \
     CKPT_FORTRAN_MANGLED(ompi_##lower##_f, mpi_##lower, MPI_##upper);          \
     CKPT_FORTRAN_MANGLED(ompi_##lower##_f, pmpi_##lower, PMPI_##upper);        \
@@ -55,7 +56,7 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is int");
     CKPT_FORTRAN_NAME(PMPI_##mixed##_f, ompi_##lower##_f);                     \
     CKPT_FORTRAN_NAME(PMPI_##mixed##_f08, ompi_##lower##_f)
 
-#pragma GCC visibility push(default) /* the program's own, if it has them */
+#pragma GCC visibility push(default) /* the program's own definitions win */
 extern int mpi_fortran_bottom_;
 extern int mpi_fortran_in_place_;
 extern int mpi_fortran_unweighted_;
@@ -67,7 +68,8 @@ extern MPI_Fint *mpi_fortran_status_ignore_;
 extern MPI_Fint *mpi_fortran_statuses_ignore_;
 #pragma GCC visibility pop
 
-/* A choice buffer: MPI_BOTTOM and MPI_IN_PLACE are addresses in Fortran. */
+/* Converts a choice buffer: MPI_BOTTOM and MPI_IN_PLACE are addresses in
+ * Fortran. */
 static inline void *ckpt_fortran_buffer(const void *buffer)
 {
     if (__builtin_expect(buffer == &mpi_fortran_bottom_, 0)) {
@@ -79,7 +81,7 @@ static inline void *ckpt_fortran_buffer(const void *buffer)
     return (void *)buffer;
 }
 
-/* An array of weights of a distributed graph. */
+/* Converts an array of weights of a distributed graph. */
 static inline int *ckpt_fortran_weights(const MPI_Fint *weights)
 {
     if (weights == &mpi_fortran_unweighted_) {
@@ -89,7 +91,7 @@ static inline int *ckpt_fortran_weights(const MPI_Fint *weights)
                                                   : (int *)weights;
 }
 
-/* One status, or an array of them. */
+/* Converts one status, or an array of statuses. */
 static inline MPI_Status *ckpt_fortran_status(MPI_Fint *status)
 {
     return (void *)status == &mpi_fortran_status_ignore_ ||
@@ -106,23 +108,24 @@ static inline void ckpt_fortran_return(MPI_Fint *ierror, int code)
     }
 }
 
-/* ckpt_fortran_return for a call that failed before it began. */
+/* ckpt_fortran_return for a call that ran out of memory before it began. */
 void ckpt_fortran_no_memory(MPI_Fint *ierror, const char *function);
 
 /*
- * A C string from a Fortran string, without blanks at both ends. From malloc;
- * NULL if out of memory. Context: normal.
+ * Returns a C string from a Fortran string, without blanks at both ends. From
+ * malloc; NULL if out of memory. Context: normal.
  */
 char *ckpt_fortran_string(const char *string, int length);
 
-/* A Fortran string, filled up with blanks, from a C string. Context: normal. */
+/* Copies a C string to a Fortran string, padded with blanks. Context:
+ * normal. */
 void ckpt_fortran_string_set(char *string, int length, const char *c_string);
 
-/* Room for a string that MPI returns. */
+/* Size of a buffer for a string that MPI returns. */
 #define CKPT_FORTRAN_STRING (MPI_MAX_PORT_NAME + 1)
 
-/* Handles from an array of numbers. From malloc, to be freed; NULL if out of
- * memory. Context: normal. */
+/* Return handles from an array of numbers. From malloc, the caller frees them;
+ * NULL if out of memory. Context: normal. */
 MPI_Datatype *ckpt_fortran_types(int count, const MPI_Fint *types);
 MPI_Info *ckpt_fortran_infos(int count, const MPI_Fint *infos);
 MPI_Request *ckpt_fortran_requests(int count, const MPI_Fint *requests);

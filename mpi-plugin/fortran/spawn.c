@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * spawn.c - Fortran bindings of MPI 3.1, section 10.3: arrays of strings.
- * They count at the root only.
+ * Only the root's arrays count.
  */
 #include "fortran/fortran.h"
 
@@ -26,8 +26,8 @@ static int is_blank(const char *string, int length)
 }
 
 /*
- * A C array, ended by NULL, of `count` strings that are `stride` bytes apart;
- * -1: up to the first blank one. From malloc; NULL if out of memory.
+ * Makes a C array, ended by NULL, of `count` strings that are `stride` bytes
+ * apart; -1: up to the first blank one. From malloc; NULL if out of memory.
  */
 static char **strings_new(int count, const char *array, int length, size_t stride)
 {
@@ -92,7 +92,8 @@ void ompi_comm_spawn_f(const char *command, const char *argv,
 }
 CKPT_FORTRAN_NAMES(comm_spawn, COMM_SPAWN, Comm_spawn);
 
-/* The arguments of all commands: a column of the Fortran array for each. */
+/* Makes the arguments of all commands: each command has a column of the Fortran
+ * array. */
 static char ***argvs_new(int count, const char *argvs, int length)
 {
     char ***arrays = calloc((size_t)count + 1, sizeof(*arrays));

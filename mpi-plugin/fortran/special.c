@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * special.c - Fortran bindings that differ from their C functions: functions
- * that return values, names for C pointers, results of several kinds.
+ * that return values, names for C pointers, results of several types.
  */
 #include "fortran/fortran.h"
 
@@ -59,14 +59,14 @@ MPI_Aint ompi_aint_diff_f(const MPI_Aint *addr1, const MPI_Aint *addr2)
 }
 CKPT_FORTRAN_NAMES(aint_diff, AINT_DIFF, Aint_diff);
 
-/* Tells the compiler that a buffer may have changed: the call is enough. */
+/* Makes the compiler assume that a buffer has changed: the call suffices. */
 void ompi_f_sync_reg_f(void *buf)
 {
     (void)buf;
 }
 CKPT_FORTRAN_NAMES(f_sync_reg, F_SYNC_REG, F_sync_reg);
 
-/* The forms with TYPE(C_PTR) differ in the name alone (MPI 3.1, section
+/* The forms with TYPE(C_PTR) differ only in the name (MPI 3.1, section
  * 17.1.5). */
 
 void ompi_alloc_mem_cptr_f(const MPI_Aint *size, const MPI_Fint *info,
@@ -112,7 +112,8 @@ void ompi_win_shared_query_cptr_f(const MPI_Fint *win, const MPI_Fint *rank,
 CKPT_FORTRAN_NAMES(win_shared_query_cptr, WIN_SHARED_QUERY_CPTR,
                    Win_shared_query_cptr);
 
-/* The buffer's address has no use in Fortran: the argument is not touched. */
+/* The buffer's address is useless in Fortran, so the argument is not
+ * changed. */
 void ompi_buffer_detach_f(void *buffer, MPI_Fint *size, MPI_Fint *ierror)
 {
     void *detached;
@@ -141,7 +142,7 @@ void ompi_type_get_contents_f(const MPI_Fint *datatype,
                                   *max_addresses, *max_datatypes, integers,
                                   addresses, types);
     for (int i = 0; code == MPI_SUCCESS && i < *max_datatypes; i++) {
-        if (types[i] != NULL) { /* there may be fewer */
+        if (types[i] != NULL) { /* there may be fewer types */
             datatypes[i] = PMPI_Type_c2f(types[i]);
         }
     }
@@ -150,8 +151,8 @@ void ompi_type_get_contents_f(const MPI_Fint *datatype,
 }
 CKPT_FORTRAN_NAMES(type_get_contents, TYPE_GET_CONTENTS, Type_get_contents);
 
-/* The strings of a question for a key: C ones, the second of them empty and
- * with room for `room` characters. 0 if there is no memory, which IERROR says. */
+/* Makes C strings for a query of a key: the key, and an empty one with `room`
+ * characters. Returns 0 if out of memory, and sets IERROR. */
 static int open_question(const char *key, int key_length, int room,
                          const char *function, MPI_Fint *ierror,
                          char *strings[2])
@@ -194,7 +195,7 @@ void ompi_info_get_f(const MPI_Fint *info, const char *key,
 }
 CKPT_FORTRAN_NAMES(info_get, INFO_GET, Info_get);
 
-/* BUFLEN counts no zero in Fortran. */
+/* In Fortran BUFLEN does not count a NUL. */
 void ompi_info_get_string_f(const MPI_Fint *info, const char *key,
                             MPI_Fint *buflen, char *value, MPI_Fint *flag,
                             MPI_Fint *ierror, int key_length, int value_length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * values.c - strings and arrays of handles between Fortran and C.
+ * values.c - convert strings and arrays of handles between Fortran and C.
  */
 #include "fortran/fortran.h"
 
@@ -39,7 +39,7 @@ void ckpt_fortran_string_set(char *string, int length, const char *c_string)
     memset(string + used, ' ', size - used);
 }
 
-/* A count that is no count is for the C function to refuse. */
+/* Allocates an array. The C function will refuse a negative count. */
 static void *room(int count, size_t size)
 {
     return calloc(count > 0 ? (size_t)count : 1, size);

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the values that Open MPI and MPICH give to the same names, one file
-for each: no file can include both mpi.h."""
+for each library: no file can include both mpi.h."""
 
 import re
 
 from tables import banner
 
-# Names that belong together: kinds of the standard, and what has no kind.
+# Names that belong together: kinds of the standard, and names without a kind.
 GROUPS = {
     "ERROR": r"MPI_SUCCESS|MPI_(T_)?ERR_(?!LASTCODE)\w+",
     "RANK": r"MPI_(ANY_SOURCE|PROC_NULL|ROOT)",
@@ -33,11 +33,11 @@ GROUPS = {
     r"|WIN_BASE|WIN_SIZE|WIN_DISP_UNIT|WIN_CREATE_FLAVOR|WIN_MODEL)",
     "WIN_FLAVOR": r"MPI_WIN_FLAVOR_\w+",
     "WIN_MODEL": r"MPI_WIN_(UNIFIED|SEPARATE)",
-    # Passed on as they are.
+    # Passed on unchanged.
     "SAME": r"MPI_(UNDEFINED|ANY_TAG|DISPLACEMENT_CURRENT|SUCCESS)",
 }
 
-# Groups whose members are added up.
+# Groups whose members can be combined.
 FLAGS = ("ASSERT", "ACCESS_MODE")
 
 # Lengths of strings that MPI returns.
@@ -55,7 +55,7 @@ _OPENMPI_KEYVALS = r"I?MPI_(CLIENT_SIZE|CLIENT_COLOR|HOST_SIZE|HOST_COLOR|FT)"
 
 
 def _common(openmpi, mpich):
-    """The names of each group that both libraries have."""
+    """Returns the names of each group that both libraries have."""
     both = sorted(openmpi.constants & mpich.constants)
     return {group: [n for n in both if re.fullmatch(p, n)] for group, p in GROUPS.items()}
 

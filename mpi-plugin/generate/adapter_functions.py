@@ -10,8 +10,8 @@ import supplement
 from layout import Call, If, render
 from tables import banner
 
-# Functions of the stand-in alone: callbacks and what belongs to them, and what
-# needs no library. They are not adapted: a call is refused as unsupported.
+# Functions that only the stand-in implements: callbacks with their functions, and functions that
+# need no library. They are not adapted: a call is refused as unsupported.
 _NOT_ADAPTED = re.compile(
     r"\w+_(create|free)_keyval|Keyval_\w+|Attr_\w+|\w+_(set|delete)_attr|Type_get_attr"
     r"|\w+_(create|call)_errhandler|Errhandler_(create|get|set)|Grequest_\w+"
@@ -40,8 +40,8 @@ KINDS = {
     "MPI_File": "ADAPT_FILE",
 }
 
-# Lengths of arrays that the standard gives in prose, by a part of the function's
-# name; the first counts.
+# Lengths of arrays that the standard gives in prose, by a part of the function's name; the first
+# match counts.
 _LENGTHS = {
     ("neighbor_alltoallw", "sendtypes"): "adapt_out_degree(comm)",
     ("neighbor_alltoallw", "recvtypes"): "adapt_in_degree(comm)",
@@ -56,7 +56,7 @@ _LENGTHS = {
     ("comm_spawn", "array_of_errcodes"): "maxprocs",
 }
 
-# Room for strings whose length no argument tells.
+# Sizes of string buffers whose length no argument gives.
 _ROOMS = {
     "Comm_get_name": "MAX_OBJECT_NAME",
     "Type_get_name": "MAX_OBJECT_NAME",
@@ -81,18 +81,18 @@ _CONSTANTS = {
 
 
 class AdapterError(Exception):
-    """A function that the rules here do not cover."""
+    """The rules here do not cover a function."""
 
 
 def _c_type(text):
-    """The type without MPI's own names, which mean something else here."""
+    """Returns the type without MPI's own names, which have another meaning here."""
     text = re.sub(r"\bMPI_Status\b", "struct adapt_status", text)
     pattern = r"(const )?\b(?:" + "|".join(KINDS) + r")\b"
     return re.sub(pattern, "void *", text).replace("* *", "**")
 
 
 class _Argument:
-    """A parameter: type and suffix of Open MPI's mpi.h, the rest from the
+    """A parameter: type and suffix from Open MPI's mpi.h, the rest from the
     standard."""
 
     def __init__(self, parameter, description):
@@ -111,7 +111,7 @@ class _Argument:
 
 
 class Adapted:
-    """The function that stands in for one of MPICH."""
+    """The function that replaces one of MPICH."""
 
     def __init__(self, function, arguments):
         self.name = function.name
@@ -122,7 +122,7 @@ class Adapted:
             self._add(argument)
 
     def _length(self, argument):
-        """The length of an array as an expression."""
+        """Returns the length of an array as an expression."""
         for (part, name), text in _LENGTHS.items():
             if part in self.name.lower() and name == argument.name:
                 return text
@@ -145,7 +145,7 @@ class Adapted:
             self.passed.append(argument.name)
 
     def _optional(self, argument, statement):
-        """MPI_T: any output may be left out."""
+        """Makes a statement conditional for MPI_T, where any output may be omitted."""
         if self.name.startswith("T_"):
             return If(f"{argument.name} != NULL", [statement])
         return statement
@@ -225,7 +225,7 @@ class Adapted:
             raise AdapterError(f"MPI_{self.name}: no rule for {argument.declaration()}")
         elif argument.kind == "ERROR_CODE":
             self.last.append(Call("adapt_codes_out(", [argument.name, self._length(argument)]))
-        # Other arrays are of ranks, of which only real ones are allowed.
+        # Other arrays contain ranks, where only real ranks are allowed.
 
     def text(self):
         parameters = [a.declaration() for a in self.arguments] or ["void"]
@@ -248,7 +248,7 @@ def _adapted(function):
 
 
 def names(openmpi, mpich):
-    """The functions that the adapter has, by hand or generated."""
+    """Returns the functions that the adapter has, written by hand or generated."""
     both = sorted(set(openmpi.functions) & set(mpich.functions))
     return [
         name

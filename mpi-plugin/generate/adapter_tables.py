@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the tables of the adapter: functions and predefined objects by the
-names of Open MPI."""
+"""Writes the tables of the adapter: functions and predefined objects by Open
+MPI's names."""
 
 from adapter_functions import KINDS
 from tables import banner

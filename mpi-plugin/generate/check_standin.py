@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the finished stand-in against mpi.h and the real libmpi.so.40: that
-it has the name, every function and every object an application may need."""
+"""Checks the finished stand-in against mpi.h and the real libmpi.so.40: it must
+have the name, every function and every object that an application may need."""
 
 import argparse
 import re
@@ -18,7 +18,7 @@ SONAME = "libmpi.so.40"
 
 
 def missing_functions(header, binding_symbols, standin):
-    """Names of functions that the stand-in does not define."""
+    """Returns the names of functions that the stand-in does not define."""
     wanted = [f"{p}MPI_{name}" for name in header.functions for p in ("", "P")]
     wanted += header.other_functions
     wanted += [*binding_symbols.functions, *binding_symbols.zeros]
@@ -30,19 +30,19 @@ def missing_functions(header, binding_symbols, standin):
     ]
 
 
-# In libmpi_mpifh: ompi_send_f, mpi_send_, PMPI_SEND, MPI_Send_f08 ...
+# Names in libmpi_mpifh: ompi_send_f, mpi_send_, PMPI_SEND, MPI_Send_f08 ...
 _FORTRAN_NAME = re.compile(
     r"ompi_(\w+)_f|P?MPI_([A-Z0-9_]+|[A-Z]\w*_f(?:08)?)|p?mpi_([a-z0-9_]*[a-z0-9])_{0,2}"
 )
 
-# What -fno-underscoring makes of MPI_SEND. A library in C, as Rmpi, may have a
-# function of such a name, and a preloaded one would take its place.
+# The name of MPI_SEND with -fno-underscoring. A library in C, as Rmpi, may have a function
+# with such a name, which a preloaded function would replace.
 _BARE_NAME = re.compile(r"p?mpi_[a-z0-9_]*[a-z0-9](?<!_f)")
 
 
 def missing_fortran(bindings, standin):
-    """Fortran names of the real library that the stand-in does not define. It
-    leaves out MPI_Sizeof, which is Fortran itself, what C refuses, and the
+    """Returns Fortran names of the real library that the stand-in does not define.
+    Leaves out MPI_Sizeof, which is Fortran code, functions that C refuses, and
     names that a library in C may have."""
     refused = {name.lower() for name in supplement.REFUSED}
     missing = []
@@ -61,7 +61,7 @@ def missing_fortran(bindings, standin):
 
 
 def bare_functions(standin):
-    """Functions of the stand-in that would take the place of others."""
+    """Returns functions of the stand-in that would replace other libraries' functions."""
     return [
         name
         for name, symbol in sorted(standin.items())
@@ -70,7 +70,7 @@ def bare_functions(standin):
 
 
 def strong_functions(header, standin):
-    """Names of MPI_ functions that a profiling tool could not replace."""
+    """Returns names of MPI_ functions that a profiling tool could not replace."""
     return [
         f"MPI_{name}"
         for name in sorted(header.functions)
@@ -79,7 +79,7 @@ def strong_functions(header, standin):
 
 
 def wrong_objects(objects, standin):
-    """Complaints about objects that are missing or have another size."""
+    """Returns complaints about objects that are missing or have another size."""
     complaints = []
     for item in objects:
         symbol = standin.get(item.name)
@@ -91,8 +91,8 @@ def wrong_objects(objects, standin):
 
 
 def complaints(header, binding_symbols, objects, standin, fortran=()):
-    """Everything that is wrong with the symbols of the stand-in. fortran:
-    symbols of libmpi_mpifh by name."""
+    """Returns all complaints about the symbols of the stand-in. fortran: symbols of
+    libmpi_mpifh by name."""
     missing = missing_functions(header, binding_symbols, standin)
     missing += missing_fortran(dict(fortran), standin)
     return [
@@ -104,7 +104,7 @@ def complaints(header, binding_symbols, objects, standin, fortran=()):
 
 
 def _fortran_symbols(readelf, libmpi):
-    """The symbols of the Fortran bindings beside libmpi; none without them."""
+    """Returns the symbols of the Fortran bindings beside libmpi, if it has any."""
     path = libmpi.parent / "libmpi_mpifh.so.40"
     return library.symbols(readelf, path) if path.exists() else {}
 

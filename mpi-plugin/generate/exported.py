@@ -20,7 +20,7 @@ KINDS = {
     "MPI_Session": "CKPT_SESSION",
 }
 
-# Objects of Open MPI 5.0 that an older library lacks, and the sizes they have there.
+# Objects of Open MPI 5.0 that an older library lacks, with their sizes in 5.0.
 NEWER = {
     "MPI_F08_STATUSES_IGNORE": 8,
     "MPI_F08_STATUS_IGNORE": 8,
@@ -32,7 +32,7 @@ NEWER = {
     "ompi_mpi_short_float": 512,
 }
 
-# The type Open MPI gives the objects, where no macro names the handle type.
+# Handle types of objects that no macro names, by Open MPI's type.
 _OBJECT_TYPES = {"struct ompi_predefined_datatype_t": "MPI_Datatype"}
 
 
@@ -49,10 +49,10 @@ class Object:
 
 @dataclass(frozen=True)
 class BindingSymbols:
-    """What binding_symbols.txt lists."""
+    """The contents of binding_symbols.txt."""
 
-    data: dict  # handle type or "" by name
-    functions: dict  # what they belong to by name
+    data: dict  # by name: handle type or ""
+    functions: dict  # by name: the part of MPI they belong to
     zeros: tuple  # functions that return 0
     own: tuple  # functions written by hand
 
@@ -91,7 +91,7 @@ class Number:
 
 
 def fortran_numbers(path):
-    """What fortran_handles.txt lists."""
+    """Returns the contents of fortran_handles.txt."""
     lines = (line.partition("#")[0].split() for line in path.read_text().splitlines())
     return [Number(line[0], int(line[1]), line[2]) for line in lines if line]
 
@@ -104,7 +104,7 @@ def _handle_type(header, name):
 
 
 def objects(header, binding_symbols, real):
-    """All data the stand-in defines, by name. real: symbols of the library."""
+    """Returns all data that the stand-in defines, by name. real: symbols of the library."""
     handles = {name: _handle_type(header, name) for name in header.data}
     sizes = {**NEWER, **{name: symbol.size for name, symbol in real.items()}}
     missing = [name for name in handles if name not in sizes]
@@ -117,8 +117,8 @@ def objects(header, binding_symbols, real):
 
 
 def check_bindings(header, binding_symbols, real, readelf, directory):
-    """Everything that the language bindings in `directory` import from libmpi
-    must be exported by the stand-in too."""
+    """Checks that the stand-in exports everything that the language bindings in
+    `directory` import from libmpi."""
     ours = binding_symbols.names() | set(header.data) | set(header.other_functions)
     ours.update(f"{p}MPI_{name}" for name in header.functions for p in ("", "P"))
     for path in sorted(directory.glob("libmpi_*.so.40")):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the Fortran bindings: ompi_x_f takes everything by reference and
-calls PMPI_X of the stand-in with what C wants (fortran/fortran.h)."""
+calls PMPI_X of the stand-in with C arguments (fortran/fortran.h)."""
 
 import supplement
 from layout import Call, If, render
@@ -22,11 +22,11 @@ CONVERSIONS = {
 
 
 class FortranError(Exception):
-    """The rules here do not cover a function; it needs a hand."""
+    """The rules here do not cover a function; write it by hand."""
 
 
 class Binding:
-    """The binding of one function, put together from its arguments."""
+    """The binding of one function, built from its arguments."""
 
     def __init__(self, function):
         self.function = function
@@ -35,7 +35,7 @@ class Binding:
         self.lengths = []  # hidden parameters
         self.declarations = []
         self.passed = []
-        self.needed = []  # from malloc: before the call, not NULL
+        self.needed = []  # pointers from malloc: checked for NULL before the call
         self.success = []
         self.last = []
         for argument in function.arguments:
@@ -149,5 +149,5 @@ class Binding:
 
 
 def binding(function):
-    """The Binding of a Wrapped function."""
+    """Returns the Binding of a Wrapped function."""
     return Binding(function)

@@ -2,8 +2,8 @@
 """Writes the MPI wrappers and tables of the stand-in for libmpi.so.40.
 
 Reads the MPI standard as data (pympistandard, supplement.py) and the installed
-mpi.h. Fails, naming them, if the header has functions for which no wrapper can
-be written.
+mpi.h. Fails if the header has functions for which no wrapper can be written, and
+names them.
 """
 
 import argparse
@@ -40,14 +40,14 @@ def _arguments():
 
 
 def write(directory, name, text):
-    """Leaves a file alone that has the right text already, for make's sake."""
+    """Writes a file unless it has this text already, so that make rebuilds less."""
     path = directory / name
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def _names(path):
-    """The names in a list of one per line with # comments."""
+    """Returns the names in a list with one name per line and # comments."""
     lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
     return [line for line in lines if line]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the adapter that presents MPICH as Open MPI.
 
-Reads the MPI standard as data and both installed mpi.h. Fails, naming them, if
-there are functions in both for which no adapter can be written.
+Reads the MPI standard as data and both installed mpi.h. Fails if both have
+functions for which no adapter can be written, and names them.
 """
 
 import argparse

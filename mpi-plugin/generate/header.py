@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the installed mpi.h declares: functions, data and predefined handles."""
+"""Reads the declarations of the installed mpi.h: functions, data, predefined handles."""
 
 import re
 import subprocess
@@ -53,7 +53,7 @@ def _run_preprocessor(command, arguments):
 
 
 def _without_attributes(text):
-    """The text without __attribute__((...)), whose parentheses nest."""
+    """Returns the text without __attribute__((...)), whose parentheses nest."""
     text = _STRING.sub('""', text)
     pieces = []
     position = 0
@@ -68,7 +68,7 @@ def _without_attributes(text):
 
 
 def _declarations(text):
-    """The top-level declarations, one string each, white space collapsed."""
+    """Returns the top-level declarations, one string each, with white space collapsed."""
     current, depth = [], 0
     for character in text:
         depth += {"{": 1, "}": -1}.get(character, 0)
@@ -106,7 +106,7 @@ class Header:
     functions: Function by name, of all PMPI_X (MPI_X is the same).
     other_functions: names of declared functions outside MPI_, as OMPI_C_MPI_DUP_FN.
     data: C type by name, of all `extern` objects.
-    predefined: handle type (MPI_Comm ...) by the symbol behind a macro.
+    predefined: handle type (MPI_Comm ...) by the symbol that a macro stands for.
     symbols: that symbol by the macro (MPI_INT ...).
     constants: all names that begin with MPI_ (or IMPI_): macros, enumerators and others.
     """
@@ -154,7 +154,7 @@ class Header:
 
 
 def read(command):
-    """The header as seen by `command` (preprocessor with its -I options)."""
+    """Returns the header as seen by `command` (preprocessor with its -I options)."""
     stdin = ["-x", "c", "-"]
     return Header(
         _run_preprocessor(command, ["-P"] + stdin),

@@ -50,7 +50,7 @@ class If:
 
 
 def render(statements, depth):
-    """The lines of statements: text, Call or If."""
+    """Returns the lines of statements: text, Call or If."""
     lines = []
     for statement in statements:
         if isinstance(statement, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dynamic symbols of shared libraries, as readelf lists them."""
+"""Reads the dynamic symbols of shared libraries with readelf."""
 
 import subprocess
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Symbol:
 
 
 def symbols(readelf, path):
-    """The dynamic symbols of a library, by name."""
+    """Returns the dynamic symbols of a library, by name."""
     result = subprocess.run(
         [readelf, "--dyn-syms", "--wide", str(path)],
         text=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Joins the prototypes of mpi.h with what the standard says about them."""
+"""Joins the prototypes of mpi.h with their descriptions in the standard."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ HANDLES = {
     "SESSION": "MPI_Session",
 }
 
-# C types that pass the border between the halves as they are.
+# C types that pass unchanged between the halves.
 _PLAIN_TYPES = {
     "char", "double", "int", "void", "MPI_Aint", "MPI_Count", "MPI_F08_status",
     "MPI_Datarep_conversion_function", "MPI_Datarep_extent_function",
@@ -38,8 +38,8 @@ class StandardError(Exception):
 
 @dataclass(frozen=True)
 class Argument:
-    """A parameter of a function: type and suffix from mpi.h, the rest from
-    the standard. handle: MPI_Comm ..., or empty if the value is no handle."""
+    """A parameter of a function: type and suffix from mpi.h, the rest from the
+    standard. handle: MPI_Comm ..., or empty if the value is not a handle."""
 
     type: str
     name: str
@@ -47,7 +47,7 @@ class Argument:
     kind: str
     direction: str  # in, out, inout
     handle: str
-    length: str  # of an array: a parameter's name; empty if not known
+    length: str  # length of an array: a parameter's name; empty if not known
     root_only: bool
 
     @property
@@ -66,7 +66,7 @@ class Wrapped:
     arguments: tuple
 
     def first(self, *handles):
-        """The first argument that is a handle of one of the types, or None."""
+        """Returns the first argument that is a handle of one of the types, or None."""
         for argument in self.arguments:
             if argument.handle in handles and not argument.is_array:
                 return argument
@@ -88,14 +88,14 @@ class _StandardParameter:
         self.name = parameter.name
         self.kind = parameter.kind.name
         self.direction = parameter.direction.value.lower()
-        # The module offers no access to these two.
+        # The module has no public access to these two.
         length = parameter._parseset["length"]
         self.length = length if isinstance(length, str) and length.isidentifier() else ""
         self.root_only = parameter._parseset["root_only"]
 
 
 def descriptions(name):
-    """The parameters of a function in the standard, or None."""
+    """Returns the parameters of a function in the standard, or None."""
     if name in supplement.PARAMETERS:
         return [_Description(*entry) for entry in supplement.PARAMETERS[name]]
     key = "mpi_" + supplement.SAME_AS.get(name, name).lower()
@@ -110,7 +110,7 @@ def _plain_words(c_type):
 
 
 def _check_type(function, parameter, description):
-    """The C type and the standard must agree on what is a handle."""
+    """Returns the handle type; the C type and the standard must agree about it."""
     words = _plain_words(parameter.type)
     handle = HANDLES.get(description.kind, "")
     base = words[0] if len(words) == 1 else None
@@ -158,7 +158,7 @@ def _join(function):
 
 
 def _refused(function):
-    """A call that is refused: only its prototype counts."""
+    """Describes a call that is refused: only its prototype is needed."""
     return Wrapped(
         function.name,
         function.result,
@@ -178,7 +178,7 @@ def _has_fortran(name):
 
 
 def bound(header, handwritten):
-    """All functions of the header that have a Fortran binding which is not
+    """Returns all functions of the header that have a Fortran binding which is not
     written by hand, by name. A call that is refused in C keeps the binding of
     libmpi_mpifh, which leads to the refusal."""
     pympistandard.use_api_version(1, force_bundled=True)
@@ -189,7 +189,7 @@ def bound(header, handwritten):
 
 
 def wrapped(header, handwritten):
-    """All functions of the header that are not written by hand, by name.
+    """Returns all functions of the header that are not written by hand, by name.
     Raises StandardError naming every function that cannot be wrapped."""
     pympistandard.use_api_version(1, force_bundled=True)
     functions, errors = {}, []

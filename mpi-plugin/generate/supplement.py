@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the machine-readable standard does not say.
+"""Facts about MPI functions that the machine-readable standard does not have.
 
 Functions are named without MPI_.
 """
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 class Collective:
     """A collective operation.
 
-    send, receive: how many blocks of data this member gives and gets.
-    flow: whose data a result depends on (enum ckpt_flow in cut/nonblocking.h).
+    send, receive: number of data blocks that this member sends and receives.
+    flow: the members whose data a result depends on (enum ckpt_flow in
+        cut/nonblocking.h).
     in_place: the parameter that may be MPI_IN_PLACE, or None.
     consumes: 1 if the call then overwrites its input before it is complete,
-        so that it cannot be entered again after a restart.
+        so that a restart cannot enter it again.
     own_block: in place, only this member's own block is its input.
     """
 
@@ -29,7 +30,7 @@ class Collective:
 
 
 def _consuming(send, receive, flow="ALL", own_block=False):
-    """What is in place is replaced by what is received."""
+    """Returns a collective whose results replace its input if it is in place."""
     return Collective(send, receive, flow, "sendbuf", True, own_block)
 
 
@@ -39,25 +40,25 @@ _TAKES_FROM_ROOT = _GIVES_TO_ROOT
 _ALL_AT_ROOT = "ckpt_is_root(comm, root) ? comm->peers : 0"
 _OUT, _IN = "ckpt_out_degree(comm)", "ckpt_in_degree(comm)"
 
-# At the root, the own contribution lies inside the result.
+# At the root, its own contribution is inside the result.
 _GATHER = _consuming(_GIVES_TO_ROOT, _ALL_AT_ROOT, "TO_ROOT", own_block=True)
-# In place means that the root does not receive; its input stays as it is.
+# In place means that the root does not receive; its input stays unchanged.
 _SCATTER = Collective(_ALL_AT_ROOT, _TAKES_FROM_ROOT, "FROM_ROOT", "recvbuf")
-# Algorithms rotate the blocks, the own one among them.
+# Algorithms rotate the blocks, including the member's own one.
 _ALLGATHER = _consuming("1", _ALL, own_block=True)
-# What is received replaces what is to be sent.
+# The received data replace the data to send.
 _ALLTOALL = _consuming(_ALL, _ALL)
-# The result replaces the own operand. A part of the result is received, but in
-# place the whole is the operand.
+# The result replaces the member's operand. A member receives a part of the result, but
+# in place its whole buffer is the operand.
 _REDUCE_SCATTER = _consuming("comm->size", "comm->size")
-# The result replaces the own operand.
+# The result replaces the member's operand.
 _SCAN = _consuming("1", "1", "SOME")
 # MPI_IN_PLACE is not allowed.
 _NEIGHBOR_ALLGATHER = Collective("1", _IN, "SOME")
 _NEIGHBOR_ALLTOALL = Collective(_OUT, _IN, "SOME")
 
-# MPI 3.1, chapter 5 and section 7.6. The nonblocking form of each has an I, the
-# persistent one ends in _init.
+# MPI 3.1, chapter 5 and section 7.6. The nonblocking form of each begins with I, and
+# the persistent one ends in _init.
 COLLECTIVES = {
     "Barrier": Collective("0", "0", "ALL"),
     # The root only reads its buffer; the others only write theirs.
@@ -84,10 +85,10 @@ COLLECTIVES = {
     "Neighbor_alltoallw": _NEIGHBOR_ALLTOALL,
 }
 
-# Calls of the library that end only when other ranks, or other threads of this
-# one, have done something: these go on meanwhile. Functions of which ckpt calls
-# another form (MPI_Recv, MPI_Wait ...) and those that only now and then wait for
-# the network are not among them.
+# Library calls that return only after other ranks, or other threads of this rank, have
+# acted. ckpt lets other threads run meanwhile. The list excludes functions that ckpt replaces by
+# another form (MPI_Recv, MPI_Wait ...) and functions that only rarely wait for the
+# network.
 _MAY_WAIT = re.compile(
     "|".join(
         [
@@ -106,8 +107,8 @@ _MAY_WAIT = re.compile(
 )
 
 
-# Functions of MPI 4.0 that the upper half has alone: of the lower half it takes
-# what all libraries have.
+# Functions of MPI 4.0 that exist only in the upper half. It builds them on functions
+# that all libraries have.
 UPPER_ALONE = {
     *(f"{name}_init" for name in COLLECTIVES),
     "Comm_create_from_group",
@@ -135,11 +136,11 @@ UPPER_ALONE = {
 }
 
 
-# What a blocking collective exchanges instead of nothing, where it is its
-# nonblocking form: that of Open MPI is over at once for a member that counts
-# nothing, which then is one behind the others in the tags of their messages. In
-# an intercommunicator the count of MPI_PROC_NULL means nothing, so it cannot do
-# the same as the others.
+# Data that a blocking collective exchanges instead of none, if it runs as its
+# nonblocking form. Open MPI's form ends at once for a member with a count of 0. That
+# member is then one behind the others in the tags of their messages. In an
+# intercommunicator the count of MPI_PROC_NULL is ignored, so that member cannot follow
+# the others.
 SOMETHING = {
     "Bcast": {"buffer": "ckpt_something", "count": "1", "datatype": "MPI_BYTE"},
     "Reduce": {
@@ -156,7 +157,7 @@ def may_wait(name):
     return _MAY_WAIT.fullmatch(name) is not None and not name.endswith("_keyval")
 
 
-# Lengths of arrays of handles that the standard gives in prose only.
+# Lengths of arrays of handles that the standard gives only in prose.
 ARRAY_LENGTHS = {
     ("Alltoallw", "sendtypes"): "comm->peers",
     ("Alltoallw", "recvtypes"): "comm->peers",
@@ -170,12 +171,12 @@ ARRAY_LENGTHS = {
 class FileCall:
     """A call on an open file (MPI 3.1, chapter 13).
 
-    collective: all ranks that share the file make it together.
-    redo: a rank may be saved inside it. Not while it has access to the file:
-        the library may hold a lock on it, which saving would undo (closing any
-        descriptor of a file gives up all locks of the process, fcntl(2)).
-    moves: it moves the individual pointer.
-    shares: it uses the shared pointer.
+    collective: all ranks that share the file make the call together.
+    redo: a rank may be saved inside the call. Not while it accesses the file:
+        the library may hold a lock on it, which saving would release (closing any
+        descriptor of a file releases all locks of the process, fcntl(2)).
+    moves: the call moves the individual pointer.
+    shares: the call uses the shared pointer.
     """
 
     collective: bool = False
@@ -185,7 +186,7 @@ class FileCall:
 
 
 def _file_calls():
-    """By what the names say."""
+    """Returns the calls' properties, which follow from their names."""
     calls = {
         "seek": FileCall(moves=True),
         "seek_shared": FileCall(collective=True, shares=True),
@@ -233,7 +234,7 @@ EARLY = (
     "Info_set",
 )
 
-# Calls that are refused, and why. They return MPI_ERR_UNSUPPORTED_OPERATION.
+# Calls that are refused, with the reason. They return MPI_ERR_UNSUPPORTED_OPERATION.
 _CALLBACK = "the lower half cannot call functions of the application"
 REFUSED = {
     "T_event_register_callback": _CALLBACK,
@@ -241,14 +242,14 @@ REFUSED = {
     "T_event_handle_free": _CALLBACK,
 }
 
-# Functions removed in MPI 3.0 that have the parameters of another one.
+# Functions removed in MPI 3.0 that have the parameters of another function.
 SAME_AS = {
     "Type_hindexed": "Type_create_hindexed",
     "Type_hvector": "Type_create_hvector",
     "Type_struct": "Type_create_struct",
 }
 
-# Others: kind and direction of each parameter.
+# Other functions: kind and direction of each parameter.
 PARAMETERS = {
     "Type_extent": (("DATATYPE", "in"), ("XFER_NUM_ELEM", "out")),
     "Type_lb": (("DATATYPE", "in"), ("XFER_NUM_ELEM", "out")),

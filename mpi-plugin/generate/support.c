@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * support.c - what the generated wrappers need besides wrap/wrapper.h.
+ * support.c - functions of the generated wrappers besides wrap/wrapper.h.
  */
 #include "generate/support.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * support.h - what the generated wrappers need besides wrap/wrapper.h.
+ * support.h - functions of the generated wrappers besides wrap/wrapper.h.
  */
 #ifndef CKPT_GENERATE_SUPPORT_H
 #define CKPT_GENERATE_SUPPORT_H
@@ -20,28 +20,30 @@ static inline int ckpt_is_root(MPI_Comm comm, int root)
     return root == (comm->inter ? MPI_ROOT : comm->rank);
 }
 
-/* In an intercommunicator, the others of the root's group take no part. */
+/* Returns whether this rank exchanges data with the root. In an
+ * intercommunicator only the other group does. */
 static inline int ckpt_serves_root(MPI_Comm comm, int root)
 {
     return !comm->inter || root >= 0;
 }
 
-/* A datatype that only the root gives: elsewhere it may be anything. */
+/* A datatype argument that only the root uses: on other ranks it may be
+ * invalid. */
 static inline MPI_Datatype ckpt_at_root(MPI_Comm comm, int root,
                                         MPI_Datatype datatype)
 {
     return ckpt_is_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
 }
 
-/* A datatype that matters where data goes to the root or comes from it: beside the root of
- * an intercommunicator, and at the root itself, it may be anything. */
+/* A datatype argument of ranks that send to the root or receive from it. In the
+ * root's group of an intercommunicator it may be invalid. */
 static inline MPI_Datatype ckpt_where_root_is_served(MPI_Comm comm, int root,
                                                      MPI_Datatype datatype)
 {
     return ckpt_serves_root(comm, root) ? datatype : MPI_DATATYPE_NULL;
 }
 
-/* A datatype whose buffer may be MPI_IN_PLACE: then it may be anything. */
+/* A datatype argument that may be invalid if its buffer is MPI_IN_PLACE. */
 static inline MPI_Datatype ckpt_unless_beside_place(const void *buffer,
                                                     MPI_Datatype datatype)
 {
@@ -53,23 +55,23 @@ static inline int ckpt_unless_in_place(const void *buffer, int blocks)
     return buffer == MPI_IN_PLACE ? 0 : blocks;
 }
 
-/* The second half of a blocking collective that is split: `code` is what the
- * nonblocking form has returned. */
+/* The second half of a blocking collective that is split: `code` is the result
+ * of the nonblocking form. */
 static inline int ckpt_collective_wait(int code, MPI_Request *request)
 {
     return code != MPI_SUCCESS ? code : PMPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
-/* How a collective that overwrites its input in place may be entered again. */
+/* Returns how a restart may enter a collective that overwrites its in-place
+ * input. */
 static inline int ckpt_redo_unless_in_place(const void *buffer)
 {
     return buffer == MPI_IN_PLACE ? CKPT_COLLECTIVE_ONCE : CKPT_COLLECTIVE_REDO;
 }
 
 /*
- * Translates handles into memory that ckpt_translate gave; the lower
- * handles may be others after a restart. Needs no TLS and may run inside a
- * collective.
+ * Translates handles into memory from ckpt_translate; the lower handles may
+ * differ after a restart. Uses no TLS and may run inside a collective.
  */
 static inline void *ckpt_translate_again(int count, const void *objects,
                                          void **lower)
@@ -80,25 +82,25 @@ static inline void *ckpt_translate_again(int count, const void *objects,
     return CKPT_UNLESS_NULL(objects, lower);
 }
 
-/* The lower handles of a side's types. Context: as above. */
+/* Returns the lower handles of a side's types. Context: as above. */
 static inline MPI_Datatype *ckpt_lower_types(const struct ckpt_side *side)
 {
     return ckpt_translate_again(side->blocks, side->types, side->lower_types);
 }
 
-/* Neighbours of this rank that it receives from, and that it sends to; 0 if
- * the communicator has no topology. Context: normal. */
+/* Return the number of neighbours that this rank receives from, and that it
+ * sends to; 0 if the communicator has no topology. Context: normal. */
 int ckpt_in_degree(MPI_Comm comm);
 int ckpt_out_degree(MPI_Comm comm);
 
 /*
- * For MPI_T calls, which are allowed before MPI_Init: 0 if there is a lower
- * half to ask. Context: normal.
+ * For MPI_T calls, which are allowed before MPI_Init: returns 0 if a lower half
+ * is loaded. Context: normal.
  */
 int ckpt_require_lower(void);
 
 /*
- * Ends the program: `function`, which belongs to `what`, was called.
+ * Ends the program, because it called `function`, which belongs to `what`.
  * Context: normal.
  */
 void ckpt_unsupported(const char *function, const char *what)

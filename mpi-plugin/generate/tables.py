@@ -13,7 +13,7 @@ BANNER = """\
  */
 """
 
-# Whose structure each kind of object is; it must fit into the symbol.
+# The structure of each kind's objects; it must fit into the symbol.
 _STRUCTURES = {
     "MPI_Comm": "ompi_communicator_t",
     "MPI_Group": "ompi_group_t",
@@ -58,8 +58,9 @@ def functions_c(names):
 
 
 def predefined_s(objects):
-    """The symbols. An executable that is not position-independent may have its
-    own copy of each, of the size the library's symbol has."""
+    """Returns the assembly source of the symbols. An executable that is not
+    position-independent may have its own copy of each, with the size of the library's
+    symbol."""
     lines = [banner("predefined.S", "objects behind MPI_COMM_WORLD, MPI_INT ...")]
     lines += ["    .macro object name, size"]
     lines += ["    .globl \\name", "    .type \\name, @object", "    .size \\name, \\size"]
@@ -106,7 +107,7 @@ def predefined_table_c(objects):
 
 
 def fortran_handles_c(numbers, objects):
-    """The predefined objects by their Fortran numbers. numbers: Number list."""
+    """Returns a table of the predefined objects by Fortran number. numbers: Number list."""
     names = {item.name for item in objects}
     known = [number for number in numbers if number.symbol in names]
     lines = [banner("fortran_handles.c", "the numbers of predefined handles in mpif.h.")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distributes the wrappers over files, each about one subject."""
+"""Distributes the wrappers over files, one for each subject."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wrappers import WrapperError, wrapper
 
 @dataclass(frozen=True)
 class _File:
-    """One file of wrappers: which functions, and what they are about."""
+    """One file of wrappers: the pattern of its functions, and its subject."""
 
     name: str
     pattern: str
@@ -85,7 +85,7 @@ _FORTRAN_INCLUDES = """
 
 
 def _files(functions, prefix, includes, write):
-    """The texts of files, by name. write: from a function to its text."""
+    """Returns the texts of files, by name. write: makes an object with text() of a function."""
     chosen = {item: [] for item in _FILES}
     errors = []
     for name, function in functions.items():
@@ -107,12 +107,12 @@ def _files(functions, prefix, includes, write):
 
 
 def files(functions):
-    """All files of wrappers, by name; functions: Wrapped by name."""
+    """Returns all files of wrappers, by name; functions: Wrapped by name."""
     return _files(functions, "wrappers", _INCLUDES, wrapper)
 
 
 def fortran_files(functions):
-    """All files of Fortran bindings, by name; functions: Wrapped by name."""
+    """Returns all files of Fortran bindings, by name; functions: Wrapped by name."""
     texts = _files(functions, "fortran", _FORTRAN_INCLUDES, binding)
     del texts["fortran_tool.c"]  # MPI_T has no Fortran bindings
     return texts

@@ -31,19 +31,19 @@ _NEVER_MADE = (
     "MPI_Win",
 )
 
-# Handles whose objects know what to do about an error.
+# Handles whose objects have an error handler.
 _WITH_ERRHANDLER = ("MPI_Comm", "MPI_Win", "MPI_File")
 
 
 class WrapperError(Exception):
-    """The rules here do not cover a function; it needs a hand."""
+    """The rules here do not cover a function; write it by hand."""
 
 
 class Wrapper:
-    """The wrapper of one function, put together from its arguments.
+    """The wrapper of one function, built from its arguments.
 
-    Order of the code: declarations, checks (before anything is begun),
-    prepared (after it), the call, success or failure, last, result.
+    Order of the code: declarations, checks (before ckpt_begin), prepared (after it),
+    the call, success or failure, last, result.
     """
 
     def __init__(self, function):
@@ -62,7 +62,7 @@ class Wrapper:
         self._finish()
 
     def _finish(self):
-        """What concerns all arguments together."""
+        """Adds code that concerns all arguments together."""
 
     def _add(self, argument):
         if not argument.handle:
@@ -83,15 +83,15 @@ class Wrapper:
         return Call("return ckpt_error(", [target, code, f'"{self.mpi_name}"'])
 
     def _lower(self, argument):
-        """A local variable for the lower handle behind a pointer argument. The
-        library is to say what it thinks of a pointer that is NULL."""
+        """Declares a variable for the lower handle behind a pointer argument. The
+        library itself reports the error of a NULL pointer."""
         variable = f"lower_{argument.name}"
         self.declarations.append(f"{argument.handle} {variable};")
         self.passed.append(f"CKPT_UNLESS_NULL({argument.name}, &{variable})")
         return variable
 
     def _adopted(self, argument, variable):
-        """The statement that gives the application an object of ours."""
+        """Returns the statement that gives the application an object of ours."""
         maker, items = "ckpt_adopt", [KINDS[argument.handle], variable]
         if argument.handle in _NEVER_MADE:
             self._need_hand(argument)
@@ -99,7 +99,7 @@ class Wrapper:
         return Call(f"*{argument.name} = {maker}(", [*items, *origin])
 
     def _add_output(self, argument):
-        """A new object; what the library writes when it fails is a null handle."""
+        """Adds a new object. If the library fails it writes a null handle."""
         variable = self._lower(argument)
         self.declarations[-1] = f"{argument.handle} {variable} = NULL;"
         self.success.append(self._adopted(argument, variable))
@@ -122,7 +122,7 @@ class Wrapper:
 
     def _translated(self, argument, count, no_memory):
         """Declares an array of lower handles; returns it and the statements
-        that fill it. no_memory: what to do if there is none."""
+        that fill it. no_memory: statements for the case without memory."""
         variable, buffer = f"lower_{argument.name}", f"buffer_{argument.name}"
         self.declarations.append(f"void *{buffer}[CKPT_TRANSLATE_LOCAL], **{variable};")
         self.last.insert(0, Call("ckpt_translated_done(", [count, variable, buffer]))
@@ -185,7 +185,7 @@ class Wrapper:
 
 
 class RefusedWrapper(Wrapper):
-    """The call is not supported at all."""
+    """A call that is not supported at all."""
 
     def _add(self, argument):
         self.declarations.append(f"(void){argument.name};")
@@ -201,7 +201,7 @@ class RefusedWrapper(Wrapper):
 
 
 class EarlyWrapper(Wrapper):
-    """A function on infos, which are allowed before MPI has begun."""
+    """A function on infos, which is allowed before MPI has begun."""
 
     def _finish(self):
         names = [argument.name for argument in self.function.arguments]
@@ -210,9 +210,9 @@ class EarlyWrapper(Wrapper):
 
 
 class RemoteWrapper(Wrapper):
-    """Access to the memory of another rank: within an epoch. Outside of one the
-    lower half still tells what is wrong with the arguments, as it does for windows
-    with independent checkpoints, which are our own business."""
+    """Access to the memory of another rank, within an epoch. Outside of an epoch the
+    lower half still checks the arguments. It also does so for windows with
+    independent checkpoints, on which our code operates."""
 
     def _finish(self):
         self.declarations.append("int outside;")
@@ -221,7 +221,7 @@ class RemoteWrapper(Wrapper):
                If("code != CKPT_ACCESS_WRONG", [f'CKPT_RETURN(win, code, "{self.mpi_name}");'])]
         self.prepared.append(If("ckpt_window_is_independent(win)", own))
         items = ["win", "&target_rank", "&target_disp"]
-        # Behind ckpt_begin: no restart may come between this and the call.
+        # After ckpt_begin: no restart may come between this and the call.
         self.prepared.append(Call("outside = ckpt_window_access(", items))
 
     def _body(self):
@@ -241,7 +241,7 @@ class RemoteWrapper(Wrapper):
 
 
 class ToolWrapper(Wrapper):
-    """MPI_T without handles: allowed before MPI_Init, and errors have no handler."""
+    """MPI_T without handles: allowed before MPI_Init, and errors call no handler."""
 
     def _finish(self):
         condition = "ckpt_require_lower() != 0"
@@ -253,7 +253,7 @@ class ToolWrapper(Wrapper):
 
 class CollectiveWrapper(Wrapper):
     """A blocking collective: enters through the gate of the clock. A restart
-    may enter the call again, when the lower handles are others."""
+    may enter the call again, and the lower handles then differ."""
 
     def __init__(self, function):
         self.base_name = self._base_name(function.name)
@@ -265,7 +265,7 @@ class CollectiveWrapper(Wrapper):
         self.checks[:0] = [valid, *self._independent(), *self._split()]
 
     def _independent(self):
-        """Barriers of all are part of what can be replayed (independent/sync.h)."""
+        """Barriers of all ranks can be replayed (independent/sync.h)."""
         if self.name != "Barrier":
             return []
         own = ["ckpt_begin();", "code = ckpt_sync_barrier();",
@@ -273,7 +273,7 @@ class CollectiveWrapper(Wrapper):
         return [If("ckpt_independent != NULL && comm == MPI_COMM_WORLD", own)]
 
     def _split(self):
-        """Where threads are in MPI at once: the nonblocking form, and a wait."""
+        """If several threads are in MPI at once: the nonblocking form, and a wait."""
         self.declarations.append("MPI_Request request;")
         names = [argument.name for argument in self.function.arguments]
         items = self._begin_and_wait(names)
@@ -289,15 +289,15 @@ class CollectiveWrapper(Wrapper):
 
     @staticmethod
     def _base_name(name):
-        """The name of the blocking form."""
+        """Returns the name of the blocking form."""
         return name
 
     def _is_rooted(self):
         return any(argument.name == "root" for argument in self.function.arguments)
 
     def _significant(self, argument):
-        """A type; where the rank has no such block, and beside MPI_IN_PLACE, it may be
-        anything."""
+        """Returns a type argument. It may be invalid on a rank without such a block, and
+        beside MPI_IN_PLACE."""
         text = argument.name
         if argument.root_only:
             text = f"ckpt_at_root(comm, root, {text})"
@@ -315,8 +315,8 @@ class CollectiveWrapper(Wrapper):
             super()._add(argument)
 
     def _add_count(self, argument):
-        """Declares and sets the length of an array of types; 0 if the types do
-        not count because the operation is in place."""
+        """Declares and sets the length of an array of types; 0 if the types are
+        ignored because the operation is in place."""
         count = f"n_{argument.name[:4]}"
         length = supplement.ARRAY_LENGTHS[self.base_name, argument.name]
         buffer = argument.name.replace("types", "buf")
@@ -338,7 +338,7 @@ class CollectiveWrapper(Wrapper):
         self._pass_array(count, argument, variable)
 
     def _begin(self):
-        return []  # the call begins
+        return []  # CKPT_COLLECTIVE_CALL begins
 
     def _call(self):
         redo = "CKPT_COLLECTIVE_REDO"
@@ -351,7 +351,7 @@ class NonblockingWrapper(CollectiveWrapper):
     """A nonblocking collective: describes the call (struct ckpt_nonblocking),
     and has a function that begins it from the description."""
 
-    # Parameters of both sides at once: what they are called on each.
+    # Parameters of both sides at once: side and member for each.
     _SHARED = {
         "buffer": ("receive", "buffer"),
         "count": ("both", "count"),
@@ -371,11 +371,11 @@ class NonblockingWrapper(CollectiveWrapper):
         return name[1:].capitalize()
 
     def _place(self, argument):
-        """The side and member that hold a parameter, or None."""
+        """Returns the side and member that hold a parameter, or None."""
         name = argument.name
         if name in self._SHARED:
             return self._SHARED[name]
-        if name == "displs":  # the counts came before
+        if name == "displs":  # the counts come before it
             return ("send" if "counts" in self.sides["send"] else "receive", "displs")
         for start, side in {"send": "send", "recv": "receive", "s": "send", "r": "receive"}.items():
             member = self._ENDS.get(name.removeprefix(start))
@@ -493,7 +493,7 @@ class PersistentWrapper(NonblockingWrapper):
         return Call("return ckpt_persistent_init(", arguments)
 
     def text(self):
-        """Also has the function that makes the library's own request."""
+        """Adds the function that makes the library's own request."""
         parameters = ["const struct ckpt_nonblocking *call", "MPI_Info info"]
         parameters.append("MPI_Request *request")
         head = Call(f"static int make_{self.name}(", parameters, ")")
@@ -504,7 +504,7 @@ class PersistentWrapper(NonblockingWrapper):
 
 
 class FileWrapper(Wrapper):
-    """A call on an open file; collective ones have the clock of the file's own
+    """A call on an open file; collective ones use the clock of the file's own
     communicator."""
 
     _COMMUNICATOR = "fh->open->communicator"
@@ -514,7 +514,7 @@ class FileWrapper(Wrapper):
         super().__init__(function)
 
     def _finish(self):
-        # What is no open file: the library says what it says of one.
+        # For a handle that is not an open file the library reports the error.
         failed = [
             "ckpt_begin();",
             Call("CKPT_CALL(", ["code", self.name, *self.passed]),
@@ -533,7 +533,7 @@ class FileWrapper(Wrapper):
         return Call(f"*{argument.name} = ckpt_request_file(", items)
 
     def _begin(self):
-        return super()._begin() if not self.rule.collective else []  # the call begins
+        return super()._begin() if not self.rule.collective else []  # CKPT_COLLECTIVE_* begins
 
     def _call(self):
         if not self.rule.collective:
@@ -550,7 +550,7 @@ class FileWrapper(Wrapper):
 
 
 class SplitBeginWrapper(FileWrapper):
-    """Begins a split collective: all of it is done now, the outcome is kept."""
+    """Begins a split collective: runs all of it now, and keeps the outcome."""
 
     def __init__(self, function):
         self.whole = function.name.removesuffix("_begin")
@@ -572,7 +572,7 @@ class SplitBeginWrapper(FileWrapper):
 
 
 class SplitEndWrapper(FileWrapper):
-    """Ends a split collective: hands out what was kept."""
+    """Ends a split collective: returns the kept outcome."""
 
     def _body(self):
         whole = self.name.removesuffix("_end")
@@ -583,7 +583,7 @@ class SplitEndWrapper(FileWrapper):
 
 
 def wrapper(function):
-    """The Wrapper of a function, by what the function does."""
+    """Returns the Wrapper of a function, by what the function does."""
     name = function.name
     if name in supplement.REFUSED:
         return RefusedWrapper(function)

@@ -13,7 +13,7 @@
 
 struct keyval {
     uint32_t kind;       /* CKPT_COMM, CKPT_DATATYPE, CKPT_WIN; 0: slot free */
-    uint32_t references; /* 1 until freed + attributes that use it */
+    uint32_t references; /* 1 until freed, + 1 per attribute that uses it */
     struct ckpt_attribute_functions functions;
     void *owned; /* freed with it, or NULL */
 };
@@ -21,13 +21,14 @@ struct keyval {
 static struct keyval *keyvals;
 static int keyval_capacity;
 
-/* What Open MPI says of a key that does not fit, although MPI_ERR_KEYVAL is
- * there for it. */
+/* Open MPI's error code for a key of another kind, instead of
+ * MPI_ERR_KEYVAL. */
 #define BAD_KEYVAL MPI_ERR_OTHER
 
 /*
- * Threads may be here at once, and callbacks may come back here: all runs with
- * the guard, but for the callbacks, which may have changed anything.
+ * Several threads may be here, and callbacks may call these functions again.
+ * All code runs with the guard. Only the callbacks run without it, and they may
+ * have changed anything.
  */
 
 static struct keyval *keyval_get(int id, uint32_t kind)
@@ -41,7 +42,7 @@ static struct keyval *keyval_get(int id, uint32_t kind)
     return keyval->kind == kind ? keyval : NULL;
 }
 
-/* 1 if there is such a key, of any kind. */
+/* Returns 1 if the key exists, for any kind of object. */
 static int keyval_known(int id)
 {
     return ckpt_keyval_predefined(id) ||
@@ -148,7 +149,7 @@ static int delete_guarded(struct ckpt_handle *handle, int id)
     if (code != MPI_SUCCESS) {
         return code;
     }
-    link = attribute_find(handle, id); /* the callback may have changed it */
+    link = attribute_find(handle, id); /* the callback may change the list */
     if (*link == attribute) {
         *link = attribute->next;
         free(attribute);
@@ -217,7 +218,7 @@ int ckpt_attribute_get(struct ckpt_handle *handle, int id,
     *flag = 0;
     attribute = *attribute_find(handle, id);
     if (keyval_known(id)) {
-        *flag = attribute != NULL; /* never, with a key for other objects */
+        *flag = attribute != NULL; /* stays 0 with a key for other objects */
         if (attribute != NULL) {
             *value = &attribute->value;
         }
@@ -227,7 +228,7 @@ int ckpt_attribute_get(struct ckpt_handle *handle, int id,
     return code;
 }
 
-/* Copies one attribute, guarded. */
+/* Copies one attribute. The guard is held, but not during the callback. */
 static int copy_guarded(struct ckpt_handle *from, struct ckpt_handle *to,
                         const struct ckpt_attribute *attribute)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attribute_functions.c - calls of copy and delete functions, and those that
+ * attribute_functions.c - call copy and delete functions, and define those that
  * mpi.h names.
  */
 #include "handles/attribute_functions.h"
 
-/* The functions of the three kinds of object differ only in its type. */
+/* The functions of the three kinds of object differ only in the object's
+ * type. */
 typedef int copy_function(void *object, int keyval, void *extra, void *in,
                           void *out, int *flag);
 typedef int delete_function(void *object, int keyval, void *value, void *extra);
@@ -116,7 +117,7 @@ int ckpt_attribute_call_delete(const struct ckpt_attribute_functions *functions,
     return ierror;
 }
 
-/* The predefined callbacks: functions that mpi.h names. */
+/* The predefined callbacks that mpi.h names. */
 
 #define NULL_DELETE_FUNCTION(name, type)                                       \
     int name(type object, int keyval, void *value, void *extra)                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attribute_functions.h - the copy and delete functions of key values, and how
- * each language wants them called (MPI 3.1, sections 6.7.2 and 17.2.7).
+ * attribute_functions.h - the copy and delete functions of key values, called
+ * as each language expects (MPI 3.1, sections 6.7.2 and 17.2.7).
  */
 #ifndef CKPT_ATTRIBUTE_FUNCTIONS_H
 #define CKPT_ATTRIBUTE_FUNCTIONS_H
@@ -16,9 +16,9 @@ struct ckpt_attribute_functions {
 };
 
 /*
- * Call the functions of `keyval` for an attribute of `handle`. copy: sets
- * `flag`, and `out` if it is true. Return the function's error code. Context:
- * normal, outside of begin/end.
+ * Call the functions of `keyval` for an attribute of `handle`. The copy
+ * function sets `flag`, and `out` if `flag` is true. Return the function's
+ * error code. Context: normal, outside of begin/end.
  */
 int ckpt_attribute_call_copy(const struct ckpt_attribute_functions *functions,
                              struct ckpt_handle *handle, int keyval,

@@ -11,7 +11,7 @@
 
 #define BLOCK ((size_t)1 << 30)
 
-/* `size` bytes as whole blocks and a rest. */
+/* Makes a type of `size` bytes: whole blocks and a rest. */
 static int join(size_t size, MPI_Datatype block, MPI_Datatype *type)
 {
     const int lengths[] = {(int)(size / BLOCK), (int)(size % BLOCK)};
@@ -57,7 +57,7 @@ void ckpt_bytes_free(struct ckpt_bytes *bytes)
 
     if (bytes->is_made) {
         CKPT_CALL(ignored, Type_free, &bytes->type);
-        (void)ignored; /* nothing is lost but memory */
+        (void)ignored; /* a failure only leaks memory */
         bytes->is_made = 0;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * channels.c - two lower communicators for the messages of each communicator.
+ * channels.c - two lower communicators for each communicator's messages.
  */
 #include "handles/channels.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int twofold; /* all ranks alike */
+static int twofold; /* 1 if there are second channels; equal on all ranks */
 static int colour;
 
 static int is_wanted(void)
@@ -87,7 +87,7 @@ void ckpt_channels_free(MPI_Comm comm)
 
     if (comm->channels[1] != NULL) {
         CKPT_CALL(code, Comm_free, &comm->channels[1]);
-        (void)code; /* nobody is left to tell */
+        (void)code; /* an error cannot be reported here */
     }
 }
 

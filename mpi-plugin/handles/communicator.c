@@ -4,8 +4,8 @@
  *
  * All members agree on an id when a communicator is made. The order of ids is
  * the same everywhere, so a restart can make the communicators again one after
- * another without a deadlock; each is made from its list of members, whatever
- * calls it came from.
+ * another without a deadlock. The restart makes each from its list of members,
+ * whatever calls created it.
  */
 #include "handles/communicator.h"
 
@@ -23,13 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Set by the collective that makes a communicator on its lowest member. */
+/* Number of ids made here: the lowest member of a new communicator makes its
+ * id. */
 static uint64_t made_here;
 
-/* Messages counted on communicators that were freed since. */
+/* Messages counted on communicators that were freed. */
 static struct ckpt_peer *retired;
 
-/* Clock of communicators without other members: never gated. */
+/* Clock of communicators without other members: its gate never shuts. */
 static struct ckpt_clock private_clock = {.target = UINT64_MAX};
 
 static uint64_t fresh_id(void)
@@ -38,7 +39,8 @@ static uint64_t fresh_id(void)
            __atomic_add_fetch(&made_here, 1, __ATOMIC_RELAXED);
 }
 
-/* Intercommunicator: each side learns the other's id; both take the smaller. */
+/* For an intercommunicator each side learns the other's id, and both take the
+ * smaller. */
 static int agree_inter(struct ckpt_new_communicator *fresh, int rank)
 {
     uint64_t mine = rank == 0 ? fresh_id() : 0, theirs = 0, own = 0;
@@ -88,8 +90,8 @@ int ckpt_communicator_agree(struct ckpt_new_communicator *fresh)
                                 CKPT_LOWER(MPI_BYTE), 0, fresh->lower);
 }
 
-/* Ranks in MPI_COMM_WORLD of a lower group's members; a member outside gives
- * MPI_UNDEFINED. Frees the group. Context: normal. */
+/* Returns the ranks in MPI_COMM_WORLD of a lower group's members; MPI_UNDEFINED
+ * for a member outside. Frees the group. Context: normal. */
 static int *members_of(MPI_Group lower_group, int size)
 {
     MPI_Group world;
@@ -124,7 +126,7 @@ static int has_foreign(const int *members, int size)
     return 0;
 }
 
-/* Reads everything the object must know from the lower communicator. */
+/* Reads the object's members from the lower communicator. */
 static int complete(MPI_Comm comm)
 {
     MPI_Comm lower = CKPT_LOWER(comm);
@@ -199,10 +201,11 @@ static uint64_t mix(uint64_t number)
 }
 
 /*
- * All members know it without a message, as they begin the duplications of a
- * communicator in the same order. The other ids are below 2^63. Of 16,384 such
- * communicators (CKPT_CLOCK_SLOTS), two have the same id with a probability of
- * less than 10^-10.
+ * Makes the id of a duplicate. All members compute the same id without a
+ * message, as they begin the duplications of a communicator in the same order.
+ * The other ids are below 2^63. Among 16,384 such communicators
+ * (CKPT_CLOCK_SLOTS), the probability that two have the same id is less than
+ * 10^-10.
  */
 static uint64_t twin_id(MPI_Comm comm)
 {
@@ -358,7 +361,7 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
 {
     struct ckpt_handle *handle;
 
-    if (retired == NULL) { /* there are none yet */
+    if (retired == NULL) { /* no counters exist yet */
         return;
     }
     for (int i = 0; i < rank_count; i++) {
@@ -373,7 +376,7 @@ void ckpt_communicators_count(struct ckpt_peer *peers, int rank_count)
     }
 }
 
-/* A lower intracommunicator of the given ranks of MPI_COMM_WORLD. */
+/* Makes a lower intracommunicator of the given ranks of MPI_COMM_WORLD. */
 static int create_from(const int *members, int size, int tag, MPI_Comm *lower_p)
 {
     MPI_Comm world = CKPT_LOWER(MPI_COMM_WORLD);
@@ -393,7 +396,7 @@ static int create_from(const int *members, int size, int tag, MPI_Comm *lower_p)
     return code;
 }
 
-/* Puts the Cartesian or graph structure on a plain lower communicator. */
+/* Adds the Cartesian or graph structure to a plain lower communicator. */
 static int add_topology(const struct ckpt_topology *topology, MPI_Comm *lower)
 {
     MPI_Comm plain = *lower;
@@ -435,7 +438,7 @@ static int rebuild_inter(MPI_Comm comm, int tag, MPI_Comm *lower_p)
 
 int ckpt_communicator_rebuild(MPI_Comm comm)
 {
-    /* Any tag will do: one communicator is made at a time. */
+    /* Any tag works: one communicator is made at a time. */
     const int tag = (int)(comm->id & 0x3fff);
     MPI_Comm lower = NULL;
     int code;

@@ -17,9 +17,9 @@
 
 #define FIRST_NUMBER (1 << 20)
 
-/* Slots of numbers, in chunks that never move, so that looking one up needs no
- * lock. A free slot holds the index of the next free one, marked by its lowest
- * bit, which no address of an object has. */
+/* Slots of numbers, in chunks that never move, so a lookup needs no lock. A
+ * free slot holds the index of the next free one. Its lowest bit marks it as
+ * free; no address of an object has that bit. */
 #define CHUNK_SLOTS 4096
 #define CHUNK_COUNT 4096
 
@@ -32,7 +32,7 @@ static uintptr_t *slot_at(uint32_t index)
     return &chunks[index / CHUNK_SLOTS][index % CHUNK_SLOTS];
 }
 
-/* Index of an unused slot, or -1. */
+/* Returns the index of an unused slot, or -1. */
 static int64_t slot_take(void)
 {
     uint32_t index = free_slot;
@@ -55,7 +55,7 @@ static int64_t slot_take(void)
     return slots++;
 }
 
-/* The number of an object that mpif.h names, or -1. */
+/* Returns the number of an object that mpif.h names, or -1. */
 static MPI_Fint predefined_number(const struct ckpt_handle *handle)
 {
     for (int i = 0; i < CKPT_FORTRAN_HANDLES; i++) {
@@ -76,7 +76,7 @@ static MPI_Fint number_new(struct ckpt_handle *handle)
         number = predefined_number(handle);
     }
     ckpt_begin();
-    if (handle->number != 0) { /* another thread was faster */
+    if (handle->number != 0) { /* another thread was first */
         number = (MPI_Fint)(handle->number - 1);
     } else if (number < 0 && (index = slot_take()) >= 0) {
         *slot_at((uint32_t)index) = (uintptr_t)handle;
@@ -96,7 +96,7 @@ static MPI_Fint number_of(struct ckpt_handle *handle)
                                : number_new(handle);
 }
 
-/* The object of a kind that has the number, or NULL. */
+/* Returns the object of this kind with the number, or NULL. */
 static void *object_of(enum ckpt_kind kind, MPI_Fint number)
 {
     uint32_t index = (uint32_t)number - FIRST_NUMBER;

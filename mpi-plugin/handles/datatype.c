@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * datatype.c - derived datatypes: how they were made, and making them again.
+ * datatype.c - derived datatypes: record their constructors, and make them
+ * again.
  *
  * The library itself remembers the constructor and its arguments
- * (MPI_Type_get_contents, MPI 3.1 section 4.1.13). Before a cut we write them
- * down, with all inner types, as one array of words:
+ * (MPI_Type_get_contents, MPI 3.1 section 4.1.13). Before a cut
+ * ckpt_datatype_record() writes these down, with all inner types, as one array
+ * of words:
  *   named type:  COMBINER_NAMED, address of our predefined object
  *   others:      combiner, counts of integers, addresses, types, then these
  */
@@ -90,8 +92,8 @@ int ckpt_datatype_record(MPI_Datatype datatype)
     return error;
 }
 
-/* Calls the constructor `combiner`; integers and addresses as the standard's
- * table for MPI_Type_get_contents orders them. */
+/* Calls the constructor `combiner`, with integers and addresses in the order of
+ * the standard's table for MPI_Type_get_contents. */
 static int construct(const struct ckpt_contents *c, MPI_Datatype *made)
 {
     const int *n = c->integers;
@@ -207,7 +209,7 @@ int ckpt_datatype_rebuild(MPI_Datatype datatype)
     int code = make(&word, &lower);
 
     if (code == MPI_SUCCESS) {
-        CKPT_CALL(code, Type_commit, &lower); /* harmless if it never was */
+        CKPT_CALL(code, Type_commit, &lower); /* even if never committed */
         datatype->handle.lower = lower;
     }
     return code;

@@ -14,14 +14,16 @@ struct ckpt_contents {
     int *integers;
     MPI_Aint *addresses;
     MPI_Datatype *types; /* lower */
-    size_t size; /* bytes of our memory; 0: MPI_COMBINER_NAMED, which has none */
+    size_t size; /* bytes of our memory; 0 for MPI_COMBINER_NAMED */
 };
 
-/* Reads them. Returns an MPI error code; if it is MPI_SUCCESS ckpt_contents_free() is to
- * follow. Context: place for lower-half calls. */
+/* Reads the constructor and its arguments. Returns an MPI error code. After
+ * MPI_SUCCESS the caller calls ckpt_contents_free(). Context: place for
+ * lower-half calls. */
 int ckpt_contents_read(MPI_Datatype lower, struct ckpt_contents *contents);
 
-/* Inner types that are not predefined were made for us: they are freed, too. */
+/* Frees the memory, and the inner types that are not predefined: the library
+ * made them for us. */
 void ckpt_contents_free(struct ckpt_contents *contents);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * early_info.c - infos before MPI has begun: keys and values, each with its zero,
- * and one more zero at the end.
+ * early_info.c - infos before MPI has begun: keys and values, each with its
+ * NUL, and one more NUL at the end.
  */
 #include "handles/early_info.h"
 
@@ -22,7 +22,7 @@ static char *next_pair(char *key)
     return value + strlen(value) + 1;
 }
 
-/* The pair with this key, or NULL. */
+/* Returns the pair with this key, or NULL. */
 static char *find(MPI_Info info, const char *key)
 {
     char *pair = info->handle.recipe;
@@ -33,7 +33,7 @@ static char *find(MPI_Info info, const char *key)
     return *pair == '\0' ? NULL : pair;
 }
 
-/* The pairs, with `more` bytes behind them. */
+/* Grows the pairs by `more` bytes at the end. */
 static int grow(MPI_Info info, size_t more)
 {
     const size_t size = info->handle.recipe_size;
@@ -136,7 +136,7 @@ int ckpt_early_Info_set(MPI_Info info, const char *key, const char *value)
     return code;
 }
 
-/* The value of a key, or NULL; 0 if the arguments are wrong. */
+/* Sets *value to the value of a key, or NULL. Returns an MPI error code. */
 static int look_up(MPI_Info info, const char *key, const char **value)
 {
     char *pair;
@@ -185,7 +185,8 @@ int ckpt_early_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen,
     return MPI_SUCCESS;
 }
 
-/* The nth pair; *count: how many there are before it, or in all. */
+/* Returns the nth pair; *count: the number of pairs before it, or of all
+ * pairs. */
 static char *nth(MPI_Info info, int n, int *count)
 {
     char *pair = info->handle.recipe;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * early_info.h - infos before MPI has begun, which MPI 4.0 allows (section
- * 11.4.1): a program makes one for MPI_Session_init. There is no lower half yet,
- * so they are their recipes (handles/info.c) alone.
+ * 11.4.1): a program makes an info for MPI_Session_init. The lower half is not
+ * loaded yet, so such an info consists of its recipe (handles/info.c) only.
  */
 #ifndef CKPT_EARLY_INFO_H
 #define CKPT_EARLY_INFO_H
@@ -16,7 +16,8 @@ static inline int ckpt_info_is_early(void)
     return ckpt_runtime_phase() == CKPT_RUNTIME_BEFORE;
 }
 
-/* The functions of the same names. Context: normal. Return MPI error codes. */
+/* The MPI functions of the same names. Context: normal. Return MPI error
+ * codes. */
 int ckpt_early_Info_create(MPI_Info *info);
 int ckpt_early_Info_set(MPI_Info info, const char *key, const char *value);
 int ckpt_early_Info_delete(MPI_Info info, const char *key);
@@ -29,8 +30,8 @@ int ckpt_early_Info_get_nthkey(MPI_Info info, int n, char *key);
 int ckpt_early_Info_dup(MPI_Info info, MPI_Info *newinfo);
 int ckpt_early_Info_free(MPI_Info *info);
 
-/* MPI has begun: makes them in the lower half. Context: normal, between
- * ckpt_begin and ckpt_end. Returns an MPI error code. */
+/* Makes these infos in the lower half when MPI has begun. Context: normal,
+ * between ckpt_begin and ckpt_end. Returns an MPI error code. */
 int ckpt_early_infos_rebuild(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * errhandler.c - error handlers live in the upper half (MPI 3.1, 8.3): the
- * lower half always returns its errors, and the wrapper tells the handler.
+ * errhandler.c - error handlers, kept in the upper half (MPI 3.1, 8.3): the
+ * lower half always returns its errors, and the wrapper calls the handler.
  */
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -111,7 +111,7 @@ static int invoke(void *object, MPI_Errhandler handler, int code,
     case CKPT_CXX:
         handler->dispatch(&object, &code, function, callback);
         break;
-    default: /* variable arguments: mpi.h */
+    default: /* MPI handlers have variable arguments: mpi.h */
         ((MPI_Comm_errhandler_function *)callback)((MPI_Comm *)&object, &code,
                                                    function);
         break;
@@ -188,7 +188,7 @@ static int set(void *object, MPI_Errhandler handler, const char *name)
     return MPI_SUCCESS;
 }
 
-/* The caller gets a reference of its own, to be freed. */
+/* Gets the handler. The caller owns a reference, to be freed. */
 static int get(void *object, MPI_Errhandler *handler, const char *name)
 {
     if (object == NULL) {
@@ -204,7 +204,7 @@ static int get(void *object, MPI_Errhandler *handler, const char *name)
 static int call(void *object, int code, const char *name)
 {
     if (code < 0) {
-        code = MPI_ERR_UNKNOWN; /* no code of the library or the program */
+        code = MPI_ERR_UNKNOWN; /* not a code of library or program */
     }
     (void)invoke(object, handler_of(object), code, name);
     return MPI_SUCCESS;
@@ -373,7 +373,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *handler)
 }
 CKPT_ALIAS(Errhandler_free);
 
-/* The names of MPI-1. */
+/* The functions' MPI-1 names. */
 
 int PMPI_Errhandler_create(MPI_Handler_function *function,
                            MPI_Errhandler *handler)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file.c - the objects behind MPI_File: what this rank knows about each.
+ * file.c - the objects behind MPI_File: this rank's state of each open file.
  */
 #include "handles/file.h"
 
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A name may begin with the file system's kind, as in "ufs:data". */
+/* Removes a prefix that names the file system's kind, as in "ufs:data". */
 static const char *without_prefix(const char *name)
 {
     const char *colon = strchr(name, ':');
@@ -54,7 +54,7 @@ static struct ckpt_open_file *open_file(const char *name, int mode)
         open->mode = mode;
         open->shared_position = -1;
         ckpt_mpi_file_identify(open);
-        /* Both pointers are at the end of the file then. */
+        /* Both file pointers are at the end of the file then. */
         open->shares_pointer = (mode & MPI_MODE_APPEND) != 0;
     }
     free(directory);
@@ -111,8 +111,8 @@ void ckpt_mpi_file_release(MPI_File file)
     ckpt_handle_destroy(&file->handle);
 }
 
-/* Where the view of a sequential file begins that was set at "the current
- * position". The types that come with the answer are not wanted. */
+/* Returns where the view of a sequential file begins that was set at "the
+ * current position". Frees the types that the library returns with it. */
 static MPI_Offset current_displacement(MPI_File file)
 {
     char representation[MPI_MAX_DATAREP_STRING + 1];
@@ -170,7 +170,7 @@ void ckpt_mpi_file_moved(MPI_File file)
     int code;
 
     if ((open->mode & MPI_MODE_SEQUENTIAL) != 0) {
-        return; /* has no individual pointer */
+        return; /* a sequential file has no individual pointer */
     }
     CKPT_CALL(code, File_get_position, CKPT_LOWER(file), &position);
     if (code == MPI_SUCCESS) {
@@ -227,6 +227,6 @@ int ckpt_mpi_file_record(MPI_File file)
     if (code != MPI_SUCCESS) {
         open->shared_position = -1;
     }
-    /* A file opened to append may do without a shared pointer. */
+    /* A file opened to append need not have a shared pointer. */
     return code == MPI_SUCCESS || (open->mode & MPI_MODE_APPEND) != 0 ? 0 : -EIO;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file.h - open files (MPI 3.1, chapter 13): what makes one again.
+ * file.h - open files (MPI 3.1, chapter 13), and the state that a restart needs
+ * to open them again.
  *
- * Each open file has a communicator of its own, a duplicate of the one it was
- * opened on: collective calls on the file run under that one's clock, and a
- * restart opens the file on it. All the state that a rank can know by itself
- * (view, individual pointer, hints) is up to date after each call, so that a
- * rank can be saved at any time; the shared pointer is asked for at the cut.
- * The bytes of the file: cut/file_content.h.
+ * Each open file has its own communicator, a duplicate of the one it was opened
+ * on. Collective calls on the file count on that communicator's clock, and a
+ * restart opens the file on it. The state that a rank can know by itself (view,
+ * individual pointer, hints) is up to date after each call, so a rank can be
+ * saved at any time. The rank asks for the shared pointer at the cut.
+ * cut/file_content.h handles the bytes of the file.
  */
 #ifndef CKPT_MPI_FILE_H
 #define CKPT_MPI_FILE_H
@@ -16,10 +17,10 @@
 #include "handles/communicator.h"
 #include "handles/handles.h"
 
-/* What MPI_File_set_view gave; etype NULL: never called. */
+/* Arguments of MPI_File_set_view; etype NULL: never called. */
 struct ckpt_file_view {
     MPI_Offset displacement;
-    MPI_Datatype etype; /* in use by the file until the next view */
+    MPI_Datatype etype; /* the file holds a reference until the next view */
     MPI_Datatype filetype;
     char representation[MPI_MAX_DATAREP_STRING];
 };
@@ -55,13 +56,14 @@ static inline int ckpt_mpi_file_writable(const struct ckpt_open_file *open)
     return (open->mode & MPI_MODE_RDONLY) == 0;
 }
 
-/* The open file behind a handle; NULL for MPI_FILE_NULL. */
+/* Returns the open file behind a handle; NULL for MPI_FILE_NULL. */
 static inline struct ckpt_open_file *ckpt_mpi_file_of(MPI_File file)
 {
     return file == NULL ? NULL : file->open;
 }
 
-/* Whose clock the collectives on the file have; NULL if it is not open. */
+/* Returns the communicator whose clock counts the file's collectives; NULL if
+ * the file is not open. */
 static inline MPI_Comm ckpt_mpi_file_communicator(MPI_File file)
 {
     struct ckpt_open_file *open = ckpt_mpi_file_of(file);
@@ -70,45 +72,45 @@ static inline MPI_Comm ckpt_mpi_file_communicator(MPI_File file)
 }
 
 /*
- * The object for a file that was just opened. communicator: the file's own,
- * which becomes its property; name: as the application gave it. Returns NULL
- * if out of memory. Context: normal, between ckpt_begin and ckpt_end.
+ * Returns the object for a file that was just opened. communicator: the file's
+ * own, which the object then owns; name: as the application passed it. Returns
+ * NULL if out of memory. Context: normal, between ckpt_begin and ckpt_end.
  */
 MPI_File ckpt_mpi_file_adopt(MPI_File lower, MPI_Comm communicator,
                              const char *name, int mode, const char *creator,
                              void *site);
 
-/* Frees the object of a file that is closed. Same context. */
+/* Frees the object of a closed file. Same context. */
 void ckpt_mpi_file_release(MPI_File file);
 
-/* Notes which file the name belongs to now. Context: any. */
+/* Notes which file has the name at present. Context: any. */
 void ckpt_mpi_file_identify(struct ckpt_open_file *open);
 
-/* Remembers a view that the lower half has just taken. Same context. */
+/* Records a view that the lower half has just accepted. Same context. */
 void ckpt_mpi_file_view(MPI_File file, MPI_Offset displacement,
                         MPI_Datatype etype, MPI_Datatype filetype,
                         const char *representation);
 
-/* After a call that was given hints (ours, or none): notes which ones the library
- * has for the file now. Same context. */
+/* Called after a call that takes hints (ours, or none): records the library's
+ * present hints for the file. Same context. */
 void ckpt_mpi_file_hint(MPI_File file, MPI_Info info);
 
-/* After a call that moves the individual pointer: notes where it is now. Same
- * context. */
+/* Called after a call that moves the individual pointer: records its position.
+ * Same context. */
 void ckpt_mpi_file_moved(MPI_File file);
 
-/* After a call that used the shared pointer. Context: normal. */
+/* Called after a call that uses the shared pointer. Context: normal. */
 static inline void ckpt_mpi_file_shares(MPI_File file)
 {
     file->open->shares_pointer = 1;
 }
 
 /*
- * A split collective (MPI 3.1, section 13.4.5). All of it is done when it
- * begins, which the standard allows: so none is under way at a cut.
- * begin: MPI_SUCCESS if none has begun on this file; began: keeps the outcome;
- * end: hands it out. `name` is that of the collective, as "write_all".
- * Context: normal.
+ * A split collective (MPI 3.1, section 13.4.5). Its begin call does all of it,
+ * which the standard allows, so none is under way at a cut. begin: returns
+ * MPI_SUCCESS if none has begun on this file; began: keeps the outcome; end:
+ * returns it. `name` is the collective's, for example "write_all". Context:
+ * normal.
  */
 int ckpt_mpi_file_split_begin(MPI_File file);
 void ckpt_mpi_file_split_began(MPI_File file, const char *name,
@@ -116,15 +118,15 @@ void ckpt_mpi_file_split_began(MPI_File file, const char *name,
 int ckpt_mpi_file_split_end(MPI_File file, const char *name,
                             MPI_Status *status);
 
-/* What can only be asked at the cut: the shared pointer. Returns 0 or -errno.
- * Context: place for lower-half calls. */
+/* Records the shared pointer, which a rank can only ask for at the cut. Returns
+ * 0 or -errno. Context: place for lower-half calls. */
 int ckpt_mpi_file_record(MPI_File file);
 
-/* 1 if nothing has to be asked. Context: any. */
+/* Returns 1 if ckpt_mpi_file_record() has nothing to do. Context: any. */
 int ckpt_mpi_file_complete(MPI_File file);
 
-/* Registers all data representations in a new lower half. One that this does
- * not take is missed when a view asks for it. Context: quiesced. */
+/* Registers all data representations in a new lower half. If the library
+ * refuses one, a view that uses it fails later. Context: quiesced. */
 void ckpt_representations_rebuild(void);
 
 /*

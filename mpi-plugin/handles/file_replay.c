@@ -2,9 +2,9 @@
 /*
  * file_replay.c - open the files again, at a restart.
  *
- * First the bytes of all files come back, and no rank opens one before. Then
- * the ranks open them in the order of the ids of the files' communicators; and
- * none goes on, to change or delete a file, before all are open.
+ * First the bytes of all files come back, and no rank opens a file before. Then
+ * the ranks open the files in the order of the ids of the files' communicators.
+ * No rank goes on, and might change or delete a file, before all are open.
  */
 #include "handles/file.h"
 
@@ -17,11 +17,12 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-/* What was done when the file was first opened, and must not be done again; and
- * what would keep the pointers from being set. */
+/* Modes left out when a file is opened again: actions of the first open only,
+ * and modes that would prevent setting the pointers. */
 #define ONLY_ONCE (MPI_MODE_EXCL | MPI_MODE_APPEND | MPI_MODE_SEQUENTIAL)
 
-/* The file with the lowest communicator's id beyond `done`, or NULL. */
+/* Returns the file whose communicator has the lowest id above `done`, or
+ * NULL. */
 static MPI_File next_after(uint64_t done)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_FILE);
@@ -39,7 +40,7 @@ static MPI_File next_after(uint64_t done)
     return next;
 }
 
-/* The largest of the numbers that the ranks of a communicator give. */
+/* Computes the maximum of `mine` over the ranks of a communicator. */
 static int largest(MPI_Comm comm, int64_t mine, int64_t *all)
 {
     int code;
@@ -49,7 +50,7 @@ static int largest(MPI_Comm comm, int64_t mine, int64_t *all)
     return code;
 }
 
-/* Cuts off what was written since the checkpoint. */
+/* Truncates data written since the checkpoint. */
 static int set_size(struct ckpt_open_file *open)
 {
     int64_t size;
@@ -80,7 +81,8 @@ static int set_view(MPI_File file, MPI_Info hints)
     return code;
 }
 
-/* The shared pointer is known to the ranks that have used it. */
+/* Sets the file pointers. Only the ranks that have used the shared pointer know
+ * it. */
 static int set_pointers(MPI_File file)
 {
     struct ckpt_open_file *open = file->open;
@@ -140,8 +142,8 @@ static int fail(MPI_File file, int code, struct ckpt_failure *failure)
                      file->open->path, text);
 }
 
-/* Does `work` to all files, in the order that their members share. Files of
- * MPI_COMM_SELF have ids too, in an order of their own. */
+/* Calls `work` for all files, in the order that their members share. Files of
+ * MPI_COMM_SELF have ids too, with an order of their own. */
 static int in_order(int (*work)(MPI_File), struct ckpt_failure *failure)
 {
     MPI_File file = next_after(0);

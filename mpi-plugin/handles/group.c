@@ -2,8 +2,8 @@
 /*
  * group.c - groups as lists of ranks of MPI_COMM_WORLD.
  *
- * The calls on groups are plain (generated) wrappers; the list of members is
- * taken from the lower half before a cut.
+ * The calls on groups are plain (generated) wrappers; before a cut
+ * ckpt_group_record() reads the list of members from the lower half.
  */
 #include "base/arena.h"
 #include "handles/kinds.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handles.c - making, finding, counting and freeing MPI objects.
+ * handles.c - make, find, count and free MPI objects.
  */
 #include "handles/handles.h"
 
@@ -42,12 +42,12 @@ void *ckpt_predefined_find(const void *lower)
     return NULL;
 }
 
-/* Objects that were freed last, in a ring: see ckpt_handle_destroy. */
+/* The objects that were freed last, in a ring: see ckpt_handle_destroy. */
 #define STALE_COUNT 256
 static struct ckpt_handle *stale[STALE_COUNT];
 static unsigned int stale_next;
 
-/* The lower half's null handle of the kind. */
+/* Returns the lower half's null handle for a kind. */
 static void *lower_null(uint32_t kind)
 {
     void *const nulls[CKPT_KIND_COUNT] = {
@@ -58,7 +58,7 @@ static void *lower_null(uint32_t kind)
         [CKPT_REQUEST] = MPI_REQUEST_NULL,
         [CKPT_WIN] = MPI_WIN_NULL,
         [CKPT_FILE] = MPI_FILE_NULL,
-        [CKPT_INFO] = NULL, /* MPI_INFO_NULL is an argument like others */
+        [CKPT_INFO] = NULL, /* MPI_INFO_NULL is a normal argument */
         [CKPT_ERRHANDLER] = MPI_ERRHANDLER_NULL,
         [CKPT_MESSAGE] = MPI_MESSAGE_NULL,
     };
@@ -137,9 +137,9 @@ struct ckpt_handle *ckpt_live_previous(const struct ckpt_handle *handle)
 }
 
 /*
- * An operation asks for its datatype without the lock of runtime/lane.h, which
- * it must not wait for inside the lower half. So the lists have a lock of their
- * own, held for a few instructions.
+ * The wrapper of a user-defined operation looks up its datatype without the
+ * lock of runtime/lane.h: it must not wait for that lock inside the lower half.
+ * So the lists have a lock of their own, held for a few instructions.
  */
 static int lists_locked;
 
@@ -298,7 +298,7 @@ static void free_lower(struct ckpt_handle *handle)
     default:
         break; /* the wrapper has freed it */
     }
-    (void)code; /* nobody is left to tell */
+    (void)code; /* an error cannot be reported here */
 }
 
 void ckpt_drop(void *object)
@@ -345,7 +345,7 @@ void **ckpt_translate(int count, void *const objects[], void **buffer,
     }
     for (i = 0; objects != NULL && i < count; i++) {
         lower[i] = CKPT_LOWER(objects[i]);
-        if (objects[i] == NULL) { /* the library looks no further either */
+        if (objects[i] == NULL) { /* the library stops here, too */
             break;
         }
     }

@@ -37,8 +37,8 @@ int ckpt_hints_info(MPI_Comm comm, MPI_Info *lower)
                : code;
 }
 
-/* Takes out of `info` what the library shows of `lower` anyway: not every
- * default means the same when it is given. */
+/* Removes from `info` the values that the library shows for `lower` anyway:
+ * setting a default explicitly may have another meaning. */
 static int but_defaults(MPI_Comm comm, MPI_Comm lower, MPI_Info info)
 {
     const char *key = comm->hints == NULL ? "" : comm->hints, *value;
@@ -58,7 +58,7 @@ static int but_defaults(MPI_Comm comm, MPI_Comm lower, MPI_Info info)
     return code == MPI_SUCCESS ? CKPT_FUNCTION(Info_free)(&defaults) : code;
 }
 
-/* Duplicates with the hints, or tells them (`to` is NULL); with the lower
+/* Duplicates with the hints, or sets them (`to` is NULL). Runs with the lower
  * thread pointer. */
 static int tell(MPI_Comm comm, MPI_Comm lower, MPI_Comm *to)
 {

@@ -3,7 +3,7 @@
  * info.c - info objects as lists of keys and values.
  *
  * Calls on infos are plain (generated) wrappers. An info may change after it
- * was recorded, so its recipe is taken anew before each cut.
+ * was recorded, so its recipe is recorded again before each cut.
  */
 #include "handles/info.h"
 
@@ -14,8 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* An entry whose key is too long for Open MPI's programs (MPICH has such) is
- * not seen by these either: *flag is 0. */
+/* Reads an entry. If its key is too long for programs built with Open MPI
+ * (MPICH has such keys), *flag is 0: the program cannot see it either. */
 static int entry_read(MPI_Info lower, int index, char *key, char *value,
                       int *flag)
 {
@@ -63,7 +63,7 @@ char *ckpt_info_pairs(MPI_Info lower, size_t *size)
     return pairs;
 }
 
-/* New pairs in place of old ones, if there are any. */
+/* Replaces old pairs, if there are any, by new ones. */
 static void replace(char **pairs, size_t *size, char *by, size_t by_size)
 {
     if (*pairs != NULL) {

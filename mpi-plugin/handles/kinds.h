@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kinds.h - what each kind of object does at a checkpoint and at a restart.
+ * kinds.h - how each kind of object is recorded and rebuilt.
  *
  * record: writes down the recipe while the old lower half still lives; called
- *     at a place where lower-half calls are allowed. Records only what has no
- *     recipe yet. Returns 0 or -errno.
+ *     at a place where lower-half calls are allowed. Skips an object
+ *     that has a recipe. Returns 0 or -errno.
  * rebuild: makes the object in a new lower half. Context: quiesced (no malloc).
  *     Returns 0 or an MPI error code.
  */
@@ -31,11 +31,11 @@ int ckpt_op_rebuild(MPI_Op op);
  */
 int ckpt_op_create(MPI_User_function *function, enum ckpt_language language,
                    int commutes, MPI_Op *op, void *site);
-/* Gives back the lower-half entry point of a freed operation. */
+/* Frees the lower-half entry point of a freed operation. */
 void ckpt_op_close(MPI_Op op);
 
 /*
- * MPI_X_create_errhandler for a function in any language; `kind` is that of X,
+ * MPI_X_create_errhandler for a function in any language; `kind` is X's,
  * `creator` the MPI function, `site` its caller in the application. Context:
  * normal, outside of begin/end.
  */
@@ -43,10 +43,10 @@ int ckpt_errhandler_create(enum ckpt_kind kind, void *function,
                            enum ckpt_language language, MPI_Errhandler *handler,
                            const char *creator, void *site);
 
-/* Attaches the buffer of MPI_Buffer_attach to a new lower half. */
+/* Attaches the application's buffer (MPI_Buffer_attach) to a new lower half. */
 int ckpt_buffer_rebuild(void);
 
-/* Frees what hangs on a communicator's object, and the object. */
+/* Frees a communicator's object and all that it owns. */
 void ckpt_communicator_destroy(MPI_Comm communicator);
 
 /* The live lists (handles.c). */
@@ -56,21 +56,23 @@ struct ckpt_handle *ckpt_live_previous(const struct ckpt_handle *handle);
 void ckpt_handle_link(struct ckpt_handle *handle);
 void ckpt_handle_unlink(struct ckpt_handle *handle);
 
-/* The live object of a kind with this lower handle, or NULL. Context: any, also
- * in an operation, without the lock of runtime/lane.h. */
+/* Returns the live object of a kind with this lower handle, or NULL. Context:
+ * any, also in an operation, without the lock of runtime/lane.h. */
 void *ckpt_live_find(enum ckpt_kind kind, const void *lower);
 
-/* Records all recipes that are missing. Returns 0 or -errno and a reason. */
+/* Records all missing recipes. Returns 0 or -errno and a reason. */
 struct ckpt_failure;
 int ckpt_recipes_record(struct ckpt_failure *failure);
-/* 1 if ckpt_recipes_record has nothing to do. Context: any. */
+/* Returns 1 if ckpt_recipes_record has nothing to do. Context: any. */
 int ckpt_recipes_complete(void);
-/* An object has been made that has no recipe yet: see ckpt_recipes_missing. */
+/* Called when an object without a recipe was made: see ckpt_recipes_missing. */
 void ckpt_recipes_expect(enum ckpt_kind kind);
-/* Rebuilds everything but requests, in order. 0 or -errno and a reason. */
+/* Rebuilds everything except requests, in order. Returns 0 or -errno and a
+ * reason. */
 int ckpt_recipes_rebuild(struct ckpt_failure *failure);
 
-/* The first live object that cannot be made again, or NULL. Context: any. */
+/* Returns the first live object that cannot be made again, or NULL. Context:
+ * any. */
 struct ckpt_handle *ckpt_first_unsavable(void);
 
 #endif

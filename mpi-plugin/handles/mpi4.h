@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi4.h - mpi.h, and what that of Open MPI 5.0 declares besides: functions of
- * MPI 4.0. A program built with it is to run whatever mpi.h the stand-in was
- * built with.
+ * mpi4.h - mpi.h, and the functions of MPI 4.0 that only Open MPI 5.0's mpi.h
+ * declares. A program built with that mpi.h must run whatever mpi.h the
+ * stand-in was built with.
  */
 #ifndef CKPT_MPI4_H
 #define CKPT_MPI4_H

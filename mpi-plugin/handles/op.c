@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op.c - user-defined operations: application code that the lower half calls.
+ * op.c - user-defined operations: application code called by the lower half.
  */
 #include "handles/kinds.h"
 #include "runtime/callback.h"
@@ -14,10 +14,11 @@
 extern const char ckpt_op_thunks[];
 
 static MPI_Op op_of[CKPT_OP_THUNKS];
-static int next_thunk; /* round robin: a freed number is not used again soon,
-                          as a pending reduction may still hold it */
+static int next_thunk; /* round robin: a freed number is not reused soon, as a
+                          pending reduction may still hold it */
 
-/* libmpi_cxx's function, which makes an MPI::Datatype for the program's. */
+/* libmpi_cxx's function, which makes an MPI::Datatype for the program's
+ * function. */
 typedef void cxx_function(void *in, void *inout, int *count,
                           MPI_Datatype *datatype, MPI_User_function *function);
 

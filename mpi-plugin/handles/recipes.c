@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recipes.c - write down how all live objects were made; make them again.
+ * recipes.c - record how all live objects were made; make them again.
  */
 #include "base/arena.h"
 #include "ckpt/failure.h"
@@ -23,13 +23,13 @@ static int never(struct ckpt_handle *handle)
     return 0;
 }
 
-/* The parts that have a recipe taken from the lower half. */
+/* The kinds whose recipe is read from the lower half. */
 static const struct {
     enum ckpt_kind kind;
     const char *name;
     int (*record)(struct ckpt_handle *);
-    /* Of an object that may change after it was recorded: 1 if it is known
-     * as it is now. NULL: it never changes. */
+    /* For an object that may change after it was recorded: returns 1 if the record
+     * is up to date. NULL: the object never changes. */
     int (*known)(struct ckpt_handle *);
 } recorded[] = {
     {CKPT_GROUP, "group", (int (*)(struct ckpt_handle *))ckpt_group_record,
@@ -58,10 +58,10 @@ void ckpt_recipes_catch_up(void)
     struct ckpt_failure ignored = {""};
 
     if (ckpt_multiple) {
-        return; /* such a rank is not saved inside */
+        return; /* such a rank is not saved inside a collective */
     }
     ckpt_begin();
-    (void)ckpt_recipes_record(&ignored); /* a checkpoint asks again */
+    (void)ckpt_recipes_record(&ignored); /* a checkpoint records again */
     ckpt_end();
 }
 
@@ -99,7 +99,7 @@ int ckpt_recipes_complete(void)
             }
         }
     }
-    /* A request or a matched message may need a call of the lower half, too. */
+    /* A request or a matched message may need a lower-half call, too. */
     for (struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST); handle != NULL;
          handle = ckpt_live_next(handle)) {
         MPI_Request request = (MPI_Request)handle;

@@ -3,9 +3,9 @@
  * replay.c - make the communicators of all ranks again, in order of their ids.
  *
  * MPI_Comm_free need not synchronise, so at the cut some members may have freed
- * a communicator that others still hold. Making it takes all members: those
- * that have it tell the others about it, and these make a *ghost*, which is
- * freed when all communicators are there.
+ * a communicator that others still hold. Making it again takes all members. So
+ * a member that holds it describes it to the others. These make a *ghost*,
+ * which is freed when all communicators exist.
  */
 #include "handles/replay.h"
 
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* Numbers of each rank of MPI_COMM_WORLD, one rank after the other. */
+/* Numbers of each rank of MPI_COMM_WORLD, concatenated in rank order. */
 struct gathered {
     uint64_t *numbers;
     int *counts;  /* [world size] */
@@ -25,8 +25,8 @@ struct gathered {
     uint64_t total;
 };
 
-/* A communicator in numbers: this header, then the ranks of the local group,
- * of the remote group, and the words of the topology. */
+/* A communicator as numbers: this header, then the ranks of the local group,
+ * the ranks of the remote group, and the words of the topology. */
 struct description {
     uint64_t id;
     uint64_t inter;
@@ -109,7 +109,7 @@ static int holds(const struct gathered *ids, int rank, uint64_t id)
     return 0;
 }
 
-/* Whom this rank's communicators go by: all that have other members. */
+/* Gathers the ids of each rank's communicators that have other members. */
 static int gather_ids(struct gathered *ids)
 {
     struct ckpt_handle *handle;
@@ -138,8 +138,8 @@ static int gather_ids(struct gathered *ids)
     return code;
 }
 
-/* Looks at one group of a communicator: the lowest rank that has it, and
- * whether a member lacks it. */
+/* Examines one group of a communicator: finds the lowest rank that holds the
+ * communicator, and whether a member lacks it. */
 static void look_at(const struct gathered *ids, uint64_t id, const int *members,
                     int size, int *lowest, int *lacking)
 {
@@ -152,7 +152,7 @@ static void look_at(const struct gathered *ids, uint64_t id, const int *members,
     }
 }
 
-/* Whether it is for this rank to tell others about its communicator. */
+/* Returns whether this rank must describe its communicator to others. */
 static int must_tell(const struct gathered *ids, MPI_Comm comm)
 {
     int lowest = -1, lacking = 0;
@@ -179,7 +179,7 @@ static struct description header_of(MPI_Comm comm)
     if (topology != NULL) {
         told.kind = (uint64_t)topology->kind;
         told.weighted = (uint64_t)topology->weighted;
-        /* A rank's own neighbours are of no use to another one. */
+        /* A rank's own neighbours are useless to another rank. */
         if (topology->kind != MPI_DIST_GRAPH) {
             told.counts[0] = (uint64_t)topology->counts[0];
             told.counts[1] = (uint64_t)topology->counts[1];
@@ -209,7 +209,8 @@ static uint64_t *describe(MPI_Comm comm, uint64_t *to)
     return told.words == 0 ? to : put(to, comm->topology->data, told.words);
 }
 
-/* All communicators that members lack, each told by one rank that has it. */
+/* Gathers the communicators that members lack; one rank that holds it describes
+ * each. */
 static int gather_descriptions(const struct gathered *ids, struct gathered *all)
 {
     struct ckpt_handle *handle;
@@ -239,7 +240,7 @@ static int gather_descriptions(const struct gathered *ids, struct gathered *all)
     return code;
 }
 
-/* Ghosts; a list of their own, linked by handle.next. */
+/* Ghosts, in their own list, linked by handle.next. */
 static MPI_Comm ghosts;
 
 static int *members_from(const uint64_t *numbers, uint64_t count)
@@ -285,7 +286,7 @@ static int add_topology(MPI_Comm ghost, const struct description *told)
     return MPI_SUCCESS;
 }
 
-/* A ghost of the communicator, if this rank is a member. */
+/* Makes a ghost of the communicator, if this rank is a member. */
 static int add_ghost(const struct description *told)
 {
     int *local = members_from(told->follow, told->size), *remote = local;
@@ -340,7 +341,8 @@ static MPI_Comm earlier(MPI_Comm one, MPI_Comm other, uint64_t done)
     return other->id > done && (one == NULL || other->id < one->id) ? other : one;
 }
 
-/* The communicator or ghost with the lowest id beyond `done`, or NULL. */
+/* Returns the communicator or ghost with the lowest id above `done`, or
+ * NULL. */
 static MPI_Comm next_after(uint64_t done)
 {
     struct ckpt_handle *handle;
@@ -356,7 +358,7 @@ static MPI_Comm next_after(uint64_t done)
     return next;
 }
 
-/* All members share the order of the ids: nobody waits for ever. */
+/* All members use the same order of ids, so there is never a deadlock. */
 static int rebuild_in_order(void)
 {
     MPI_Comm next = next_after(MPI_COMM_WORLD->id);
@@ -368,7 +370,8 @@ static int rebuild_in_order(void)
     return code;
 }
 
-/* What ghosts took from ckpt_memory_alloc is little and stays. */
+/* Frees the lower communicators. The ghosts' little memory from
+ * ckpt_memory_alloc stays. */
 static int free_ghosts(void)
 {
     int code = MPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * representation.c - user-defined data representations (MPI 3.1, section
- * 13.5.3): application code that the lower half calls.
+ * 13.5.3): application code called by the lower half.
  */
 #include "handles/file.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that is registered. There is no call to take it back. */
+/* A registered representation. MPI has no call to unregister it. */
 struct representation {
     struct representation *next;
     MPI_Datarep_conversion_function *read; /* NULL: none */
@@ -24,7 +24,7 @@ struct representation {
 
 static struct representation *first;
 
-/* From the lower half into application code, and back. */
+/* Switches from the lower half into application code, and back. */
 struct visit {
     uintptr_t lower;
     struct ckpt_callback outer;
@@ -43,7 +43,7 @@ static void visit_end(const struct visit *visit)
     ckpt_thread_pointer_set(visit->lower);
 }
 
-/* What the lower half calls; its extra state is our representation. */
+/* Called by the lower half; its extra state is our representation. */
 
 static int convert(MPI_Datarep_conversion_function *function, void *user,
                    MPI_Datatype type, int count, void *file,

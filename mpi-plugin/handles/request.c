@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * request.c - life of a request: made, active, complete, retired.
+ * request.c - the life of a request: created, active, complete, retired.
  */
 #include "handles/request.h"
 
@@ -93,7 +93,8 @@ static void drop_used(MPI_Request request)
     }
 }
 
-/* A persistent collective: what it has begun goes on as a request of its own. */
+/* Retires a persistent collective: the operation it began goes on as its own
+ * request. */
 static void retire_begun(MPI_Request request)
 {
     MPI_Request begun = ckpt_nonblocking_detach(request);
@@ -131,7 +132,8 @@ void ckpt_request_retire(MPI_Request request)
     }
 }
 
-/* Complete in the lower half because a checkpoint has drained its message. */
+/* Returns whether a request is complete below only because a checkpoint drained
+ * its message. */
 static int is_held(MPI_Request request)
 {
     return __builtin_expect(ckpt_request_is_synchronous(request), 0) &&
@@ -187,11 +189,11 @@ static void progress_halves(MPI_Request request)
 }
 
 /* The request that the service thread tests. An operation may run in the test
- * and let other threads by (runtime/lane.h): for them nothing of the request is
- * below, so that no two threads test it at once. */
+ * and let other threads run (runtime/lane.h). For them the request has no lower
+ * handle, so no two threads test it at once. */
 static struct {
     MPI_Request request;
-    int cancel; /* one of them has called MPI_Cancel */
+    int cancel; /* another thread has called MPI_Cancel */
 } served;
 
 static int test_served(MPI_Request request, int *flag, MPI_Status *status)
@@ -259,7 +261,7 @@ int ckpt_request_wait(MPI_Request request)
     int code;
 
     while (!request->complete) {
-        if (request->handle.lower == NULL) { /* nothing below, or held */
+        if (request->handle.lower == NULL) { /* below: none, or held */
             if (ckpt_request_progress(request)) {
                 break;
             }
@@ -288,10 +290,11 @@ int ckpt_request_wait(MPI_Request request)
     return request->code;
 }
 
-/* How many are freed until the next look for complete ones. */
+/* Number of requests to free before the next search for complete ones. */
 static unsigned until_look = BATCH;
 
-/* Retires those freed requests that are complete. Returns how many requests there are. */
+/* Retires the freed requests that are complete. Returns the number of all
+ * requests. */
 static unsigned collect_forgotten(void)
 {
     struct ckpt_handle *handle = ckpt_live(CKPT_REQUEST), *next;
@@ -317,11 +320,12 @@ void ckpt_request_forget(MPI_Request request)
     if (--until_look == 0) {
         const unsigned all = collect_forgotten();
 
-        until_look = all / 8 > BATCH ? all / 8 : BATCH; /* a few looks for each */
+        until_look = all / 8 > BATCH ? all / 8 : BATCH; /* spreads the cost */
     }
 }
 
-/* At the cut its message may have been on its way: then it is in the log. */
+/* Completes the receive from the log, if its message was on its way at the
+ * cut. */
 static int give_logged(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
@@ -335,7 +339,7 @@ static int give_logged(MPI_Request request)
         }
         ckpt_log_take(comm, entry);
     }
-    request->handle.lower = NULL; /* of the lower half that is gone */
+    request->handle.lower = NULL; /* handle of the lost lower half */
     ckpt_intake_claim(request, entry);
     return 1;
 }
@@ -366,13 +370,13 @@ int ckpt_request_rebuild(MPI_Request request)
     case CKPT_REQUEST_SEND: /* its message is in the receiver's log */
         ckpt_request_completed(request, &ckpt_empty_status, MPI_SUCCESS);
         break;
-    default: /* nothing below, or complete at a cut */
+    default: /* not in the lower half, or complete at a cut */
         break;
     }
     return code;
 }
 
-/* A request of a kind that belongs to no communicator. */
+/* Makes a request of a kind that belongs to no communicator. */
 static MPI_Request adopt(enum ckpt_request_kind kind, MPI_Request lower,
                          const char *creator, void *site)
 {

@@ -2,8 +2,8 @@
 /*
  * request.h - requests of the application.
  *
- * Active requests stand in the live list in the order in which they were
- * started: a restart posts receives again in that order.
+ * Active requests are in the live list in the order in which they were started: a restart
+ * posts receives again in that order.
  */
 #ifndef CKPT_REQUEST_H
 #define CKPT_REQUEST_H
@@ -19,16 +19,16 @@ enum ckpt_request_kind {
     CKPT_REQUEST_GENERALIZED, /* MPI_Grequest_start */
     CKPT_REQUEST_FILE,        /* nonblocking access to a file */
     CKPT_REQUEST_REMOTE,      /* access to a window */
-    CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: stands for two requests */
+    CKPT_REQUEST_EXCHANGE,    /* MPI_Isendrecv: consists of two requests */
     CKPT_REQUEST_PARTITIONED, /* cut/partition.h */
-    CKPT_REQUEST_FOREIGN, /* one that cannot be made again */
+    CKPT_REQUEST_FOREIGN, /* cannot be made again */
 };
 
 enum ckpt_send_mode {
     CKPT_SEND_STANDARD = 0,
     CKPT_SEND_BUFFERED,
     CKPT_SEND_SYNCHRONOUS,
-    CKPT_SEND_READY, /* a correct standard send, and sent as one */
+    CKPT_SEND_READY, /* a correct one is a standard send, and is sent as one */
 };
 
 struct ckpt_generalized {
@@ -44,7 +44,7 @@ struct ompi_request_t {
     uint32_t mode;             /* enum ckpt_send_mode */
     int active;                /* started, and not yet seen complete */
     int complete;              /* 1: `status` and `code` are valid */
-    int withheld;              /* they are, for us: cut/withhold.h */
+    int withheld;              /* valid below only: cut/withhold.h */
     int persistent;
     int count;
     int peer;
@@ -57,35 +57,35 @@ struct ompi_request_t {
     union {
         struct ompi_request_t *next_free;
         struct ckpt_generalized *generalized;
-        MPI_File file; /* whose error handler it has */
+        MPI_File file; /* reports its errors */
         struct { /* a collective: cut/nonblocking.h */
-            struct ckpt_nonblocking *nonblocking; /* what is under way */
-            struct ckpt_nonblocking *repeated; /* persistent: what starts */
+            struct ckpt_nonblocking *nonblocking; /* the operation under way */
+            struct ckpt_nonblocking *repeated; /* persistent: the operation to start */
         };
         struct ckpt_partitioned *partitioned;
         struct ompi_request_t *halves[2]; /* of an exchange: send, receive */
         struct { /* a receive, of an open rank: cut/intake.h */
-            struct ckpt_log_entry *claimed; /* whose message is its own */
-            uint64_t order; /* in which it was matched, if crossing */
-            int crossing;   /* pending below at the cut: it is logged */
+            struct ckpt_log_entry *claimed; /* entry whose message it gets */
+            uint64_t order; /* when it was matched, if crossing */
+            int crossing;   /* pending below at the cut: its message is logged */
         };
         struct { /* a synchronous send: cut/synchronous_send.h */
             struct ompi_request_t *next_synchronous;
-            uint64_t held;  /* not complete before this is answered; or 0 */
-            uint32_t later; /* messages like it that were sent after it */
-            int held_now;   /* by the attempt that is under way */
+            uint64_t held;  /* question to answer before it completes, or 0 */
+            uint32_t later; /* like messages sent after it */
+            int held_now;   /* by the present attempt */
         };
     };
 };
 
-/* How often a request of the lower half has gone: completed, taken back, or left behind
- * with its lower half. Only requests that are then not in the lower half have changed. */
+/* Counts the requests that left the lower half: completed, taken back, or lost with the
+ * lower half. Only requests without a lower handle can have changed since. */
 extern uint64_t ckpt_request_changes;
 
-/* What completion calls say of a null or inactive request and of a send. */
+/* The status of a null or inactive request and of a send. */
 extern const MPI_Status ckpt_empty_status;
 
-/* 1 if there is an array and no address 0 in it. */
+/* Returns 1 if the array exists and contains no address 0. */
 static inline int ckpt_requests_valid(int count, MPI_Request const requests[])
 {
     for (int i = 0; requests != NULL && i < count; i++) {
@@ -96,30 +96,29 @@ static inline int ckpt_requests_valid(int count, MPI_Request const requests[])
     return requests != NULL;
 }
 
-/* A pending request that the application has freed: it goes on, and is retired when it is
- * complete, by the next drain or when enough others have been freed after it. Context:
- * between ckpt_begin and ckpt_end. */
+/* Forgets a pending request that the application has freed. It goes on, and is retired
+ * when it is complete: by the next drain, or when enough others have been freed after it.
+ * Context: between ckpt_begin and ckpt_end. */
 void ckpt_request_forget(MPI_Request request);
 
-/* A request from the free list; inactive, not linked. NULL: out of memory. */
+/* Returns a request from the free list: inactive, not linked. NULL: out of memory. */
 MPI_Request ckpt_request_new(enum ckpt_request_kind kind, const char *creator,
                              void *site);
 
 /* Puts a started request at the end of the live list. */
 void ckpt_request_activate(MPI_Request request);
 
-/* Starts the send or receive that a request describes; it is then active.
- * Context: normal, between ckpt_begin and ckpt_end (wrap/point_to_point.c).
- * Returns an MPI error code. */
+/* Starts the send or receive that a request describes, and makes the request active.
+ * Context: normal, between ckpt_begin and ckpt_end (wrap/point_to_point.c). Returns an
+ * MPI error code. */
 int ckpt_request_start(MPI_Request request);
 
-/* Takes a request that is complete off the live list and drops what it used;
- * frees it unless it is persistent. A collective that other members have still
- * to begin stays. */
+/* Removes a complete request from the live list and drops the objects it used; frees it
+ * unless it is persistent. A collective that other members have still to begin stays. */
 void ckpt_request_retire(MPI_Request request);
 
-/* Records the completion of a request in the lower half: status, code and the
- * count of received messages. */
+/* Records the completion of a request in the lower half: status, code and the number of
+ * received messages. */
 void ckpt_request_completed(MPI_Request request, const MPI_Status *status,
                             int code);
 
@@ -129,10 +128,10 @@ static inline int ckpt_request_is_synchronous(MPI_Request request)
            request->mode == CKPT_SEND_SYNCHRONOUS;
 }
 
-/* 1 if a drain completes it, at last when all ranks have started theirs. */
+/* Returns 1 if a drain completes it, at the latest when all ranks have started theirs. */
 int ckpt_request_is_drained(MPI_Request request);
 
-/* The object whose error handler hears of a request's error: a file or a
+/* Returns the object whose error handler gets a request's error: a file or a
  * communicator, or NULL. */
 static inline void *ckpt_request_error_object(MPI_Request request)
 {
@@ -141,37 +140,37 @@ static inline void *ckpt_request_error_object(MPI_Request request)
                : (void *)request->communicator;
 }
 
-/* Tests a request once, in the lower half if need be; 1 if it is complete.
+/* Tests a request once, in the lower half if necessary. Returns 1 if it is complete.
  * Context: any place for lower-half calls. */
 int ckpt_request_progress(MPI_Request request);
 
-/* Cancels it in the lower half, now or when the test of it that is under way in
- * the service thread is over. Context: the same. Returns an MPI error code. */
+/* Cancels it in the lower half. If the service thread is testing it, the cancel follows
+ * that test. Context: the same. Returns an MPI error code. */
 int ckpt_request_cancel(MPI_Request request);
 
-/* Waits until the request is complete; a checkpoint may be taken meanwhile.
- * Between begin and end. Returns its code. */
+/* Waits until the request is complete; a checkpoint may be taken meanwhile. Context:
+ * between begin and end. Returns the request's code. */
 int ckpt_request_wait(MPI_Request request);
 
-/* Posts an active receive in a new lower half; other kinds are complete, or
- * collectives (cut/nonblocking.h). Context: quiesced. Returns an MPI error
- * code. */
+/* Posts an active receive in a new lower half. Other kinds are complete, or are
+ * collectives (cut/nonblocking.h). Context: quiesced. Returns an MPI error code. */
 int ckpt_request_rebuild(MPI_Request request);
 
-/* While the gate is closed: a test or wait that was in vain, or not. The agent
- * learns after many in vain that this rank waits. */
+/* While the gate is closed: count an unsuccessful test or wait, and a successful one.
+ * After many unsuccessful ones the agent learns that this rank waits. */
 void ckpt_wait_in_vain(void);
 void ckpt_wait_over(void);
 
-/* A request for an access to `file` that the lower half has started. */
+/* Returns a request for an access to `file` that the lower half has started. */
 MPI_Request ckpt_request_file(MPI_Request lower, MPI_File file,
                               const char *creator, void *site);
 
-/* A request for an access to a window, which the lower half has started. */
+/* Returns a request for an access to a window that the lower half has started. */
 MPI_Request ckpt_request_remote(MPI_Request lower, const char *creator,
                                 void *site);
 
-/* A request that the lower half made and that no restart can make again. */
+/* Returns a request for an operation that the lower half made and that a restart cannot
+ * make again. */
 MPI_Request ckpt_request_foreign(MPI_Request lower, const char *creator,
                                  void *site);
 

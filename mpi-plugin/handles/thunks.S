@@ -2,9 +2,9 @@
 /*
  * thunks.S - entry points for user-defined operations.
  *
- * The lower half calls an operation with four arguments and no user data, so
- * each operation of the application gets an entry point of its own, which adds
- * its number as the fifth argument (r8d) and goes on in ckpt_op_call.
+ * The lower half calls an operation with four arguments and no user data. So
+ * each operation of the application gets its own entry point, which adds its
+ * number as the fifth argument (r8d) and jumps to ckpt_op_call.
  */
         .text
         .globl  ckpt_op_thunks

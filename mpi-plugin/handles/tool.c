@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tool.c - handles of the tool information interface, kept to be made again.
+ * tool.c - handles of the tool information interface, recorded for a restart.
  */
 #include "handles/tool.h"
 
@@ -37,7 +37,7 @@ static int is_pvar(enum ckpt_tool_kind kind)
     return kind == CKPT_TOOL_PVAR || kind == CKPT_TOOL_PVAR_ENUM;
 }
 
-/* The name of a variable, and of a performance variable its class. */
+/* Reads the name of a variable, and the class of a performance variable. */
 static int describe(struct ckpt_tool *tool, int index)
 {
     int code = MPI_SUCCESS, length = sizeof(tool->name);
@@ -164,7 +164,8 @@ static int rebuild_pvar(struct ckpt_tool *tool, int index)
               bound != NULL ? &bound : NULL, (MPI_T_pvar_handle *)&tool->lower,
               &count);
     if (code == MPI_SUCCESS && tool->running) {
-        /* fails for one that always runs, of a session started as a whole */
+        /* fails for a continuous variable of a session that was started as a
+         * whole */
         CKPT_CALL(started, T_pvar_start, tool->session->lower, tool->lower);
         (void)started;
     }

@@ -67,9 +67,10 @@ static int attach_all(MPI_Win win, MPI_Win lower)
     return code;
 }
 
-/* Whether the memory is to be that of the lower half; all members agree. After
- * a restart that puts them on several nodes, what MPI_Win_allocate gave has
- * become memory of this process alone, which it need not be more than. */
+/* Decides whether the window uses memory of the lower half; all members agree. A
+ * restart may put the members on several nodes. Then memory from
+ * MPI_Win_allocate becomes private memory of this process, which the standard
+ * allows. */
 static int decide_sharing(MPI_Win win, MPI_Comm comm, int *share)
 {
     int code = MPI_SUCCESS;
@@ -102,7 +103,7 @@ static int make(MPI_Win win, MPI_Comm comm, MPI_Info info, MPI_Win *lower)
                : code;
 }
 
-/* The epoch in which a lower window spends its life. */
+/* Begins the epoch in which a lower window stays for its whole life. */
 static int begin_epoch(MPI_Win lower)
 {
     int code = CKPT_FUNCTION(Win_set_errhandler)(lower,
@@ -125,7 +126,7 @@ static int make_locks(MPI_Win win, MPI_Comm comm)
         return MPI_SUCCESS;
     }
     code = ckpt_shared_possible(comm, &shared);
-    if (code == MPI_SUCCESS && shared) { /* needs no help of the target */
+    if (code == MPI_SUCCESS && shared) { /* progress without the target's help */
         code = CKPT_FUNCTION(Win_allocate_shared)(
             size, unit, CKPT_LOWER(MPI_INFO_NULL), comm, &words, &win->locks);
     } else if (code == MPI_SUCCESS) {
@@ -159,7 +160,7 @@ int ckpt_window_open(MPI_Win win, MPI_Comm comm)
     int code = CKPT_FUNCTION(Info_create)(&info);
 
     if (code == MPI_SUCCESS) {
-        /* With no_locks there would be no epoch to live in. */
+        /* With no_locks the lower window could not have its epoch. */
         code = ckpt_info_add(info, win->infos, "no_locks");
         code = code == MPI_SUCCESS ? make(win, comm, info, &lower) : code;
         (void)CKPT_FUNCTION(Info_free)(&info);
@@ -185,7 +186,7 @@ int ckpt_window_close(MPI_Win win)
     if (win->shared != NULL && win->shared->mapped) {
         ckpt_shared_unalias(win);
     }
-    /* The first of these waits for all members: then nobody uses the locks. */
+    /* The first one waits for all members: after that no rank uses the locks. */
     for (int i = 0; i < 2 && code == MPI_SUCCESS; i++) {
         if (lowers[i] != NULL) {
             code = CKPT_FUNCTION(Win_unlock_all)(lowers[i]);
@@ -242,7 +243,8 @@ void ckpt_windows_save(void)
     }
 }
 
-/* The window whose communicator has the lowest id beyond `done`, or NULL. */
+/* Returns the window whose communicator has the lowest id above `done`, or
+ * NULL. */
 static MPI_Win next_to_rebuild(uint64_t done)
 {
     MPI_Win next = NULL;
@@ -263,7 +265,7 @@ static int rebuild(MPI_Win win)
     if (code == MPI_SUCCESS && win->shared != NULL && win->shared->mapped) {
         code = ckpt_shared_map(win);
     }
-    /* Nobody goes on before all have filled in their memory. */
+    /* No rank goes on before all have filled their memory. */
     return code == MPI_SUCCESS
                ? CKPT_FUNCTION(Barrier)(CKPT_LOWER(win->comm))
                : code;
@@ -288,10 +290,10 @@ int ckpt_windows_regions(struct ckpt_region *regions, int capacity)
 {
     int count = 0;
 
-    ckpt_capture_forget(); /* pages are given up */
+    ckpt_capture_forget(); /* keep_room() discards pages */
     for (MPI_Win win = first_window(); win != NULL; win = window_after(win)) {
         if (win->shared == NULL || win->shared->count == 1) {
-            continue; /* found like all other memory */
+            continue; /* listed like all other memory */
         }
         if (count + 3 > capacity) {
             return -E2BIG;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_shared.c - one allocation of the lower half in two mappings.
+ * window_shared.c - map one allocation of the lower half twice.
  */
 #include "config.h"
 #include "handles/window_shared.h"
@@ -52,8 +52,8 @@ int ckpt_shared_possible(MPI_Comm comm, int *possible)
 
 /* ---- The lower window ----------------------------------------------------- */
 
-/* Which rank's memory in the lower half has a segment: there is one allocation
- * for all of them if they follow each other without a gap. */
+/* Returns the rank whose memory in the lower half contains a segment. Segments
+ * that follow each other without a gap are in one allocation. */
 static int owner_of(const struct ckpt_shared *shared, int rank)
 {
     return shared->apart ? rank : 0;
@@ -73,7 +73,8 @@ static void lay_out(struct ckpt_shared *shared)
     shared->span = end == 0 ? PAGE : whole_pages(end);
 }
 
-/* What to ask of the lower half: one page more, so that a whole one is first. */
+/* Returns the size to ask of the lower half: one page more, so that the
+ * allocation contains a page boundary before the data. */
 static MPI_Aint room_for(const struct ckpt_shared *shared, int rank)
 {
     if (!shared->apart || shared->count == 1) {
@@ -84,7 +85,8 @@ static MPI_Aint room_for(const struct ckpt_shared *shared, int rank)
                : (MPI_Aint)(whole_pages(shared->segment[rank].size) + PAGE);
 }
 
-/* Where the lower half has a rank's memory; NULL if it has none there. */
+/* Returns the address of a rank's memory in the lower half; NULL if it has none
+ * there. */
 static char *lower_base(MPI_Win win, int rank)
 {
     char *base = NULL;
@@ -101,7 +103,7 @@ static char *lower_base(MPI_Win win, int rank)
     return code == MPI_SUCCESS ? base : NULL;
 }
 
-/* The first whole page there. */
+/* Returns the first page boundary in the lower memory. */
 static char *first_page(char *base)
 {
     return (char *)whole_pages((uint64_t)base);
@@ -166,7 +168,7 @@ int ckpt_shared_make(MPI_Win win, MPI_Comm comm, MPI_Info info, MPI_Win *lower)
 
 /* ---- The second mapping --------------------------------------------------- */
 
-/* Maps the pages at `from` once more, at `to`. */
+/* Maps the pages at `from` a second time, at `to`. */
 static int alias(char *from, uint64_t size, char *to)
 {
     return ckpt_sys_failed(ckpt_sys_mremap(from, 0, size,
@@ -175,8 +177,8 @@ static int alias(char *from, uint64_t size, char *to)
                : MPI_SUCCESS;
 }
 
-/* Memory of this rank alone is not shared below, and cannot be mapped twice:
- * pages of ours take the place of it. */
+/* Memory of this rank alone is not shared below, so it cannot be mapped twice.
+ * Pages of our own replace it. */
 static int map_alone(MPI_Win win)
 {
     return alias(win->shared->start, win->shared->span,
@@ -230,7 +232,8 @@ static int find_room(struct ckpt_shared *shared)
     return MPI_SUCCESS;
 }
 
-/* What the restart program has brought back into pages of this rank alone. */
+/* Copies the content that the restart program brought back into this rank's
+ * private pages. */
 static void fill_own_segment(MPI_Win win)
 {
     struct ckpt_shared *shared = win->shared;
@@ -265,7 +268,7 @@ void *ckpt_shared_base(MPI_Win win, int rank)
     const struct ckpt_segment *segment = &shared->segment[rank];
 
     if (segment->size == 0 && shared->aligned && shared->count > 1) {
-        return NULL; /* as in Open MPI; programs tell by it */
+        return NULL; /* as Open MPI: programs rely on it */
     }
     return shared->start + segment->offset;
 }
@@ -280,8 +283,8 @@ void ckpt_shared_free(struct ckpt_shared *shared)
 
 /* ---- At the cut ----------------------------------------------------------- */
 
-/* Room that is to be kept without content: for the others' segments, whose
- * pages this process must not seem to have. */
+/* Describes a region whose address range is kept without content: the others'
+ * segments, whose pages must not seem to belong to this process. */
 static int keep_room(struct ckpt_region *region, uint64_t start, uint64_t end)
 {
     if (start >= end) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * access.c - puts and accumulates are staged, puts to direct windows placed at once, too;
- * gets are done at once, and what they brought is logged for this rank's own replay.
+ * access.c - puts, accumulates and gets. Puts and accumulates are staged; puts to direct
+ * windows are also placed at once. Gets are done at once, and the bytes they read are
+ * logged for this rank's own replay.
  */
 #include "independent/access.h"
 
@@ -14,7 +15,8 @@
 
 #include <stdlib.h>
 
-/* Long operations are done in pieces, of whole elements: all have a power of two bytes. */
+/* Long operations run in pieces of whole elements: every element has a power of two
+ * bytes. */
 static uint64_t piece_of(uint64_t left)
 {
     return left < CKPT_STAGE_PIECE ? left : CKPT_STAGE_PIECE;
@@ -22,7 +24,7 @@ static uint64_t piece_of(uint64_t left)
 
 /* ---- Puts and accumulates --------------------------------------------------- */
 
-/* op: NULL for a put. */
+/* Stages an operation. op: NULL for a put. */
 static int stage_all(const char *from, const struct ckpt_transfer *transfer, int rank,
                      MPI_Op op, MPI_Win win)
 {
@@ -87,7 +89,7 @@ int ckpt_access_accumulate(const void *origin, int origin_count, MPI_Datatype or
 
 /* ---- Gets ------------------------------------------------------------------- */
 
-/* Without the log it would be one copy, not two. */
+/* Reads through a log record; only that takes two copies instead of one. */
 static int read_live(char *to, const struct ckpt_transfer *transfer, const char *memory,
                      uint64_t skip, uint64_t bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * access.h - operations on the memory of windows with independent checkpoints (MPI 3.1,
- * section 11.3). Arguments are those of the MPI functions. They return MPI error codes, or
- * CKPT_ACCESS_WRONG.
+ * section 11.3). The arguments are those of the MPI functions. They return MPI error codes,
+ * or CKPT_ACCESS_WRONG.
  */
 #ifndef CKPT_INDEPENDENT_ACCESS_H
 #define CKPT_INDEPENDENT_ACCESS_H
@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All: between begin and end, which may be left and entered meanwhile. */
+/* Context of all: between begin and end, which they may leave and enter again. */
 
 int ckpt_access_put(const void *origin, int origin_count, MPI_Datatype origin_type,
                     int target, MPI_Aint place, int target_count, MPI_Datatype target_type,
@@ -24,7 +24,7 @@ int ckpt_access_accumulate(const void *origin, int origin_count, MPI_Datatype or
                            int target, MPI_Aint place, int target_count,
                            MPI_Datatype target_type, MPI_Op op, MPI_Win win);
 
-/* Also MPI_Fetch_and_op. */
+/* Also implements MPI_Fetch_and_op. */
 int ckpt_access_get_accumulate(const void *origin, int origin_count,
                                MPI_Datatype origin_type, void *result, int result_count,
                                MPI_Datatype result_type, int target, MPI_Aint place,

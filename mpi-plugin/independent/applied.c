@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * applied.c - what has been applied, in the order of the deliveries.
+ * applied.c - the applied records, in the order of their deliveries.
  */
 #include "independent/applied.h"
 
@@ -26,7 +26,7 @@ static void make_room(void)
     }
 }
 
-/* Copies from `record` what it has of one range of memory. */
+/* Copies those bytes of `record` that are within one range of memory. */
 static void apply_within(struct ckpt_log_record *record, const struct ckpt_log_range *within,
                          char *memory)
 {
@@ -55,7 +55,7 @@ static void apply_again(const struct applied *later, struct ckpt_log_record *rec
     }
 }
 
-/* Mostly it is the last one. */
+/* Inserts the record by its order; usually it is the last one. */
 void ckpt_applied_add(struct ckpt_log_record *record, char *memory)
 {
     const struct ckpt_log_range everywhere = {0, INT64_MAX};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * applied.h - records of logs, brought into private memory in a replay: of two for the same
- * bytes the one that was delivered later stays, in whichever order they become known
+ * applied.h - log records that a replay applies to private memory. If two records have the
+ * same bytes, the later delivery stays, in whichever order they become known
  * (docs/windows.md, section 6).
  */
 #ifndef CKPT_INDEPENDENT_APPLIED_H
@@ -12,13 +12,13 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Brings a delivered record into the memory of its piece. Both stay where they are until
- * ckpt_applied_forget(). Ends the process if there is no memory: nothing could be told of
- * what comes then. Context: normal.
+ * Applies a delivered record to the memory of its piece. The record and the memory must
+ * keep their addresses until ckpt_applied_forget(). Ends the process if it is out of
+ * memory: later records could not be applied correctly. Context: normal.
  */
 void ckpt_applied_add(struct ckpt_log_record *record, char *memory);
 
-/* A replay has ended. */
+/* Called when a replay has ended: forgets all records. */
 void ckpt_applied_forget(void);
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * arguments.c - checks that the lower half would make, and that it cannot make for us.
+ * arguments.c - checks that the lower half usually makes, but cannot make for these
+ * windows.
  */
 #include "independent/arguments.h"
 
@@ -17,7 +18,8 @@ int ckpt_is_operation(MPI_Op op)
     return op != NULL && op != MPI_OP_NULL && (op->handle.flags & CKPT_HANDLE_PREDEFINED);
 }
 
-/* Whether all of it lies in the target's memory, and is as much as the origin has. */
+/* Checks that the whole range is in the target's memory, and that the origin has enough
+ * data. */
 static int check_range(const struct ckpt_transfer *transfer, uint64_t size)
 {
     const struct ckpt_layout *target = &transfer->target;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * atomic.c - operations that bring back what they found: MPI_Get_accumulate and its like.
+ * atomic.c - operations that return the old value: MPI_Get_accumulate and its like.
  *
- * They are done at once, as their results are wanted, each with an interval of its own.
- * The result is logged together with the change, before it is given to the program: a
- * rank that is replayed gets it again, and does not change anything twice. Programs make
- * locks of them, so they are followed by an acquire.
+ * They run at once, as the caller needs their results, each with its own interval. The result is
+ * logged together with the change, before the program gets it. So a replayed rank gets the same
+ * result, and changes nothing twice. Programs build locks with these operations, so an acquire
+ * follows each.
  *
- * A program that waits for a value asks again and again. An answer that is the one before
- * once more is only counted, in that one's event.
+ * A program that waits for a value repeats the operation. An answer equal to the one before is
+ * only counted, in that one's event.
  */
 #include "independent/access.h"
 
@@ -25,24 +25,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One operation, or the part of one that is done in one interval. */
+/* One operation, or the part of it that one interval contains. */
 struct fetch {
     MPI_Win win;
     int target;
     int64_t start;
-    const struct ckpt_layout *place; /* in the target's memory */
-    uint64_t skip, bytes;            /* of it */
-    MPI_Datatype element; /* of it, the application's: a restart while this rank waits changes
-                             those of the lower half */
-    MPI_Op op;            /* MPI_NO_OP: nothing is changed */
-    const char *compare;             /* NULL, or: only if this is there */
-    const char *operand;             /* memory and layout of it; unless MPI_NO_OP */
+    const struct ckpt_layout *place; /* layout in the target's memory */
+    uint64_t skip, bytes;            /* this operation's part */
+    MPI_Datatype element; /* element type, the application's handle: a restart during a wait
+                             changes lower handles */
+    MPI_Op op;            /* MPI_NO_OP: no change */
+    const char *compare;             /* not NULL: change only if the memory has these bytes */
+    const char *operand;             /* operand's memory and layout, unless MPI_NO_OP */
     const struct ckpt_layout *operand_layout;
 };
 
-/* ---- Answers that repeat ------------------------------------------------------ */
+/* ---- Repeated answers --------------------------------------------------------- */
 
-/* The newest answer, what it was about (start: of the part), and where the log of events ended after it. */
+/* The newest answer: its operation (start: of the part), and the end of the log of events after
+ * it. */
 static struct {
     uint64_t window;
     int64_t start;
@@ -72,14 +73,14 @@ static int is_same(const struct ckpt_log_record *event, const struct fetch *f,
            memcmp(event + 1, found, f->bytes) == 0;
 }
 
-/* ---- In the present ------------------------------------------------------------ */
+/* ---- Live operation ------------------------------------------------------------ */
 
 static char *memory_of(const struct fetch *f)
 {
     return ckpt_independent_memory(f->win, f->target) + f->start;
 }
 
-/* Operands, in the log; NULL without room. */
+/* Logs the operands. Returns NULL if the log has no room. */
 static struct ckpt_log_record *stage(const struct fetch *f)
 {
     const uint64_t began = ckpt_expense_begin();
@@ -96,7 +97,7 @@ static struct ckpt_log_record *stage(const struct fetch *f)
     return record;
 }
 
-/* It is the last one in the log. */
+/* Removes a record, which is the last one in the log. */
 static void give_up(const struct ckpt_log_record *record)
 {
     struct ckpt_log_ring *ring = &ckpt_log->writes;
@@ -104,7 +105,7 @@ static void give_up(const struct ckpt_log_record *record)
     ckpt_log_cut(ckpt_log, ring, ring->tail - record->size);
 }
 
-/* Logs the answer, which counts with the interval. */
+/* Logs the answer, which counts when the interval is published. */
 static void log_answer(const struct fetch *f, const char *found)
 {
     const uint64_t began = ckpt_expense_begin();
@@ -122,8 +123,8 @@ static void log_answer(const struct fetch *f, const char *found)
     ckpt_expense_end(began);
 }
 
-/* With the target's memory in hand: answers, and changes it if it is to be. 1: it is the
- * answer before once more. */
+/* Answers, and makes the change if there is one. This rank holds the target's memory. Returns 1 if
+ * the answer repeats the one before. */
 static int exchange(const struct fetch *f, struct ckpt_log_record *record, char *found,
                     int *code)
 {
@@ -176,7 +177,7 @@ static int fetch_live(const struct fetch *f, char *found)
     return code;
 }
 
-/* ---- Once more ------------------------------------------------------------------ */
+/* ---- Replay --------------------------------------------------------------------- */
 
 static int fetch_again(const struct fetch *f, char *found)
 {
@@ -204,14 +205,14 @@ static int fetch(const struct fetch *f, char *found)
     if (code != MPI_SUCCESS) {
         return code;
     }
-    ckpt_capture(); /* before what others have released may be seen */
+    ckpt_capture(); /* before this rank can see others' releases */
     ckpt_replay_look();
     return ckpt_replaying ? fetch_again(f, found) : fetch_live(f, found);
 }
 
 /* ---- The operations --------------------------------------------------------------- */
 
-/* In parts that one interval each is enough for; elements are atomic, no more. */
+/* Runs the operation in parts, each with one interval; only elements have to be atomic. */
 static int fetch_all(struct fetch *f, const struct ckpt_layout *result_layout, char *result)
 {
     const uint64_t bytes = f->place->bytes;

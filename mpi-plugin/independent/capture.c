@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * capture.c - pages of shared windows into the log and the released image.
+ * capture.c - copy changed pages of shared windows into the log and the released image.
  */
 #include "independent/capture.h"
 
@@ -18,7 +18,7 @@
 
 #define PAGE UINT64_C(4096)
 
-/* Pages that are captured with one record. */
+/* Pages that one record captures. */
 enum { MOST_RUNS = 64 };
 
 struct batch {
@@ -27,7 +27,7 @@ struct batch {
     uint64_t bytes;
 };
 
-/* ---- Which pages -------------------------------------------------------------- */
+/* ---- Finding pages ------------------------------------------------------------ */
 
 static uint64_t page_count(MPI_Win win)
 {
@@ -37,8 +37,8 @@ static uint64_t page_count(MPI_Win win)
 static struct ckpt_write_watch watch = {-1, -1};
 static int is_unwatchable; /* in this launch */
 
-/* The agents of a job with --incremental note by the same bits what has been written to;
- * they and a watch of ours would take each other's. */
+/* With --incremental the agents track writes with the same kernel bits. They and our watch
+ * would clear each other's bits. */
 static int agent_watches(void)
 {
     const char *incremental = ckpt_runtime_getenv("CKPT_INCREMENTAL");
@@ -58,8 +58,8 @@ static int open_watch(void)
     return watch.descriptor >= 0;
 }
 
-/* Pages that this rank may have stored to since the last time: those that the kernel has
- * noted, or all if it has not. */
+/* Finds the pages that this rank may have stored to since the last time: those that the
+ * kernel has noted, or all if it has not tracked them. */
 static void find_written(MPI_Win win)
 {
     struct ckpt_independent_window *one = win->independent;
@@ -80,7 +80,7 @@ static int differs(MPI_Win win, uint64_t page)
                   win->independent->released + page * PAGE, PAGE) != 0;
 }
 
-/* One page is always possible. */
+/* A batch can always take at least one page. */
 static int is_full(const struct batch *batch)
 {
     const uint64_t bytes = batch->bytes + PAGE;
@@ -96,7 +96,7 @@ static int touches(const struct batch *batch, uint64_t page)
     return batch->count > 0 && last[-1].start + last[-1].bytes == page * PAGE;
 }
 
-/* 0: the batch is full. */
+/* Returns 0 if the batch is full. */
 static int add_page(struct batch *batch, uint64_t page)
 {
     if (is_full(batch)) {
@@ -113,8 +113,8 @@ static int add_page(struct batch *batch, uint64_t page)
     return 1;
 }
 
-/* Fills a batch with pages from *page on that are to be captured, which goes on; they count
- * as not written then. 1: there were pages at all. */
+/* Fills a batch with pages to capture, from *page on, and advances *page. The pages then
+ * count as not written. Returns 1 if there were any written pages. */
 static int fill_batch(MPI_Win win, uint64_t *page, struct batch *batch)
 {
     uint8_t *written = win->independent->written;
@@ -139,7 +139,7 @@ static int fill_batch(MPI_Win win, uint64_t *page, struct batch *batch)
     return any;
 }
 
-/* ---- In the present ------------------------------------------------------------- */
+/* ---- Live capture --------------------------------------------------------------- */
 
 static void copy_pages(MPI_Win win, const struct batch *batch, char *to)
 {
@@ -149,7 +149,8 @@ static void copy_pages(MPI_Win win, const struct batch *batch, char *to)
     }
 }
 
-/* Nothing will tell what these pages were like: all members are to be saved anew. */
+/* Releases pages that the log has no room for. No replay can restore them, so all members
+ * must take new checkpoints. */
 static void release_unlogged(MPI_Win win, const struct batch *batch)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
@@ -159,8 +160,9 @@ static void release_unlogged(MPI_Win win, const struct batch *batch)
     ckpt_piece_lost(win, 0, UINT64_MAX);
 }
 
-/* An empty batch: whoever is making the image what this rank has found there closes his
- * interval before. */
+/* Captures a batch. Even an empty one takes the piece: another rank may be copying pages
+ * into the image that this rank has already found there. It closes its interval before it
+ * gives the piece back. */
 static void capture_batch(MPI_Win win, const struct batch *batch)
 {
     struct ckpt_log_record *record = NULL;
@@ -195,9 +197,10 @@ static void capture_now(MPI_Win win)
     }
 }
 
-/* ---- Once more ------------------------------------------------------------------- */
+/* ---- Replay ---------------------------------------------------------------------- */
 
-/* What the program has stored anew is there; others' words come as they were then. */
+/* Applies the logged pages. They contain this rank's stores again, and other ranks' words
+ * as they were then. */
 static int capture_again(MPI_Win win)
 {
     struct ckpt_log_record *record = ckpt_replay_pages(win);
@@ -210,7 +213,8 @@ static int capture_again(MPI_Win win)
     return 1;
 }
 
-/* A rank may have been killed between any two records. */
+/* The rank may have been killed between any two records, so checks before each whether the
+ * replay ends. */
 static void capture(MPI_Win win)
 {
     do {

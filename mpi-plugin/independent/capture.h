@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * capture.h - what a rank has stored directly to shared windows is found and logged when an
- * interval ends (docs/windows.md, section 5).
+ * capture.h - find and log a rank's direct stores to shared windows when an interval ends
+ * (docs/windows.md, section 5).
  *
- * A page that has been stored to is logged as a whole, as the memory is then, under the
- * mutex of the window, and gets the next number of the order of all deliveries. So a page
- * with a higher number was taken later, and of each word it has what the rank that takes
- * part in the present saw then: of two captures the higher number is the better one,
- * whoever made them, and words of others in a page do no harm.
+ * A page that was stored to is logged as a whole, with its contents at that time, under the
+ * mutex of the window. It gets the next number in the order of all deliveries. So a page
+ * with a higher number was captured later, and contains each word as the live rank saw it
+ * then. Of two captures the higher number is the better one, whichever rank made it, and
+ * other ranks' words in a page do no harm.
  *
- * A page that is as in the released image needs no capture. What is in the image has been
- * captured, and its interval closed: whoever acquires from this rank afterwards knows that
- * one, too, as vector times are read in the page of all ranks. (With times that come in
- * messages this would be wrong.)
+ * A page that equals the released image needs no capture. The image's contents have been
+ * captured by a rank whose interval is closed. A rank that acquires from this rank
+ * afterwards knows that interval, too, as vector times are read in the shared page. (If
+ * times came in messages this would be wrong.)
  */
 #ifndef CKPT_INDEPENDENT_CAPTURE_H
 #define CKPT_INDEPENDENT_CAPTURE_H
@@ -20,23 +20,22 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Captures what this rank has stored to shared windows since the last time; what it has
- * staged for them is delivered before. An interval ends with each record. In a replay the
- * pages come from the log. To be called before every release, so that whoever acquires
- * finds the stores; and before every acquire, so that captures of others that have been
- * made before this one have lower numbers. Between begin and end, which may be left and
- * entered meanwhile.
+ * Captures this rank's stores to shared windows since the last capture. First delivers
+ * the records staged for them. An interval ends with each record. In a replay the pages
+ * come from the log. Call it before every release, so that a rank that acquires finds the
+ * stores. Also call it before every acquire, so that earlier captures of other ranks have
+ * lower numbers. Between begin and end, which it may leave and enter again.
  */
 void ckpt_capture(void);
 
-/* From now on it is not known which pages this rank has stored to: the next capture looks
- * at all of them. Context: quiesced. */
+/* Forgets the list of written pages: the next capture checks all of them.
+ * Context: quiesced. */
 void ckpt_capture_forget(void);
 
-/* A restart, which has brought back none of our descriptors. Context: quiesced. */
+/* Called after a restart, which has not restored our descriptors. Context: quiesced. */
 void ckpt_capture_restarted(void);
 
-/* Ours are never saved. Context: any. */
+/* Returns 1 for our descriptors, which are never saved. Context: any. */
 int ckpt_capture_owns_descriptor(int fd);
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * combine.c - MPI_Reduce_local of the lower half, which knows all types and operations.
+ * combine.c - combine with the lower half's MPI_Reduce_local, which knows all
+ * types and operations.
  */
 #include "independent/combine.h"
 
@@ -8,10 +9,10 @@
 #include "independent/type_map.h"
 #include "runtime/crossing.h"
 
-/* What is combined at once, elements: their number is an int. */
+/* Most elements combined in one call: the count is an int. */
 #define MOST (UINT64_C(1) << 30)
 
-/* The memory comes first: it is what the target has. */
+/* The target's memory is the first operand. */
 static int combine_range(MPI_Datatype element, uint64_t extent, char *operand,
                          const char *memory, uint64_t bytes, MPI_Op op)
 {

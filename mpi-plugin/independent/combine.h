@@ -12,9 +12,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Puts into a record, in the place of its operands, what they make of the memory that it
- * is for. element: what operands and memory consist of, predefined; both and op are the
- * application's. Between begin and end. Returns an MPI error code.
+ * Replaces a record's operands by the result of combining them with the memory
+ * of its target. element: the predefined type of operands and memory; element
+ * and op are the application's handles. Between begin and end. Returns an MPI
+ * error code.
  */
 int ckpt_combine(struct ckpt_log_record *record, const char *memory, MPI_Op op,
                  MPI_Datatype element);

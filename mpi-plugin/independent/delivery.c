@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delivery.c - the end of an interval, for what was staged in it.
+ * delivery.c - end an interval by delivering its staged records.
  *
- * An accumulate is logged as what it made of the memory, not as its operands: then it can
- * be brought into place again, and a replay need not know in which order others have
- * added to the same place.
+ * An accumulate is logged as the resulting memory contents, not as its operands. So it can be
+ * applied again, and a replay need not know in which order other ranks have added to the same
+ * place.
  */
 #include "independent/delivery.h"
 
@@ -48,7 +48,8 @@ void ckpt_record_apply(struct ckpt_log_record *record, char *memory)
     }
 }
 
-/* Pages have been there since they were stored to, direct puts since they were logged. */
+/* Captured pages are in memory since they were stored to, direct puts since they were
+ * logged. */
 void ckpt_record_bring(MPI_Win win, struct ckpt_log_record *record)
 {
     if (record->kind == CKPT_LOGGED_WRITE) {
@@ -83,7 +84,8 @@ int ckpt_deliver_record(MPI_Win win, struct ckpt_log_record *record, MPI_Op op,
     return code;
 }
 
-/* What is refused leaves no trace from which a replay would know that. */
+/* Delivers a record. A refused delivery leaves no trace for a replay, so the interval is
+ * marked as lost. */
 static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *record)
 {
     int code;
@@ -100,7 +102,8 @@ static int deliver_now(const struct ckpt_staged *one, struct ckpt_log_record *re
     return code;
 }
 
-/* What the predecessor of a rank in a replay had not delivered comes behind the log's end. */
+/* Counts a delivery. In a replay the records that the rank had not delivered before its death
+ * come after the end of the log. */
 static void note_delivery(MPI_Win win, int piece)
 {
     if (--win->independent->staged[piece] == 0 && !ckpt_replaying) {
@@ -108,8 +111,8 @@ static void note_delivery(MPI_Win win, int piece)
     }
 }
 
-/* It is gone then, if that goes well or not. A rank that is replayed may have been killed
- * between any two records: from then on it is the present. */
+/* Delivers a record, and removes it from the staged ones even on failure. A replayed rank may
+ * have been killed between any two records: from that point on it runs live. */
 static int deliver_one(struct ckpt_staged one)
 {
     struct ckpt_log_record *record =
@@ -126,7 +129,7 @@ static int deliver_one(struct ckpt_staged one)
     return code;
 }
 
-/* Of one window or, NULL, of all; for one piece or, below 0, for all. */
+/* Delivers staged records of one window (NULL: all) for one piece (below 0: all). */
 static int deliver_if(MPI_Win win, int piece)
 {
     int code = MPI_SUCCESS, one;
@@ -145,7 +148,8 @@ static int deliver_if(MPI_Win win, int piece)
     return code;
 }
 
-/* Without a record these are no steps: a rank may have been killed long after them. */
+/* A call without a record is not a step, which could end a replay: the rank may have been
+ * killed long after. */
 int ckpt_deliver(MPI_Win win, int target)
 {
     const int piece = ckpt_piece_of(win, target);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * direct.c - when a put may be in place before its delivery.
+ * direct.c - decide when a put may be in place before its delivery.
  */
 #include "independent/direct.h"
 
@@ -27,8 +27,8 @@ int ckpt_direct_is_wanted(MPI_Win win)
 
 /* ---- Origins ------------------------------------------------------------------ */
 
-/* The target takes its copy with the memory in hand. So does who puts there first, and
- * nobody again before the next delivery. */
+/* The target makes its copy while it holds the piece. So the first put of an origin must
+ * hold the piece, too. Later puts need not until the next delivery. */
 static int may_put(MPI_Win win, int piece)
 {
     struct ckpt_record *record = win->independent->record;
@@ -44,15 +44,16 @@ static int may_put(MPI_Win win, int piece)
     return allowed;
 }
 
-/* Whether all that waited for delivery to the piece before the newest record is in place:
- * who overtakes an accumulate, or a put that is staged, would be in the log behind it. */
+/* Returns whether all earlier staged records for the piece are in place. Otherwise the
+ * put would overtake an accumulate, or a staged put, that comes before it in the log. */
 static int is_next(const struct ckpt_independent_window *one, int piece)
 {
     return one->placed[piece] + 1 == one->staged[piece];
 }
 
-/* A rank that is replayed may have been killed after this put, but what it has done after
- * it, to its own memory, is not known to be there: the present begins later. */
+/* In a replay the put is never placed. The rank may have been killed after this put, but
+ * its later changes of its own memory may not be restored yet: it becomes live only
+ * later. */
 void ckpt_direct_put(MPI_Win win, struct ckpt_log_record *record)
 {
     struct ckpt_independent_window *one = win->independent;
@@ -79,7 +80,8 @@ void ckpt_direct_delivered(MPI_Win win, int piece)
 
 /* ---- Targets ------------------------------------------------------------------- */
 
-/* What origins do is for them to say: infos may differ. */
+/* Checks all windows: only origins decide about direct puts, and their infos may
+ * differ. */
 int ckpt_direct_is_quiet(void)
 {
     for (MPI_Win win = ckpt_independent_first(); win != NULL;

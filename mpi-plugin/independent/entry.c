@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entry.c - operations with requests: what is staged or done is complete at the origin.
+ * entry.c - operations with requests: a staged or finished operation is complete at the
+ * origin.
  */
 #include "independent/entry.h"
 
 #include "handles/request.h"
 
-/* A request that is complete. `code`: of its operation. */
+/* Makes a complete request. `code`: of its operation. */
 static int complete(int code, MPI_Request *request, const char *name)
 {
     MPI_Request one;

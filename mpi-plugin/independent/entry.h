@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entry.h - the operations of access.h under the names and with the arguments of MPI, for
- * the generated wrappers. Those with a request are complete when they return.
+ * entry.h - the operations of access.h under MPI's names and with MPI's arguments, for the
+ * generated wrappers. Operations with a request are complete when they return.
  */
 #ifndef CKPT_INDEPENDENT_ENTRY_H
 #define CKPT_INDEPENDENT_ENTRY_H

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #define SECOND UINT64_C(1000000000)
-#define EACH   61 /* a prime: programs repeat themselves in rounder numbers */
+#define EACH   61 /* a prime: programs repeat in rounder numbers */
 #define TRIES  16
 
 uint64_t ckpt_expense_clock(void)
@@ -18,7 +18,7 @@ uint64_t ckpt_expense_clock(void)
     return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* What lies between two readings with nothing in between, at least. */
+/* Returns the minimum time between two successive clock readings, in ns. */
 static uint64_t of_clock(void)
 {
     static uint64_t least;

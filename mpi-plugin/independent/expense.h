@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * expense.h - what this rank's logs and checkpoints cost it, which the page tells
- * (ckpt/independent.h).
+ * expense.h - the cost of this rank's logs and checkpoints, which the shared
+ * page shows (ckpt/independent.h).
  *
- * To read the clock takes about as long as to log a few bytes. So one record of many is
- * timed, and counts for as many.
+ * Reading the clock takes about as long as logging a few bytes. So only one
+ * record in many is timed, and counts for all.
  */
 #ifndef CKPT_INDEPENDENT_EXPENSE_H
 #define CKPT_INDEPENDENT_EXPENSE_H
@@ -15,17 +15,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Nanoseconds of CLOCK_MONOTONIC. Context: normal. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. Context: normal. */
 uint64_t ckpt_expense_clock(void);
 
-/* Around what is done for a record that is logged: if this is one of those that are timed,
- * when it began; else 0. Between begin and end, not nested. */
+/* Called before and after the work for a logged record. _begin returns the
+ * start time if this record is timed, else 0. Between begin and end, not
+ * nested. */
 uint64_t ckpt_expense_begin(void);
 void ckpt_expense_end(uint64_t began);
 
 #pragma GCC visibility pop
 
-/* Bytes of the program's that have been sent to a window, or came from one. */
+/* Counts bytes of the program that went to a window, or came from one. */
 static inline void ckpt_expense_payload(uint64_t bytes)
 {
     ckpt_independent_self->payload_bytes += bytes;

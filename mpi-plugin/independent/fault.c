@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.c - which place has been chosen, and how often it is still to be passed.
+ * fault.c - the chosen place, and how often the rank must still reach it.
  */
 #include "independent/fault.h"
 
@@ -15,7 +15,7 @@
 
 enum ckpt_rank_fault ckpt_rank_fault;
 
-static long left; /* times, until it strikes */
+static long left; /* times until the fault strikes */
 
 static const char *const names[] = {
     [CKPT_FAULT_NOWHERE] = "",
@@ -34,7 +34,7 @@ static enum ckpt_rank_fault find(const char *name, size_t length)
     return CKPT_FAULT_NOWHERE;
 }
 
-/* The agents refuse what is not well-formed. */
+/* The agents have already refused malformed values. */
 void ckpt_rank_fault_open(int rank)
 {
     const char *text = ckpt_runtime_getenv("CKPT_FAULT");
@@ -48,7 +48,7 @@ void ckpt_rank_fault_open(int rank)
     }
 }
 
-/* If it were killed now. */
+/* Returns whether this rank would be replayed if it were killed now. */
 static int would_be_replayed(void)
 {
     const struct ckpt_independent_rank *self = ckpt_independent_self;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.h - places where a test can have this rank killed, once it can be replayed.
+ * fault.h - places where a test can kill this rank, once it can be replayed.
  *
- * CKPT_FAULT=NAME[:COUNT][@RANK], with the names of ckpt/rank_faults.h: rank RANK (default:
- * each) is killed when it comes to the place for the COUNT-th time (default: the first) at
- * which it could be replayed; but not after a restart.
+ * CKPT_FAULT=NAME[:COUNT][@RANK], with the names of ckpt/rank_faults.h. Rank RANK (default:
+ * each) is killed when it reaches the place for the COUNT-th time (default: the first)
+ * while it could be replayed, but not after a restart.
  */
 #ifndef CKPT_INDEPENDENT_FAULT_H
 #define CKPT_INDEPENDENT_FAULT_H
@@ -18,16 +18,16 @@ enum ckpt_rank_fault {
 #undef CKPT_RANK_FAULT
 };
 
-extern enum ckpt_rank_fault ckpt_rank_fault; /* the one that is chosen for this rank */
+extern enum ckpt_rank_fault ckpt_rank_fault; /* the place chosen for this rank */
 
-/* Takes the choice from the environment. rank: this rank, in MPI_COMM_WORLD. Context:
+/* Reads the choice from the environment. rank: this rank, in MPI_COMM_WORLD. Context:
  * normal. */
 void ckpt_rank_fault_open(int rank);
 
 /* See ckpt_rank_fault_kill. */
 void ckpt_rank_fault_reached(void);
 
-/* Ends this process with SIGKILL if the fault is to strike. Context: normal. */
+/* Ends this process with SIGKILL if the chosen fault is due here. Context: normal. */
 static inline void ckpt_rank_fault_kill(enum ckpt_rank_fault place)
 {
     if (place == ckpt_rank_fault) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interval.c - closing intervals, and what is logged of other ranks then.
+ * interval.c - close intervals, and log what this rank then learns from others.
  */
 #include "independent/interval.h"
 
@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Bytes of each ring, if nothing else is said: address space, of which as much becomes
- * memory as is ever full. */
+/* Default size of each ring, in bytes. It is address space: only the pages that are ever
+ * used take memory. */
 #define CAPACITY (UINT64_C(64) << 20)
 #define PAGE     UINT64_C(4096)
 
@@ -27,7 +27,7 @@ struct component {
     uint64_t interval;
 };
 
-static char *logs; /* of all ranks, one after the other */
+static char *logs; /* of all ranks, concatenated */
 static size_t log_size;
 
 static uint64_t capacity(void)
@@ -43,7 +43,7 @@ struct ckpt_volatile_log *ckpt_log_of(int rank)
     return (struct ckpt_volatile_log *)(logs + (size_t)rank * log_size);
 }
 
-/* All make logs of one size. */
+/* Makes the logs of all ranks with the same size. */
 static int share_logs(int rank_count, uint64_t *bytes)
 {
     uintptr_t upper = ckpt_enter();
@@ -103,8 +103,8 @@ void ckpt_interval_close(void)
     self->trimmed_bytes = self->logged_bytes - self->log_bytes;
 }
 
-/* Takes over what has changed of others; what is taken is noted in `component`, unless
- * that is NULL. Returns how many. */
+/* Takes over the changed components of the other ranks' times, and copies them to
+ * `component` unless it is NULL. Returns their number. */
 static uint32_t take_components(struct component *component)
 {
     uint32_t count = 0;
@@ -150,8 +150,8 @@ static void acquire_again(void)
     ckpt_private_bring_up();
 }
 
-/* A rank may have been killed between an atomic operation, or a test, and what it learnt by
- * that: then this is the first step in the present. */
+/* The rank may have been killed between an atomic operation, or a test, and the acquire
+ * that follows. Then this acquire is the first live step. */
 void ckpt_interval_acquire(void)
 {
     ckpt_replay_look();
@@ -184,7 +184,7 @@ void ckpt_event_commit(const struct ckpt_log_record *event)
 
 void ckpt_event_answer(int answer)
 {
-    static uint64_t position, behind; /* of the newest one, and the log's end then */
+    static uint64_t position, behind; /* of the newest answer, and the log's end after it */
     struct ckpt_log_record *event;
 
     if (behind != 0 && behind == ckpt_log->events.tail &&

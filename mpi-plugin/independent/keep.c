@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * keep.c - independent checkpoints.
+ * keep.c - take independent checkpoints.
  */
 #include "independent/keep.h"
 
@@ -36,31 +36,32 @@
 #include <string.h>
 
 #define SECOND         UINT64_C(1000000000)
-#define LONGEST        (10 * SECOND) /* between two, of a rank that does anything */
-#define SHARE          20 /* of the time at most goes into them: one part of so many */
+#define LONGEST        (10 * SECOND) /* between two, unless the rank is idle */
+#define SHARE          20 /* at most one part in SHARE of the time */
 #define FREEZE_TIMEOUT_MS 1000
 #define LEAST_LOGGED   (UINT64_C(1) << 20)
 
 static struct {
-    int taken;          /* in this launch */
+    int taken;          /* 0: none in this launch, or the last try got -EAGAIN */
     uint64_t at;        /* CLOCK_MONOTONIC, nanoseconds */
     uint64_t took;      /* ns: how long the last one took */
-    uint64_t ever;      /* what the log had seen by then */
-    uint64_t uncovered; /* what could not be replayed by then */
-    uint64_t wanted;    /* how often others had asked by then */
-    uint64_t invitations; /* and had invited all */
-    uint64_t due_at;    /* when one was due, which waits for a barrier; 0: none is */
-    uint64_t due;       /* what had been logged by then */
-    int has_met;        /* others, in a barrier or fence, since */
-    int has_invited;    /* them, since */
+    uint64_t ever;      /* bytes that had been logged by then */
+    uint64_t uncovered; /* unrepeatable operations by then */
+    uint64_t wanted;    /* requests of other ranks by then */
+    uint64_t invitations; /* invitations of all ranks by then */
+    uint64_t due_at;    /* when one became due that waits for a barrier; 0: none */
+    uint64_t due;       /* bytes that had been logged by then */
+    int has_met;        /* other ranks in a barrier or fence, since */
+    int has_invited;    /* the other ranks, since */
 } last;
 
-static uint64_t wanted; /* how often others had asked when this attempt began */
+static uint64_t wanted; /* other ranks' requests when this attempt began */
 
-/* ---- When ---------------------------------------------------------------------- */
+/* ---- When to take one ---------------------------------------------------------- */
 
-/* A tenth of the memory of this rank's windows (Sultan 2004, table 4.1), but no less than
- * is worth it, and no more than logs have room for. */
+/* Returns how many logged bytes are a reason: a tenth of the memory of this rank's windows
+ * (Sultan 2004, table 4.1). It is at least a useful amount, and at most what the log has room
+ * for. */
 static uint64_t much(void)
 {
     const uint64_t most = ckpt_log->writes.capacity / 4;
@@ -79,9 +80,9 @@ static uint64_t logged(void)
     return ckpt_log->ever - last.ever;
 }
 
-/* A rank that takes a checkpoint has the others wait in the next barrier. So those that are
- * near to one take it behind the same barrier as the first one (Sultan 2004, section 4.7, on
- * Barnes); where there are barriers, one is worth waiting for. */
+/* A rank that takes a checkpoint makes the others wait in the next barrier. So ranks that need
+ * one soon take it after the same barrier as the first one (Sultan 2004, section 4.7, on
+ * Barnes). If the program has barriers, waiting for one is worthwhile. */
 static int is_aligned(void)
 {
     static int answer = -1;
@@ -117,8 +118,9 @@ static int is_due(uint64_t time)
     return (is_reason(time) || logged() > much()) && is_rested(time);
 }
 
-/* For one that is due: where there are barriers the next one is waited for, but not until as
- * much has been logged again, or as much time has gone by, as between two checkpoints. */
+/* Returns whether a due checkpoint should wait no longer. If the program has barriers it waits
+ * for the next one. It waits at most until as much has been logged again, or as much time has
+ * passed, as between two checkpoints. */
 static int has_waited(uint64_t time)
 {
     if (!last.has_met || !is_aligned()) {
@@ -140,8 +142,8 @@ void ckpt_keep_invite(void)
     }
 }
 
-/* Its own windows can be replayed, others cannot: all that this rank does there would be
- * done once more, or with memory as it is then. */
+/* Returns whether all of this rank's windows can be replayed. Operations on other windows would
+ * be repeated in a replay, or would see their later memory. */
 static int is_covered(struct ckpt_failure *failure)
 {
     const MPI_Win win = ckpt_independent_uncovered();
@@ -156,16 +158,16 @@ static int is_covered(struct ckpt_failure *failure)
     return 0;
 }
 
-/* Whether a copy of this rank could be saved and restarted. Requests that are under way
- * are known to the lower half alone. What is staged would have to be delivered first, in
- * intervals that a replay knows nothing of, if the rank is killed before there is a copy. */
+/* Returns whether a copy of this rank could be saved and restarted. Only the lower half knows
+ * requests under way. Staged records would have to be delivered first, in intervals that a
+ * replay does not know if the rank is killed before the copy exists. */
 static int is_possible(void)
 {
     return ckpt_staged_count == 0 && ckpt_service_is_free() && ckpt_live(CKPT_REQUEST) == NULL &&
            ckpt_first_unsavable() == NULL && ckpt_live(CKPT_FILE) == NULL;
 }
 
-/* ---- How ------------------------------------------------------------------------- */
+/* ---- Taking one ------------------------------------------------------------------ */
 
 static void take_own_memory(void)
 {
@@ -183,7 +185,7 @@ static void give_own_memory(void)
     }
 }
 
-/* The process is described in its own memory, and so in that of its copy. */
+/* Makes the copy. The process is described in its own memory, and so in the copy's. */
 static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
                      struct ckpt_frozen_copy *copy, struct ckpt_failure *failure)
 {
@@ -196,7 +198,7 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
     if (error != 0) {
         return error;
     }
-    ckpt_files_allow_mappings(0); /* the copy must not see what becomes of the files */
+    ckpt_files_allow_mappings(0); /* the copy must not see later changes of the files */
     error = ckpt_process_image(here, &snapshot, failure);
     ckpt_files_allow_mappings(1);
     if (error == 0) {
@@ -208,8 +210,9 @@ static int make_copy(struct ckpt_context *here, struct ckpt_message *message,
     return error;
 }
 
-/* What is logged from now on counts. Without a copy the one before remains, and what it
- * lacks. To wait for the memory may have taken long: a checkpoint of all may have begun. */
+/* Copies the memory of windows and the process. If that succeeds, a loss before it no longer
+ * matters; if it fails, the previous checkpoint stays, with its losses. Waiting for the memory
+ * may take long: a checkpoint of the whole job may have begun. */
 static int copy_memory_and_process(struct ckpt_context *here, struct ckpt_message *message,
                                    struct ckpt_frozen_copy *copy,
                                    struct ckpt_failure *failure)
@@ -231,8 +234,8 @@ static int copy_memory_and_process(struct ckpt_context *here, struct ckpt_messag
     return error;
 }
 
-/* For tests: others may hear late what is in a checkpoint, at one of ten. That costs room in
- * their logs, and nothing else (Sultan 2004, section 4.5.5). */
+/* For tests: tells other ranks only about one in ten checkpoints. That costs space in their
+ * logs, and nothing else (Sultan 2004, section 4.5.5). */
 static int is_told(void)
 {
     static int seldom = -1;
@@ -245,7 +248,7 @@ static int is_told(void)
     return !seldom || ckpt_independent_self->kept % 10 == 1;
 }
 
-/* V of each window: what others need not keep for this rank. */
+/* Publishes V of each window: what other ranks need not keep for this one. */
 static void tell_seen(void)
 {
     for (MPI_Win win = ckpt_independent_first(); win != NULL;
@@ -258,8 +261,8 @@ static void tell_seen(void)
     }
 }
 
-/* Tells of it, and lets go of what only its predecessors needed: events before it (Sultan
- * 2004, lemma 3), and what others know to be in it (theorem 1). */
+/* Announces the checkpoint, and trims data that only earlier checkpoints needed: older events
+ * (Sultan 2004, lemma 3), and records that others know to be in the checkpoint (theorem 1). */
 static void publish(struct ckpt_message *message, int connection)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
@@ -282,7 +285,8 @@ static void publish(struct ckpt_message *message, int connection)
     ckpt_writes_trim();
 }
 
-/* 0, or -errno: there is none. A restart from the copy returns 1. */
+/* Takes a checkpoint. Returns 0, or -errno if there is none. A restart from the copy returns
+ * 1. */
 static int keep(struct ckpt_failure *failure)
 {
     static struct ckpt_context here;
@@ -321,7 +325,7 @@ static void note(uint64_t began)
     last.due_at = 0;
 }
 
-/* Once in a launch: a program that cannot be saved at one time cannot be at another. */
+/* Reports a failure once in a launch, as the program probably cannot be saved later either. */
 static void tell(int error, const struct ckpt_failure *failure)
 {
     static int told;
@@ -333,9 +337,10 @@ static void tell(int error, const struct ckpt_failure *failure)
     }
 }
 
-/* Now, if it can be. Not while the memory has direct puts that are not delivered: what is to
- * come from them is not to be seen in a replay. Then others are asked to deliver, and to
- * stage until there is a checkpoint; it is taken when this rank synchronises after that. */
+/* Takes a checkpoint now, if possible. It is not possible while the memory has undelivered
+ * direct puts: a replay must not see data that the rank receives later. Then other ranks are
+ * asked to deliver, and to stage until there is a checkpoint. The next synchronisation of this
+ * rank tries again. */
 static void take(void)
 {
     struct ckpt_failure failure = {""};
@@ -350,12 +355,12 @@ static void take(void)
     wanted = __atomic_load_n(&ckpt_independent_self->wanted, __ATOMIC_ACQUIRE);
     error = is_covered(&failure) ? keep(&failure) : -ENOTSUP;
     if (error == 1) {
-        ckpt_state = CKPT_STATE_CRITICAL; /* as it was when this was captured */
+        ckpt_state = CKPT_STATE_CRITICAL; /* as at the time of the capture */
         ckpt_replay_begin();
         return;
     }
     ckpt_direct_ask(0);
-    note(began); /* also if there is none: not again at once */
+    note(began); /* also after a failure, so as not to retry at once */
     last.taken = error != -EAGAIN;
     tell(error, &failure);
 }
@@ -389,8 +394,8 @@ void ckpt_keep_restarted(void)
 {
     struct ckpt_independent_rank *self = ckpt_independent_self;
 
-    self->uncovered_done = self->uncovered; /* a collective may be entered once more */
+    self->uncovered_done = self->uncovered; /* a restart may enter a collective again */
     last.taken = 0;
     last.took = 0;
-    ckpt_rank_fault = CKPT_FAULT_NOWHERE; /* once is enough */
+    ckpt_rank_fault = CKPT_FAULT_NOWHERE; /* strike only once */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout.c - type maps by way of MPI_Type_get_contents.
+ * layout.c - build type maps with MPI_Type_get_contents.
  */
 #include "independent/layout.h"
 
@@ -66,7 +66,7 @@ static int extent_of(MPI_Datatype lower, MPI_Aint *extent)
     return code;
 }
 
-/* A predefined type, with the gaps that it may have (MPI_SHORT_INT). */
+/* Adds a predefined type, with the gaps that it may have (MPI_SHORT_INT). */
 static int walk_named(struct ckpt_layout *layout, MPI_Datatype lower, int64_t start,
                       int64_t count)
 {
@@ -82,11 +82,11 @@ static int walk_named(struct ckpt_layout *layout, MPI_Datatype lower, int64_t st
 /* Blocks of elements: their starts in units of `scale` bytes. */
 struct blocks {
     int count;
-    const int *lengths; /* NULL: all as the one in `length` */
+    const int *lengths; /* NULL: all have `length` */
     int length;
-    const int *places;       /* one of these two, or */
-    const MPI_Aint *offsets; /* the other, or neither: */
-    int64_t stride;          /* at equal distances */
+    const int *places;       /* starts in units of `scale`; or */
+    const MPI_Aint *offsets; /* starts in bytes; or, if both are NULL, */
+    int64_t stride;          /* equal distances, in bytes */
     int64_t scale;
 };
 
@@ -121,7 +121,7 @@ static int walk_struct(struct ckpt_layout *layout, const struct ckpt_contents *c
     return code;
 }
 
-/* One dimension of a subarray after the other, the slowest first. */
+/* Walks one dimension of a subarray after the other, beginning with the slowest. */
 static int walk_subarray(struct ckpt_layout *layout, const struct ckpt_contents *c,
                          int64_t extent, int64_t start, int depth)
 {
@@ -145,8 +145,8 @@ static int walk_subarray(struct ckpt_layout *layout, const struct ckpt_contents 
     return code;
 }
 
-/* One element of a constructed type; the arguments of constructors as in the table of
- * MPI_Type_get_contents (MPI 3.1, section 4.1.13). */
+/* Walks one element of a constructed type. The constructor's arguments are in the order of the
+ * table of MPI_Type_get_contents (MPI 3.1, section 4.1.13). */
 static int walk_contents(struct ckpt_layout *layout, const struct ckpt_contents *c,
                          int64_t start)
 {
@@ -204,7 +204,7 @@ static int walk_constructed(struct ckpt_layout *layout, MPI_Datatype lower, int6
     if (code != MPI_SUCCESS) {
         return code;
     }
-    if (contents.size == 0 || contents.type_count == 0) { /* Fortran, by precision */
+    if (contents.size == 0 || contents.type_count == 0) { /* Fortran type by precision */
         ckpt_contents_free(&contents);
         return walk_named(layout, lower, start, count);
     }
@@ -252,8 +252,8 @@ void ckpt_layout_free(struct ckpt_layout *layout)
 
 /* ---- Streams ---------------------------------------------------------------- */
 
-/* What part of the i-th range belongs to the bytes behind `skip`: both become what is left
- * behind the range. */
+/* Returns the part of the i-th range that is in the `bytes` after `skip`. Reduces both to the
+ * rest after this range. */
 static struct ckpt_log_range part(const struct ckpt_layout *layout, uint32_t i,
                                   uint64_t *skip, uint64_t *bytes)
 {

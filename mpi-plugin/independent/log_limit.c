@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_limit.c - who has to take a checkpoint so that a log can be trimmed.
+ * log_limit.c - decide which rank must take a checkpoint so that a log can be
+ * trimmed.
  */
 #include "independent/log_limit.h"
 
@@ -10,8 +11,8 @@
 #include "independent/staging.h"
 #include "independent/window.h"
 
-/* Rings are trimmed from the front, so it is the oldest record that counts. One that has not
- * been delivered waits for this rank itself. */
+/* Asks for the oldest record, as rings are trimmed from the front. A record
+ * that is not delivered yet waits for this rank itself. */
 static void ask_for_oldest(void)
 {
     uint64_t position = ckpt_log->writes.head;

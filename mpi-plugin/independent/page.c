@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page.c - making the memory that ranks with independent checkpoints share.
+ * page.c - make the memory that ranks with independent checkpoints share.
  */
 #include "independent/page.h"
 
@@ -26,7 +26,7 @@ static struct ckpt_independent_rank unread;
 struct ckpt_independent_page *ckpt_independent;
 struct ckpt_independent_rank *ckpt_independent_self = &unread;
 
-/* A memory file as its maker tells the others of it: how it got on, 0 if all is well. */
+/* A memory file as its maker announces it to the others; error: 0 on success. */
 struct offer {
     int error;
     int pid;
@@ -63,7 +63,7 @@ static int map(struct ckpt_independent_file *file)
     return ckpt_sys_failed(address);
 }
 
-/* All agree whether all have it. */
+/* All members agree whether all have the memory. */
 static int agree(MPI_Comm comm, int failed)
 {
     const int code = CKPT_FUNCTION(Allreduce)(MPI_IN_PLACE, &failed, 1, CKPT_LOWER(MPI_INT),
@@ -94,7 +94,7 @@ int ckpt_independent_share(MPI_Comm comm, const char *name, struct ckpt_independ
     if (file->descriptor >= 0) {
         failed = map(file);
     }
-    return agree(comm, failed); /* then all have opened it */
+    return agree(comm, failed); /* all have opened it by then */
 }
 
 int ckpt_independent_share_memory(MPI_Comm comm, const char *name, size_t size,
@@ -110,7 +110,7 @@ int ckpt_independent_share_memory(MPI_Comm comm, const char *name, size_t size,
     return code;
 }
 
-/* It comes from the launcher's settings, to all ranks alike. */
+/* The launcher sets the variable for all ranks alike. */
 static int is_wanted(void)
 {
     const char *protocol = ckpt_runtime_getenv("CKPT_PROTOCOL");
@@ -118,7 +118,8 @@ static int is_wanted(void)
     return protocol != NULL && strcmp(protocol, "independent") == 0;
 }
 
-/* Why not; NULL if they are possible. All ranks come to the same. */
+/* Finds why independent checkpoints are impossible, or sets NULL. All ranks get the same
+ * result. */
 static int find_obstacle(const char **obstacle)
 {
     uintptr_t upper = ckpt_enter();
@@ -139,7 +140,7 @@ int ckpt_independent_descriptor(void)
     return page_descriptor;
 }
 
-/* A page where there is room, or in a place. */
+/* Makes the page at any address, or at *page if that is not NULL. */
 static int share_page(struct ckpt_independent_page **page, int rank_count)
 {
     struct ckpt_independent_file file = {
@@ -165,7 +166,7 @@ static int open_page(int rank, int rank_count)
     if (code != MPI_SUCCESS) {
         return code;
     }
-    page->magic = CKPT_INDEPENDENT_MAGIC; /* each writes the same */
+    page->magic = CKPT_INDEPENDENT_MAGIC; /* all ranks write the same values */
     page->version = CKPT_INDEPENDENT_VERSION;
     page->rank_count = (uint32_t)rank_count;
     ckpt_independent_self = &page->rank[rank];
@@ -177,7 +178,7 @@ static int open_page(int rank, int rank_count)
     return code;
 }
 
-/* The first rank has the content for all; the others wait for it. */
+/* The first rank restores the contents for all; the others wait meanwhile. */
 int ckpt_independent_restarted(void)
 {
     struct ckpt_independent_page *page = ckpt_independent;
@@ -188,7 +189,7 @@ int ckpt_independent_restarted(void)
     if (page == NULL) {
         return MPI_SUCCESS;
     }
-    content = ckpt_memory_alloc(size); /* threads that are yet to be made may be in malloc */
+    content = ckpt_memory_alloc(size); /* other threads may hold malloc's lock */
     if (content == NULL) {
         return MPI_ERR_NO_MEM;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * page.h - the memory that all ranks of a node share for independent checkpoints, and
- * what this rank tells there (ckpt/independent.h).
+ * page.h - the memory that all ranks of a node share for independent checkpoints, and this
+ * rank's data in it (ckpt/independent.h).
  *
- * After Sultan (2004), chapter 4: each rank's execution is divided into intervals by
- * calls that synchronise; a vector time has one count of them for each rank.
+ * After Sultan (2004), chapter 4: calls that synchronise divide each rank's execution into
+ * intervals. A vector time has one count of intervals per rank.
  */
 #ifndef CKPT_INDEPENDENT_PAGE_H
 #define CKPT_INDEPENDENT_PAGE_H
@@ -19,36 +19,36 @@
 /* NULL unless the job takes independent checkpoints. */
 extern struct ckpt_independent_page *ckpt_independent;
 
-/* This rank's part of it; without it one that nobody reads. */
+/* This rank's part of it; without the page, a structure that no one reads. */
 extern struct ckpt_independent_rank *ckpt_independent_self;
 
 /*
- * Makes or maps the page, if --protocol independent was asked for and all ranks are on
- * one node; collective over MPI_COMM_WORLD. Context: normal, between ckpt_begin and
- * ckpt_end, once. Returns an MPI error code.
+ * Makes or maps the page, if --protocol independent is in use and all ranks are on one node;
+ * collective over MPI_COMM_WORLD. Context: normal, between ckpt_begin and ckpt_end, once.
+ * Returns an MPI error code.
  */
 int ckpt_independent_open(int rank, int rank_count);
 
 /*
- * After a restart, when the communicators have been made again: the page is one of this
- * launch, with the same content, in the same place; collective. Context: quiesced. Returns
- * an MPI error code.
+ * Called after a restart, when the communicators exist again: makes the page in this launch,
+ * with the same contents, at the same address; collective. Context: quiesced. Returns an MPI
+ * error code.
  */
 int ckpt_independent_restarted(void);
 
-/* The page's descriptor, or -1: belongs to no half, is never saved. */
+/* The page's descriptor, or -1. It belongs to neither half and is never saved. */
 int ckpt_independent_descriptor(void);
 
-/* A memory file that several map. */
+/* A memory file that several processes map. */
 struct ckpt_independent_file {
-    void *memory; /* where to map it, NULL: anywhere; then where it is mapped */
+    void *memory; /* address to map it at, NULL: any; set to the actual address */
     size_t size;
-    int descriptor; /* the caller's; close-on-exec */
+    int descriptor; /* owned by the caller; close-on-exec */
 };
 
 /*
- * Has all members of a lower communicator, which are on one node, map one file of zeros,
- * which the first one makes; collective. Runs with the lower thread pointer. Returns an MPI
+ * Maps one file of zeros in all members of a lower communicator, which are on one node; the
+ * first member makes the file. Collective. Runs with the lower thread pointer. Returns an MPI
  * error code; the memory is then valid until munmap.
  */
 int ckpt_independent_share(MPI_Comm comm, const char *name, struct ckpt_independent_file *file);
@@ -59,7 +59,7 @@ int ckpt_independent_share_memory(MPI_Comm comm, const char *name, size_t size,
 
 #pragma GCC visibility pop
 
-/* Asks a rank for a checkpoint of itself, unless it has been asked since its last one. */
+/* Asks a rank for an independent checkpoint, unless it was asked since its last one. */
 static inline void ckpt_rank_ask(struct ckpt_independent_rank *one)
 {
     if (__atomic_load_n(&one->wanted, __ATOMIC_ACQUIRE) == one->kept_wanted) {
@@ -67,13 +67,13 @@ static inline void ckpt_rank_ask(struct ckpt_independent_rank *one)
     }
 }
 
-/* Around what a replay could not repeat: messages, collectives. */
+/* Called before an operation that a replay could not repeat: messages, collectives. */
 static inline void ckpt_uncovered_begin(void)
 {
     ckpt_independent_self->uncovered++;
 }
 
-/* One that has been sent, or has come. */
+/* Counts a message that was sent or received. */
 static inline void ckpt_uncovered_message(void)
 {
     ckpt_independent_self->uncovered++;
@@ -82,7 +82,7 @@ static inline void ckpt_uncovered_message(void)
 
 static inline void ckpt_uncovered_end(void)
 {
-    __asm__ volatile("" ::: "memory"); /* others read both */
+    __asm__ volatile("" ::: "memory"); /* other ranks read both */
     ckpt_independent_self->uncovered_done++;
 }
 

@@ -15,9 +15,10 @@
 
 /* Turns that are further apart than this belong to different waits. */
 #define ONE_WAIT_NS 20000
-/* For so long a wait is one for somebody who is running. */
+/* A wait up to this long is probably for a rank that is running. */
 #define SHORT_WAIT_NS 1000000
-/* Of so many turns of such a wait one does more than look again: a microsecond, or two. */
+/* One turn in so many does more than pause, which takes a microsecond or
+ * two. */
 #define TURNS 32
 
 static int has_processor;
@@ -47,7 +48,7 @@ void ckpt_independent_pause(void)
         __builtin_ia32_pause();
         return;
     }
-    ckpt_log_progress(); /* whoever is waited for may need it */
+    ckpt_log_progress(); /* the rank that we wait for may need it */
     ckpt_end();
     ckpt_wait_in_vain();
     if (!has_processor || !is_short()) {

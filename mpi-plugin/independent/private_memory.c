@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * private_memory.c - pages instead of those that all share, and back.
+ * private_memory.c - replace shared pages by private ones for a replay, and back.
  */
 #include "config.h"
 #include "independent/private_memory.h"
@@ -117,11 +117,11 @@ void ckpt_private_dismiss(void)
     }
 }
 
-/* ---- What others have delivered ------------------------------------------------------ */
+/* ---- Deliveries of other ranks ------------------------------------------------------- */
 
-/* What has become known of one origin's records for this rank: added to `known`, and the
- * cursor goes on. Records for one piece are delivered in the order in which they are in
- * the log. */
+/* Collects the records of one origin for this rank that have become known: adds them to
+ * `known`, and advances the cursor. Records for one piece are delivered in the order of the
+ * log. */
 struct known {
     struct delivery {
         MPI_Win win;
@@ -180,7 +180,8 @@ void ckpt_private_apply(MPI_Win win, struct ckpt_log_record *record)
     ckpt_applied_add(record, own_memory(win));
 }
 
-/* A rank whose log is full says so before it writes where records of others' replays are. */
+/* A rank with a full log sets `lost` before it overwrites records that other ranks' replays
+ * need. */
 static void require_logs(void)
 {
     if (__atomic_load_n(&ckpt_independent_self->lost, __ATOMIC_ACQUIRE)) {
@@ -210,14 +211,14 @@ void ckpt_private_bring_up(void)
 
 /* ---- Beginning and end ------------------------------------------------------------------ */
 
-/* The pages that are at `from`, once more. */
+/* Maps the pages at `from` a second time. */
 static char *map_again(char *from, size_t size, char *to)
 {
     return (char *)ckpt_sys_mremap(from, 0, size, MREMAP_MAYMOVE | (to ? MREMAP_FIXED : 0),
                                    to);
 }
 
-/* Nothing can be replayed in memory that is not there. */
+/* A replay is impossible without the memory. */
 static void require(int there)
 {
     if (!there) {

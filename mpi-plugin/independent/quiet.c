@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * quiet.c - the words of the record.
+ * quiet.c - read and write the words of the window's record.
  */
 #include "independent/quiet.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record.h - what the members of a window share about it: whose operations are in whose
- * memory, who holds which lock, how far each has come in epochs.
+ * record.h - state that the members of a window share: which operations are in whose
+ * memory, which rank holds which lock, and each rank's progress in epochs.
  *
- * A memory file of the node, in which each word has one writer, if not said otherwise,
- * and is written in a way that can be repeated: a rank that is replayed up to the moment
- * of its death may do its last step again.
+ * It is a memory file of the node. Each word has one writer, unless noted otherwise, and
+ * writing it again has no effect: a rank that is replayed up to its death may repeat its
+ * last step.
  */
 #ifndef CKPT_INDEPENDENT_RECORD_H
 #define CKPT_INDEPENDENT_RECORD_H
@@ -13,25 +13,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a rank's memory. */
+/* State of one rank's memory. */
 struct ckpt_record_target {
-    /* Who may change the memory and what belongs to it below, together: rank + 1; 0:
-     * nobody. Taken by compare-and-swap. */
+    /* The rank that may change the memory and its state below, together: rank + 1; 0:
+     * none. Taken by compare-and-swap. */
     volatile uint32_t owner;
-    uint32_t asks; /* the rank, for quiet (independent/quiet.h); written by it */
-    uint64_t fences; /* that the rank has come to; written by it */
-    uint64_t order;  /* of the newest delivery; written by the owner */
+    uint32_t asks; /* the rank asks for quiet (independent/quiet.h); it writes this */
+    uint64_t fences; /* fences that the rank has reached; it writes this */
+    uint64_t order;  /* number of the newest delivery; the owner writes this */
     uint64_t spare[5];
 };
 
-/* Of a pair: an origin and a target. */
+/* State of a pair: an origin and a target. */
 struct ckpt_record_pair {
-    uint64_t applied; /* V: the newest interval of the origin that is in the piece */
-    uint64_t kept;    /* the same of the target's own piece, in its newest checkpoint */
-    uint64_t posted;    /* times the target has posted to the origin; written by it */
-    uint64_t completed; /* epochs with it that the origin has completed */
-    uint32_t held;      /* the origin's lock of it: enum ckpt_lock */
-    uint32_t direct;    /* the piece has puts of the origin that it has not delivered */
+    uint64_t applied; /* V: newest interval of the origin that is in the piece */
+    uint64_t kept;    /* V in the newest checkpoint of the target's own piece */
+    uint64_t posted;    /* times the target has posted to the origin; it writes this */
+    uint64_t completed; /* epochs with the target that the origin has completed */
+    uint32_t held;      /* the origin's lock of the target: enum ckpt_lock */
+    uint32_t direct;    /* the piece has undelivered direct puts of the origin */
 };
 
 struct ckpt_record {

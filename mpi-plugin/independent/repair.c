@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * repair.c - from a log at the moment of a death.
+ * repair.c - repair a log that a killed rank has left.
  */
 #include "independent/repair.h"
 
@@ -10,7 +10,7 @@
 #include "independent/quiet.h"
 #include "independent/staging.h"
 
-/* An empty ring may have been about to begin anew. */
+/* The rank may have been killed while it reset an empty ring. */
 static void repair_ring(struct ckpt_log_ring *ring)
 {
     if (ring->head > ring->tail) {
@@ -18,8 +18,8 @@ static void repair_ring(struct ckpt_log_ring *ring)
     }
 }
 
-/* It counts, so it is in place; nobody else touches the target's memory meanwhile, as it
- * was this rank's to change, or is done with. */
+/* Applies a published record. No other rank touches the target's memory meanwhile: this rank
+ * still holds it, or the record was applied already. */
 static void bring_into_place(struct ckpt_log_record *record)
 {
     MPI_Win win = ckpt_independent_find(record->window);
@@ -55,8 +55,8 @@ static int has_undelivered(MPI_Win win, int piece)
     return 0;
 }
 
-/* Direct puts that were not delivered are in the memory of targets, until the replay
- * delivers them; if there were none, the rank was killed just behind a delivery. */
+/* Undelivered direct puts stay in the memory of targets until the replay delivers them. If
+ * there are none, the rank was killed just after a delivery, so the quiet is restored. */
 static void repair_quiet(MPI_Win win)
 {
     struct ckpt_record *record = win->independent->record;

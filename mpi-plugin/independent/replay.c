@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replay.c - from the newest independent checkpoint of this rank to its death, and into
- * the present.
+ * replay.c - replay this rank from its newest independent checkpoint up to its death, then
+ * let it run live.
  */
 #include "independent/replay.h"
 
@@ -17,13 +17,13 @@
 int ckpt_replaying;
 
 static struct {
-    uint64_t event;     /* position of the next one */
-    uint64_t write;     /* position behind the last own write that was found */
+    uint64_t event;     /* position of the next event */
+    uint64_t write;     /* position after the last own write that was found */
     uint64_t pages;     /* position of the next captured pages, or before it */
-    uint64_t published; /* the interval in which this rank was killed is the next one */
-    const struct ckpt_log_record *repeated; /* what it says is to be said `times` more */
+    uint64_t published; /* the rank was killed in the interval after this one */
+    const struct ckpt_log_record *repeated; /* event to repeat `times` more */
     uint64_t times;
-    int ends; /* all has been replayed: the next step is one in the present */
+    int ends; /* all is replayed: the next step is live */
 } replay;
 
 __attribute__((noreturn)) static void diverged(enum ckpt_log_kind kind)
@@ -41,7 +41,7 @@ __attribute__((noreturn)) static void diverged(enum ckpt_log_kind kind)
 
 /* ---- Events ------------------------------------------------------------------- */
 
-/* Of an interval that was not published only those count that did not end it. */
+/* Of the unpublished interval only events that do not end an interval count. */
 static int counts(const struct ckpt_log_record *event)
 {
     return event->interval <= replay.published ||
@@ -57,8 +57,8 @@ static struct ckpt_log_record *next_event(void)
     return event != NULL && counts(event) ? event : NULL;
 }
 
-/* From here on the program changes its memory in an interval that was open when it was
- * killed. */
+/* Marks the end of the log: from here on the program changes its memory in the interval
+ * that was open when it was killed. */
 static void note_progress(void)
 {
     if (!replay.ends && replay.times == 0 && next_event() == NULL &&
@@ -72,7 +72,7 @@ struct ckpt_log_record *ckpt_replay_event(enum ckpt_log_kind kind)
 {
     struct ckpt_log_record *event = next_event();
 
-    /* an answer that repeats is followed by its acquire before that */
+    /* repeated answers come first, but each is followed by its acquire */
     if (event == NULL || event->kind != (uint32_t)kind ||
         event->interval != ckpt_interval_now() ||
         (replay.times != 0 && kind != CKPT_LOGGED_ACQUIRE)) {
@@ -124,7 +124,7 @@ void ckpt_replay_closed(void)
 
 /* ---- Memory -------------------------------------------------------------------- */
 
-/* The write of the interval that is open, at a position or behind it. */
+/* Finds the write of the open interval, at or after a position. */
 static struct ckpt_log_record *find_write(uint64_t position)
 {
     struct ckpt_log_record *record;
@@ -139,8 +139,8 @@ static struct ckpt_log_record *find_write(uint64_t position)
     return NULL;
 }
 
-/* Mostly they are in the log in the order of their intervals, but not if another target's
- * were delivered first. */
+/* Own writes usually are in the log in the order of their intervals, but not if another
+ * target's writes were delivered first. */
 void ckpt_replay_own_write(MPI_Win win, int target)
 {
     struct ckpt_log_record *record;
@@ -158,8 +158,8 @@ void ckpt_replay_own_write(MPI_Win win, int target)
     ckpt_private_apply(win, record);
 }
 
-/* Pages are delivered as soon as they are logged, so they are in the order of their
- * intervals. */
+/* Pages are delivered as soon as they are logged, so the log has them in the order of
+ * their intervals. */
 struct ckpt_log_record *ckpt_replay_pages(MPI_Win win)
 {
     struct ckpt_log_record *record;
@@ -196,7 +196,7 @@ void ckpt_replay_remember(void)
 
 void ckpt_replay_begin(void)
 {
-    if (replay.event < ckpt_log->events.head) { /* an empty ring has begun anew */
+    if (replay.event < ckpt_log->events.head) { /* an empty ring was reset */
         replay.event = ckpt_log->events.head;
     }
     replay.write = ckpt_log->writes.head;
@@ -215,7 +215,7 @@ void ckpt_replay_begin_present(void)
 {
     if (replay.ends) {
         ckpt_private_end();
-        /* what was never published is not there */
+        /* unpublished events do not count */
         ckpt_log_cut(ckpt_log, &ckpt_log->events, replay.event);
         ckpt_replaying = 0;
         ckpt_independent_self->replaying = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * staging.c - records that wait for their delivery.
+ * staging.c - records that wait for delivery.
  */
 #include "independent/staging.h"
 
@@ -61,9 +61,10 @@ void ckpt_writes_trim(void)
     }
 }
 
-/* ---- A log that is full ------------------------------------------------------ */
+/* ---- Full log ---------------------------------------------------------------- */
 
-/* Nothing will tell what this rank has done to others. All records have been delivered. */
+/* Empties the log: this rank's writes can no longer be replayed. All records have been
+ * delivered. */
 static void give_up_log(void)
 {
     struct ckpt_log_ring *ring = &ckpt_log->writes;
@@ -81,7 +82,8 @@ static void give_up_log(void)
     ckpt_log_trim(ring, ring->tail);
 }
 
-/* Delivering is no more than what an origin may do at any time within its epoch. */
+/* Reserves a record. Delivering early is allowed: an origin may do it at any time in its
+ * epoch. */
 static struct ckpt_log_record *reserve(size_t bytes)
 {
     struct ckpt_log_ring *ring = &ckpt_log->writes;
@@ -115,7 +117,7 @@ struct ckpt_log_record *ckpt_stage_ranges(MPI_Win win, int piece, uint32_t count
     return record;
 }
 
-/* Where a rank's memory begins in its piece. */
+/* Returns where a rank's memory begins in its piece. */
 static int64_t base_in_piece(MPI_Win win, int rank)
 {
     return ckpt_independent_memory(win, rank) -

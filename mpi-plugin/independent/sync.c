@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync.c - fences, post, start, complete and wait, barriers: counters in the record that
- * their writers only raise.
+ * their writers only increase.
  *
- * What a rank writes there is the same when it is replayed: a count that it keeps itself.
+ * A replayed rank writes the same values again: it keeps its own counts.
  */
 #include "independent/sync.h"
 
@@ -17,9 +17,9 @@
 
 /* ---- Steps -------------------------------------------------------------------- */
 
-/* Whether the step that follows has been taken already: then it is not to be taken again.
- * If this rank has been replayed up to here, it is the present. Before it, an interval ends
- * for what has been stored to shared windows. */
+/* Returns whether the next step was already taken, and so must not be taken again. Before
+ * the step, an interval ends for stores to shared windows. If this rank has been replayed
+ * up to here, it becomes live. */
 static int is_past(void)
 {
     ckpt_capture();
@@ -27,7 +27,7 @@ static int is_past(void)
     return ckpt_replaying;
 }
 
-/* A release: an interval ends. */
+/* Makes a release: an interval ends. */
 static void end_interval(void)
 {
     ckpt_interval_publish();
@@ -152,7 +152,7 @@ int ckpt_sync_complete(MPI_Win win, const struct ckpt_partners *targets)
     return code;
 }
 
-/* Whether the i-th origin has ended the epoch that this rank waits for. */
+/* Returns whether the i-th origin has ended the epoch that this rank waits for. */
 static int has_completed(MPI_Win win, const struct ckpt_partners *origins, int i)
 {
     const int origin = origins->ranks[i];
@@ -208,7 +208,7 @@ static uint32_t *held(MPI_Win win, int target)
     return &ckpt_record_pair(win->independent->record, win->comm->rank, target)->held;
 }
 
-/* Whether others' locks of a target allow one of ours. */
+/* Returns whether other ranks' locks of a target permit this rank's lock. */
 static int is_compatible(MPI_Win win, int target, enum ckpt_lock lock)
 {
     for (int i = 0; i < win->comm->size; i++) {
@@ -267,7 +267,7 @@ int ckpt_sync_unlock(MPI_Win win, int target)
     return code;
 }
 
-/* All or none: whoever waits with some in hand could wait for ever. */
+/* Takes all locks or none: a rank that waits while it holds some could wait for ever. */
 static int try_all(MPI_Win win, enum ckpt_lock lock)
 {
     for (int i = 0; i < win->comm->size; i++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sync.h - synchronisation of windows with independent checkpoints: which calls end an
- * interval, and which make others' intervals known (MPI 3.1, section 11.5; docs/windows.md,
- * section 3).
+ * interval, and which make other ranks' intervals known (MPI 3.1, section 11.5;
+ * docs/windows.md, section 3).
  *
- * Each returns an MPI error code, and is called between begin and end, which may be left
- * and entered meanwhile. What the application may do when, the callers have checked.
+ * Each function returns an MPI error code, and is called between begin and end, which it
+ * may leave and enter again. The callers have checked that the application may make the
+ * call.
  */
 #ifndef CKPT_INDEPENDENT_SYNC_H
 #define CKPT_INDEPENDENT_SYNC_H
@@ -14,13 +15,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Locks of one target, or of all. UNCHECKED: nothing is locked. */
+/* Locks of one target, or of all. UNCHECKED: takes no lock. */
 int ckpt_sync_lock(MPI_Win win, int target, enum ckpt_lock lock);
 int ckpt_sync_unlock(MPI_Win win, int target);
 int ckpt_sync_lock_all(MPI_Win win, enum ckpt_lock lock);
 int ckpt_sync_unlock_all(MPI_Win win);
 
-/* MPI_Win_sync. Flushes are ckpt_deliver() and its like. */
+/* MPI_Win_sync. ckpt_deliver() and its like implement flushes. */
 int ckpt_sync_memory(void);
 
 int ckpt_sync_fence(MPI_Win win);

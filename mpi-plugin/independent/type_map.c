@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * type_map.c - type maps of few ranges are kept with their datatypes.
+ * type_map.c - keep type maps with few ranges together with their datatypes.
  */
 #include "independent/type_map.h"
 
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of types with more than so many are not kept: to look at them takes long anyway. */
+/* Longer type maps are not kept: processing them takes long anyway. */
 enum { MOST_RANGES = 64 };
 
-/* One allocation, which goes with the datatype. */
+/* One allocation, freed with the datatype. */
 struct type_map {
     int64_t extent;
     MPI_Datatype element;
-    uint32_t count; /* of ranges; if there are too many, none of them is here */
+    uint32_t count; /* number of ranges; above the limit `range` is empty */
     struct ckpt_log_range range[];
 };
 
@@ -35,7 +35,7 @@ static struct type_map *map_of(const struct ckpt_layout *one, int64_t extent)
     return map;
 }
 
-/* Of a type that is used for the first time. */
+/* Makes the type map of a type at its first use. */
 static int find_out(MPI_Datatype type)
 {
     MPI_Datatype lower = CKPT_LOWER(type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * type_map.h - what bytes a datatype of the application means, found out once: types do not
- * change, but for the library's handles of them.
+ * type_map.h - the bytes that an application's datatype describes, computed once: types do
+ * not change, only their lower handles do.
  */
 #ifndef CKPT_TYPE_MAP_H
 #define CKPT_TYPE_MAP_H
@@ -11,14 +11,15 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Adds `count` elements of a datatype at address 0 to a layout. *element, which may be NULL,
- * is then the predefined type that comes first in it, the application's; NULL if there is
- * none. Between begin and end. Returns an MPI error code.
+ * Adds `count` elements of a datatype at address 0 to a layout. If `element` is not NULL,
+ * sets *element to the application's handle of the first predefined type in it, or NULL.
+ * Between begin and end. Returns an MPI error code.
  */
 int ckpt_type_map_add(struct ckpt_layout *layout, MPI_Datatype type, int count,
                       MPI_Datatype *element);
 
-/* The extent of a predefined datatype. Between begin and end. Returns an MPI error code. */
+/* Returns the extent of a predefined datatype. Between begin and end. Returns an MPI error
+ * code. */
 int ckpt_type_map_extent(MPI_Datatype type, int64_t *extent);
 
 #pragma GCC visibility pop

@@ -2,9 +2,9 @@
 /*
  * volatile_log.c - rings of records.
  *
- * A ring always ends with the record at its tail: what is behind that is undefined. A
- * record that would not fit before the end of the memory begins anew at its start,
- * behind a filler.
+ * A ring always ends with the record at its tail: memory after it is undefined. If a record
+ * does not fit before the end of the memory, a filler takes the rest, and the record starts
+ * at the beginning of the memory.
  */
 #include "independent/volatile_log.h"
 
@@ -52,8 +52,8 @@ struct ckpt_log_record *ckpt_log_find(struct ckpt_volatile_log *log,
     return NULL;
 }
 
-/* Its rank raises the head before it writes there anew: what was read counts if the head has
- * not come by since. A filler has no more than its first words. */
+/* The log's rank raises the head before it overwrites records: a record that was read counts
+ * if the head has not passed it since. A filler has only its first words. */
 struct ckpt_log_record *ckpt_log_find_alive(struct ckpt_volatile_log *log,
                                             struct ckpt_log_ring *ring, uint64_t *position,
                                             struct ckpt_log_record *header)
@@ -86,7 +86,7 @@ struct ckpt_log_record *ckpt_log_find_alive(struct ckpt_volatile_log *log,
     }
 }
 
-/* Bytes up to the end of the memory; a filler must have room for its first words. */
+/* Bytes up to the end of the memory; a filler needs room for its first words. */
 static uint64_t straight(const struct ckpt_log_ring *ring)
 {
     return ring->capacity - ring->tail % ring->capacity;
@@ -126,7 +126,7 @@ struct ckpt_log_record *ckpt_log_reserve(struct ckpt_volatile_log *log,
 void ckpt_log_commit(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                      const struct ckpt_log_record *record)
 {
-    __asm__ volatile("" ::: "memory"); /* whoever looks after a kill sees all of it */
+    __asm__ volatile("" ::: "memory"); /* after a kill, the whole record is there */
     ring->tail += record->size;
     log->ever += record->size;
 }
@@ -157,9 +157,9 @@ void ckpt_log_trim(struct ckpt_log_ring *ring, uint64_t position)
 
     __atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
     if (position == ring->tail && rest != 0) {
-        ring->head = position + ring->capacity - rest; /* a kill here: nothing is in it */
+        ring->head = position + ring->capacity - rest; /* killed here, the ring is empty */
         __asm__ volatile("" ::: "memory");
         ring->tail = ring->head;
     }
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* before what is written there */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* before later writes to the trimmed part */
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * volatile_log.h - what a rank logs in memory that outlives it, so that one rank can
- * be replayed alone (Sultan 2004, section 4.4; docs/windows.md, section 4).
+ * volatile_log.h - a rank's log in memory that outlives the rank, so that one rank can be
+ * replayed alone (Sultan 2004, section 4.4; docs/windows.md, section 4).
  *
  * Each rank has one log, a memory file of the node with two rings of records that only
- * it writes: *writes*, what it did to the memory of targets, for the replay of these;
- * and *events*, what came to it from others, for its own replay.
+ * this rank writes. *writes* has its changes to the memory of targets, for the replay of
+ * the targets. *events* has what it received from others, for its own replay.
  *
- * Nothing of an interval counts before the interval is published, with one store: a
- * rank that is killed has done all of it, or nothing. Records are multiples of 8 bytes
- * long and never wrap; positions are bytes that were ever written.
+ * Records of an interval count only when the interval is published, with one store: a
+ * killed rank has done all of it, or nothing. Records are multiples of 8 bytes long and
+ * never wrap. Positions count the bytes that were ever written.
  */
 #ifndef CKPT_VOLATILE_LOG_H
 #define CKPT_VOLATILE_LOG_H
@@ -21,33 +21,33 @@
 #pragma GCC visibility push(hidden)
 
 enum ckpt_log_kind {
-    CKPT_LOGGED_FILLER = 1, /* up to the end of the ring; or given up */
+    CKPT_LOGGED_FILLER = 1, /* up to the end of the ring; or a dropped record */
     /* writes */
-    CKPT_LOGGED_WRITE, /* bytes for a target's memory; of an accumulate its operands,
-                          until it is delivered */
-    CKPT_LOGGED_PAGES, /* what a shared window had been stored to: whole pages */
+    CKPT_LOGGED_WRITE, /* bytes for a target's memory; for an accumulate, operands until
+                          its delivery */
+    CKPT_LOGGED_PAGES, /* whole pages of a shared window that were stored to */
     /* events */
-    CKPT_LOGGED_ACQUIRE, /* the vector time after it, where it differs: pairs */
-    CKPT_LOGGED_READ,    /* bytes that a get brought */
-    CKPT_LOGGED_FETCH,   /* bytes that an atomic operation brought */
-    CKPT_LOGGED_ANSWER,  /* one number: what a test said */
-    /* a write, too */
-    CKPT_LOGGED_PLACED, /* bytes that were in the target's memory before their delivery */
+    CKPT_LOGGED_ACQUIRE, /* (rank, interval) pairs of the vector time that changed */
+    CKPT_LOGGED_READ,    /* bytes that a get returned */
+    CKPT_LOGGED_FETCH,   /* bytes that an atomic operation returned */
+    CKPT_LOGGED_ANSWER,  /* one number: the result of a test */
+    /* another write */
+    CKPT_LOGGED_PLACED, /* bytes placed in the target's memory before their delivery */
 };
 
 struct ckpt_log_record {
-    uint32_t size; /* bytes, with this header */
+    uint32_t size; /* bytes, including this header */
     uint32_t kind; /* enum ckpt_log_kind */
-    uint64_t interval; /* that it belongs to; 0: not delivered yet */
-    uint64_t order;    /* of the delivery, among all to the piece */
+    uint64_t interval; /* its interval; 0: not delivered yet */
+    uint64_t order;    /* number of the delivery among all to the piece */
     uint64_t window;   /* id of its communicator */
-    int32_t target;    /* piece of the window; of an answer: what it was */
+    int32_t target;    /* piece of the window; of an answer: its value */
     uint32_t range_count;
-    /* writes: struct ckpt_log_range[range_count], then their bytes, one after the
-     * other; events: bytes */
+    /* writes: struct ckpt_log_range[range_count], then their bytes in the same order;
+     * events: bytes */
 };
 
-/* Bytes of a piece of the window's memory. */
+/* A range of bytes in a piece of the window's memory. */
 struct ckpt_log_range {
     uint64_t start; /* from its base */
     uint64_t bytes;
@@ -55,7 +55,7 @@ struct ckpt_log_range {
 
 struct ckpt_log_ring {
     uint64_t head; /* position of the oldest record */
-    uint64_t tail; /* and behind the newest */
+    uint64_t tail; /* position after the newest record */
     uint64_t capacity;
     uint64_t reserved;
 };
@@ -66,32 +66,33 @@ struct ckpt_volatile_log {
     uint64_t reserved[6];
     struct ckpt_log_ring writes;
     struct ckpt_log_ring events;
-    /* the memory of writes, then that of events */
+    /* the memory of writes, then the memory of events */
 };
 
 static_assert(sizeof(struct ckpt_log_record) == 40, "layout of a log record");
 static_assert(sizeof(struct ckpt_volatile_log) == 128, "layout of a log");
 
-/* Bytes of a log whose rings have room for so many each. */
+/* Bytes of a log whose rings have `capacity` bytes each. */
 static inline size_t ckpt_log_size(size_t capacity)
 {
     return sizeof(struct ckpt_volatile_log) + 2 * capacity;
 }
 
-/* A log in zeroed memory. capacity: of a ring, a multiple of 8. */
+/* Makes a log in zeroed memory. capacity: of a ring, a multiple of 8. */
 void ckpt_log_format(struct ckpt_volatile_log *log, uint64_t capacity);
 
-/* The record at a position, which lies between head and tail. */
+/* Returns the record at a position, which is between head and tail. */
 struct ckpt_log_record *ckpt_log_at(struct ckpt_volatile_log *log,
                                     struct ckpt_log_ring *ring, uint64_t position);
 
-/* The first record that is no filler at a position or behind it; NULL: none. *position
- * becomes its own. What has been trimmed is passed over. */
+/* Finds the first record at or after *position that is not a filler, and sets *position to
+ * its position. Returns NULL if there is none. Skips trimmed records. */
 struct ckpt_log_record *ckpt_log_find(struct ckpt_volatile_log *log,
                                       struct ckpt_log_ring *ring, uint64_t *position);
 
-/* The same in the log of a rank that runs, and may trim it meanwhile: *header is what the
- * record's was. The record itself stays there only if that rank keeps it for this one. */
+/* The same in the log of a running rank, which may trim it meanwhile: *header receives a
+ * copy of the record's header. The record itself stays there only if that rank keeps it
+ * for this one. */
 struct ckpt_log_record *ckpt_log_find_alive(struct ckpt_volatile_log *log,
                                             struct ckpt_log_ring *ring, uint64_t *position,
                                             struct ckpt_log_record *header);
@@ -103,33 +104,33 @@ static inline uint64_t ckpt_log_behind(const struct ckpt_log_record *record,
 }
 
 /*
- * Room for a record with `bytes` behind its header, at the end of a ring; it counts with
- * ckpt_log_commit(). NULL: the ring is full.
+ * Reserves room for a record with `bytes` after its header, at the end of a ring; the
+ * record counts from ckpt_log_commit() on. Returns NULL if the ring is full.
  */
 struct ckpt_log_record *ckpt_log_reserve(struct ckpt_volatile_log *log,
                                          struct ckpt_log_ring *ring, size_t bytes);
 void ckpt_log_commit(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                      const struct ckpt_log_record *record);
 
-/* Gives up a record. */
+/* Drops a record: turns it into a filler. */
 static inline void ckpt_log_drop(struct ckpt_log_record *record)
 {
     record->kind = CKPT_LOGGED_FILLER;
 }
 
-/* Takes all from a position on off the ring. */
+/* Removes all records from a position on. */
 void ckpt_log_cut(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                   uint64_t position);
 
-/* Takes what was given up at the end of the ring, behind `from`, off it. */
+/* Removes dropped records at the end of the ring, after `from`. */
 void ckpt_log_retract(struct ckpt_volatile_log *log, struct ckpt_log_ring *ring,
                       uint64_t from);
 
-/* Removes records from the front up to a position. An empty ring begins anew at the
- * start of its memory, which is in the cache. */
+/* Removes records from the front up to a position. An empty ring restarts at the beginning
+ * of its memory, which is in the cache. */
 void ckpt_log_trim(struct ckpt_log_ring *ring, uint64_t position);
 
-/* What a record's header is followed by. */
+/* Return the parts after a record's header. */
 static inline struct ckpt_log_range *ckpt_log_ranges(struct ckpt_log_record *record)
 {
     return (struct ckpt_log_range *)(record + 1);

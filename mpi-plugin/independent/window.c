@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window.c - which windows take part in independent checkpoints.
+ * window.c - manage the windows that take part in independent checkpoints.
  */
 #include "independent/window.h"
 
@@ -36,7 +36,8 @@ static struct ckpt_independent_window *make(int count)
     return one;
 }
 
-/* All members map a record of zeros and, if the memory is shared, its released image. */
+/* Maps a record of zeros in all members and, if the memory is shared, its released
+ * image. */
 static int share_memory(MPI_Win win, struct ckpt_independent_window *one)
 {
     const MPI_Comm comm = CKPT_LOWER(win->comm);
@@ -48,7 +49,7 @@ static int share_memory(MPI_Win win, struct ckpt_independent_window *one)
 
     if (code == MPI_SUCCESS) {
         one->record = record;
-        one->record->count = (uint32_t)count; /* each writes the same */
+        one->record->count = (uint32_t)count; /* all members write the same value */
     }
     if (code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED) {
         code = ckpt_independent_share_memory(comm, "ckpt-released", win->shared->span,
@@ -62,7 +63,7 @@ static int share_memory(MPI_Win win, struct ckpt_independent_window *one)
     return code;
 }
 
-/* Memory of this process, not MPI's. */
+/* Allocates this process's own map of written pages. */
 static int make_map_of_pages(MPI_Win win, struct ckpt_independent_window *one)
 {
     if (win->flavor == MPI_WIN_FLAVOR_SHARED) {
@@ -72,7 +73,7 @@ static int make_map_of_pages(MPI_Win win, struct ckpt_independent_window *one)
     return MPI_SUCCESS;
 }
 
-/* Those whose memory all members have mapped. */
+/* Returns whether all members have mapped the window's memory. */
 static int can_be_covered(MPI_Win win)
 {
     return ckpt_independent != NULL && win->shared != NULL && win->shared->mapped;
@@ -119,7 +120,7 @@ void ckpt_independent_forget(MPI_Win win)
     }
 }
 
-/* The first of these, from a window on. */
+/* Returns the first such window, from `win` on. */
 static MPI_Win one_of_these(MPI_Win win)
 {
     while (win != NULL && win->independent == NULL) {
@@ -169,7 +170,8 @@ size_t ckpt_own_piece_size(MPI_Win win)
     return (size + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Who may be replayed with a piece: all members, or the rank whose memory it is. */
+/* The ranks that a replay may use a piece for: all members, or the rank whose memory it
+ * is. */
 static int first_user(MPI_Win win, int piece)
 {
     return ckpt_window_is_shared(win) ? 0 : piece;
@@ -185,9 +187,9 @@ static struct ckpt_independent_rank *page_of(MPI_Win win, int user)
     return &ckpt_independent->rank[win->comm->members[user]];
 }
 
-/* Nothing more is needed of a rank that cannot be replayed from its newest checkpoint: what
- * has been delivered by now will be in the next one. It says so, and takes that, with the
- * piece in hand. */
+/* A rank that cannot be replayed from its newest checkpoint needs no records: its next
+ * checkpoint contains all deliveries up to now. It sets `lost`, and takes that checkpoint
+ * while it holds the piece. */
 static uint64_t kept_by(MPI_Win win, int user)
 {
     return __atomic_load_n(&page_of(win, user)->lost, __ATOMIC_ACQUIRE)

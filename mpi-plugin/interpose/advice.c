@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * advice.c - memory that a program gives back by way of advice; and notes that it has
- * locked memory or given advice that lasts.
+ * advice.c - note memory that a program gives back by way of advice, and note that it
+ * has locked memory or given lasting advice.
  *
- * What holds for which memory the kernel tells at a checkpoint, but only if there is
- * anything to be found: that takes a while.
+ * At a checkpoint the kernel tells which memory has which advice. The checkpoint asks
+ * only if there is something to find, as that takes a while.
  *
  * Context of all functions: normal.
  */
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* From 2.41 on libc keeps states of random numbers in memory that is dropped rather than
- * inherited, and later ones may seal what they have loaded. */
+/* From 2.41 on libc keeps random-number states in memory with lasting advice (dropped,
+ * not inherited at fork). Later versions may seal the objects they load. */
 static int libc_gives_advice(void)
 {
     char *rest;
@@ -33,7 +33,7 @@ static int libc_gives_advice(void)
     return major > 2 || (major == 2 && minor >= 41);
 }
 
-/* Before the program changes anything. */
+/* Runs before the program changes anything. */
 static __attribute__((constructor)) void remember_start(void)
 {
     if (libc_gives_advice()) {

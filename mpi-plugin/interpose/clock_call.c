@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock_call.c - syscall() after a restart, for calls that have to do with
- * monotonic clocks. Each goes on to libc or to the kernel with the kernel's
- * time in place of the program's.
+ * clock_call.c - syscall() after a restart, for calls that use monotonic
+ * clocks. Each call goes on to libc or to the kernel, with the kernel's time
+ * instead of the program's.
  *
  * Context of all functions: normal, or a signal handler.
  */

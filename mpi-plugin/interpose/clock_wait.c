@@ -2,10 +2,10 @@
 /*
  * clock_wait.c - calls that wait for an absolute time of a monotonic clock.
  *
- * The program's clock and the kernel's differ after a restart. libc hands the
- * time to the kernel as it is, so it gets one of the kernel's clock
- * (libckpt/task/deadline.h). The calls of which only a time-out is known are in
- * timed_call.c.
+ * The program's clock and the kernel's differ after a restart. libc passes the
+ * time to the kernel unchanged, so libc must get a time of the kernel's clock
+ * (libckpt/task/deadline.h). timed_call.c has the calls of which only a
+ * time-out is known.
  *
  * Context of all functions: normal, or a signal handler.
  */
@@ -26,7 +26,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-/* Evaluates `call`, which waits until `kernel`, a name for `time` there. */
+/* Evaluates `call`, which waits until `kernel`: the name of `time` on the
+ * kernel's clock. */
 #define UNTIL(clock, time, kernel, call)                                       \
     __extension__({                                                            \
         struct ckpt_deadline before_;                                          \
@@ -37,8 +38,9 @@
         result_;                                                               \
     })
 
-/* glibc's: set for a condition variable whose attribute has CLOCK_MONOTONIC.
- * The public structure names the member but not its bits. */
+/* glibc sets this bit for a condition variable whose attribute has
+ * CLOCK_MONOTONIC. The public structure has the member but does not name its
+ * bits. */
 #define CONDITION_IS_MONOTONIC 2u
 
 static clockid_t clock_of(const pthread_cond_t *condition)
@@ -49,7 +51,8 @@ static clockid_t clock_of(const pthread_cond_t *condition)
                : CLOCK_REALTIME;
 }
 
-/* Not by its name alone: that may lead to the version for programs of 2002. */
+/* Looks up the versioned symbol: the plain name may find the version for
+ * programs of 2002. */
 typedef int timed_wait(pthread_cond_t *, pthread_mutex_t *,
                        const struct timespec *);
 
@@ -124,9 +127,9 @@ CKPT_INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **value,
 }
 
 /*
- * libc adds the time-out to the program's time and waits until the kernel shows
- * the sum. So the time-out is changed by the difference of the two, and may be
- * below 0, which libc does not look at.
+ * libc adds the time-out to the program's time and waits until the kernel's
+ * clock shows the sum. So this subtracts the difference of the two clocks from
+ * the time-out. The result may be negative, which libc does not check.
  */
 CKPT_INTERPOSE int aio_suspend(const struct aiocb *const list[], int count,
                                const struct timespec *timeout)
@@ -150,14 +153,15 @@ CKPT_INTERPOSE int aio_suspend(const struct aiocb *const list[], int count,
     return CKPT_NEXT(aio_suspend)(list, count, timeout);
 }
 
-/* What programs with _FILE_OFFSET_BITS=64 call. The structures are the same. */
+/* The name that programs with _FILE_OFFSET_BITS=64 call. The structures are
+ * equal. */
 CKPT_INTERPOSE int aio_suspend64(const struct aiocb64 *const list[], int count,
                                  const struct timespec *timeout)
 {
     return aio_suspend((const struct aiocb *const *)list, count, timeout);
 }
 
-/* The clock of a timer's descriptor, which the kernel tells in fdinfo. */
+/* Reads the clock of a timer's descriptor from its fdinfo. */
 static clockid_t clock_of_descriptor(int fd)
 {
     static const char name[] = "clockid:";
@@ -182,8 +186,8 @@ static clockid_t clock_of_descriptor(int fd)
     return (clockid_t)clock;
 }
 
-/* A checkpoint reads what is left of the timer, so only the time given here has
- * to change. */
+/* Converts only the given time: a checkpoint reads the remaining time of the
+ * timer. */
 CKPT_INTERPOSE int timerfd_settime(int fd, int flags,
                                    const struct itimerspec *value,
                                    struct itimerspec *old)

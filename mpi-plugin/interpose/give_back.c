@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * give_back.c - a program gives memory back, or moves it, while the agent still saves it:
- * it waits until that has been saved.
+ * give_back.c - when a program gives memory back, or moves it, while the agent still saves
+ * it, the program waits until that memory has been saved.
  *
- * This is for calls that come from outside of libc. When free() gives memory back the agent
- * notices afterwards, and takes that checkpoint in another way.
+ * This covers calls from outside libc. When free() gives memory back, the agent notices
+ * that afterwards, and takes that checkpoint in another way.
  *
  * Context of all functions: normal.
  */
@@ -56,8 +56,8 @@ CKPT_INTERPOSE void *mremap(void *start, size_t size, size_t new_size, int flags
     return CKPT_NEXT(mremap)(start, size, new_size, flags, place);
 }
 
-/* With MAP_FIXED what was there goes. Not by way of libc, as allocators call this before
- * anything can be looked up. */
+/* MAP_FIXED replaces the old mapping. This makes the system call itself, as allocators call
+ * mmap before symbols can be looked up. */
 CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, int file,
                           off_t offset)
 {
@@ -78,5 +78,5 @@ CKPT_INTERPOSE void *mmap(void *start, size_t size, int protection, int flags, i
     return (void *)result;
 }
 
-/* The same, as off_t has 64 bits. */
+/* The same function, as off_t has 64 bits. */
 CKPT_INTERPOSE extern __typeof__(mmap) mmap64 __attribute__((alias("mmap")));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inotify.c - notes the paths of what a program watches.
+ * inotify.c - note the paths that a program watches.
  *
- * Which watches there are is read from the kernel at a checkpoint; it does not
- * tell their paths. A path noted wrongly, because it is renamed meanwhile, is
- * found out then. Each call goes on to libc.
+ * A checkpoint reads the list of watches from the kernel, which does not list
+ * their paths. If a path was noted wrongly, because the file was renamed
+ * meanwhile, the checkpoint finds that out. Each call goes on to libc.
  *
  * Context of all functions: normal.
  */
@@ -39,8 +39,8 @@ CKPT_INTERPOSE int inotify_init1(int flags)
     return note_open(CKPT_NEXT(inotify_init1)(flags));
 }
 
-/* Absolute, without symbolic links but for the last name of a link that is
- * itself watched. 1, or 0 if there is no such path. */
+/* Finds the absolute path without symbolic links; keeps the last name of a link
+ * that is itself watched. Returns 1, or 0 if there is no such path. */
 static int find_path(const char *path, uint32_t mask, char found[PATH_MAX])
 {
     const char *name = strrchr(path, '/');

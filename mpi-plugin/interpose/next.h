@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * next.h - for functions of libc that the stand-in takes the place of.
+ * next.h - macros for libc functions that the stand-in replaces.
  */
 #ifndef CKPT_NEXT_H
 #define CKPT_NEXT_H
 
 #include <dlfcn.h>
 
-/* Before a definition: the dynamic linker shall bind the application to it. */
+/* Marks a definition that the dynamic linker should bind the application to. */
 #define CKPT_INTERPOSE __attribute__((visibility("default")))
 
 /*
- * The definition that would have been used without ours, with its own type.
- * It is looked up once; two threads that do so at once find the same.
+ * The next definition, which would be used without ours, with its own type. It
+ * is looked up once; two threads that do so at once find the same.
  */
 #define CKPT_NEXT(name)                                                        \
     __extension__({                                                            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_id.c - calls of libc that tell or take the id of this process.
+ * process_id.c - libc calls that return or take the id of this process.
  *
- * libckpt/task/process_id.h tells why. Each goes on to libc.
+ * libckpt/task/process_id.h gives the reason. Each call goes on to libc.
  *
  * Context of all functions: normal, or a signal handler.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_path.c - calls of libc that open or examine what is below /proc/PID.
+ * process_path.c - libc calls that open or examine files below /proc/PID.
  *
  * PID may be the shown id of this process (libckpt/task/process_id.h). Each
- * goes on to libc.
+ * call goes on to libc.
  *
  * Context of all functions: normal; open() also in a signal handler.
  */
@@ -19,12 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAPACITY 320 /* of a path below /proc/PID: with one name of a file */
+#define CAPACITY 320 /* size of a path below /proc/PID with one file name */
 #define TRANSLATED(path) ckpt_process_path((path), (char[CAPACITY]){0}, CAPACITY)
 #define TRANSLATED_AT(directory, path)                                         \
     ckpt_process_path_at((directory), (path), (char[CAPACITY]){0}, CAPACITY)
 
-/* The mode, if the flags say that there is one. */
+/* Reads the mode argument, if the flags say that there is one. */
 #define MODE_AFTER(last, flags)                                                \
     __extension__({                                                            \
         unsigned mode_ = 0;                                                    \

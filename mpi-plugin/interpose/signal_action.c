@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_action.c - sigaction and the older calls that do the same.
+ * signal_action.c - sigaction and the older calls for the same purpose.
  *
- * Before MPI_Init they go to libc as ever; afterwards libckpt puts its
- * trampoline before the application's handlers. The older calls are made of
- * sigaction, because libc's own ones would go past us.
+ * Before MPI_Init they go to libc unchanged. Afterwards libckpt puts its
+ * trampoline before the application's handlers. The older calls are built on
+ * our sigaction, because libc's versions would bypass it.
  *
  * Context of all functions: normal, signal handlers included.
  */
@@ -43,7 +43,7 @@ CKPT_INTERPOSE int __sigaction(int signal, const struct sigaction *action,
     return sigaction(signal, action, old);
 }
 
-/* Signals for which siginterrupt() was asked: bit (signal - 1). */
+/* Signals for which siginterrupt() was called: bit (signal - 1). */
 static unsigned long interrupting;
 
 static unsigned long bit_of(int signal)
@@ -68,7 +68,7 @@ CKPT_INTERPOSE sighandler_t signal(int signal, sighandler_t handler)
 {
     unsigned long bits = __atomic_load_n(&interrupting, __ATOMIC_RELAXED);
 
-    /* As libc's: the handler's own signal is blocked by the kernel anyway. */
+    /* As libc does: the kernel blocks the handler's own signal anyway. */
     return install(signal, handler,
                    (bits & bit_of(signal)) != 0 ? 0 : SA_RESTART);
 }
@@ -115,7 +115,8 @@ CKPT_INTERPOSE int sigignore(int signal)
     return install(signal, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
 
-/* System V: also blocks (SIG_HOLD) or unblocks, and tells what was before. */
+/* System V: also blocks (SIG_HOLD) or unblocks, and returns the previous
+ * handler. */
 CKPT_INTERPOSE sighandler_t sigset(int signal, sighandler_t handler)
 {
     struct sigaction action;

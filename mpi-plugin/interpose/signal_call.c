@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_call.c - syscall() with calls that take a set of signals, or a handler: as by the
- * functions of libc, the checkpoint signal is neither blocked, nor waited for, nor taken.
- * With calls that leave a flag at memory: that is noted, as in advice.c.
- * And with calls that tell or take the id of a thread, or of this process: the program's
- * own ones, as in process_id.c.
+ * signal_call.c - syscall() with numbers that need the treatment of the libc functions.
+ * - Calls with a set of signals, or a handler: the checkpoint signal is never blocked,
+ *   waited for, or taken over.
+ * - Calls that leave a flag on memory: they are noted, as in advice.c.
+ * - Calls that return or take the id of a thread, or of this process: they use the
+ *   program's ids, as in process_id.c.
  *
  * Context of all functions: normal, or a signal handler.
  */
@@ -32,7 +33,7 @@
 long ckpt_syscall_plain(long number, long a1, long a2, long a3, long a4, long a5, long a6);
 long ckpt_signal_call(long number, long a1, long a2, long a3, long a4, long a5, long a6);
 
-/* For syscall.S: the calls that come here, by their numbers. */
+/* For syscall.S: the calls that come here, by number. */
 #define WORDS 8
 #define IN_WORD(number, word)                                                  \
     ((number) / 64 == (word) ? UINT64_C(1) << ((number) % 64) : 0)
@@ -54,8 +55,8 @@ __attribute__((visibility("hidden"))) const uint64_t ckpt_signal_calls[WORDS] = 
     CALLS_OF_WORD(0), CALLS_OF_WORD(1), CALLS_OF_WORD(2), CALLS_OF_WORD(3),
     CALLS_OF_WORD(4), CALLS_OF_WORD(5), CALLS_OF_WORD(6), CALLS_OF_WORD(7)};
 
-/* Between memory of ours and the program's, whose address may be wrong: it may ask the
- * kernel just that. 1 if done. */
+/* Copies between our memory and the program's. The program's address may be invalid, so
+ * the kernel checks it. Returns 1 on success. */
 static int copy(long call, void *own, long address, size_t size)
 {
     struct iovec local = {own, size}, remote = {(void *)address, size};
@@ -64,8 +65,8 @@ static int copy(long call, void *own, long address, size_t size)
            (long)size;
 }
 
-/* The kernel's set at `address` without the checkpoint signal, in `own`; what is no set
- * is left to the kernel. */
+/* Copies the kernel's set at `address` to `own`, without the checkpoint signal. The kernel
+ * itself gets an address that is not a valid set. */
 static long without_signal(long address, long size, uint64_t *own)
 {
     if (address == 0 || size != sizeof(*own) ||
@@ -85,8 +86,8 @@ static struct sigaction of_kernel(const struct ckpt_sigaction *action)
     return own;
 }
 
-/* As sigaction(), so that handlers get our trampoline; with a restorer of ours, which does
- * the same as any. 0 or -errno. */
+/* Acts as sigaction(), so that handlers get our trampoline, with our restorer, which is
+ * equivalent to any other. Returns 0 or -errno. */
 static int change_action(int signal, long action, long old)
 {
     struct ckpt_sigaction given;
@@ -126,7 +127,7 @@ static long act(int signal, long action, long old)
     return 0;
 }
 
-/* What the sixth argument of pselect6 points to. */
+/* The structure that the sixth argument of pselect6 points to. */
 struct sized_set {
     long set;
     long size;
@@ -158,7 +159,7 @@ static long call_with_id(long number, long a1, long a2, long a3, long a4, long a
         a1 = ckpt_process_id_of_kernel((int)a1);
         a2 = ckpt_thread_id_of_kernel((int)a2);
         break;
-    default: /* the first argument is a thread */
+    default: /* the first argument is a thread id */
         a1 = ckpt_thread_id_of_kernel((int)a1);
         break;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_context.S - swapcontext() and setcontext() of libc, which set the mask of a
- * context by a system call of their own: signal_mask.c looks at the mask before.
+ * signal_context.S - swapcontext() and setcontext() of libc, which set the mask
+ * of a context by an internal system call: signal_mask.c changes the mask
+ * before.
  *
- * What swapcontext() saves is its caller, so nothing of ours may be on the stack when libc
- * does that: we jump there.
+ * swapcontext() saves its caller's context. So nothing of ours may be on the
+ * stack then, and this code jumps to libc instead of calling it.
  *
  * int swapcontext(ucontext_t *from rdi, const ucontext_t *to rsi)
  * int setcontext(const ucontext_t *to rdi)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_mask.c - the checkpoint signal stays out of masks and waits.
+ * signal_mask.c - keep the checkpoint signal out of masks and waits.
  *
- * Every call that takes a set of signals to block or to wait for gets it
- * without the checkpoint signal, then goes to libc. sigfillset and the like
- * only handle sets and are left alone. Limit: the mask of a context that is
- * begun because another one ends (uc_link) is set inside libc.
+ * Every call that takes a set of signals to block or to wait for goes to libc with a set
+ * without the checkpoint signal. sigfillset and the like only compute sets and are left
+ * alone. Limit: libc itself sets the mask of a context that begins when another one ends
+ * (uc_link).
  *
  * Context of all functions: normal; those that only change the mask also in
  * signal handlers.
@@ -26,7 +26,7 @@
 #include <sys/signalfd.h>
 #include <ucontext.h>
 
-/* Already threads that start before MPI_Init must leave the signal open. */
+/* Threads that start before MPI_Init must not block the signal either. */
 static __attribute__((constructor)) void reserve_signal(void)
 {
     ckpt_signals_reserve(ckpt_signals_number(getenv("CKPT_SIGNAL")));
@@ -57,7 +57,7 @@ CKPT_INTERPOSE int sighold(int signal)
     return sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* The BSD calls know signals 1 to 32 only. */
+/* The BSD calls handle only signals 1 to 32. */
 static int change_bsd_mask(int how, int mask)
 {
     sigset_t set;
@@ -140,13 +140,13 @@ CKPT_INTERPOSE int signalfd(int fd, const sigset_t *set, int flags)
     return CKPT_NEXT(signalfd)(fd, ckpt_set_without_signal(set, &copy), flags);
 }
 
-/* libc's function, for signal_context.S; `to` has a mask that it may set. */
+/* Return libc's function, for signal_context.S, and correct the mask of `to`. */
 typedef int swap_context(ucontext_t *from, const ucontext_t *to);
 typedef int set_context(const ucontext_t *to);
 __attribute__((visibility("hidden"))) swap_context *ckpt_context_to_swap(ucontext_t *to);
 __attribute__((visibility("hidden"))) set_context *ckpt_context_to_set(ucontext_t *to);
 
-/* Written to only if need be: a context may be constant. */
+/* Writes only if necessary: a context may be constant. */
 static void open_signal(ucontext_t *to)
 {
     const uint64_t mask = to->uc_sigmask.__val[0];

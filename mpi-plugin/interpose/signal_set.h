@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_set.h - sets of signals that an application hands over.
+ * signal_set.h - sets of signals that an application passes.
  */
 #ifndef CKPT_SIGNAL_SET_H
 #define CKPT_SIGNAL_SET_H
@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* `set` without the checkpoint signal, in `copy`; NULL stays NULL. Context:
- * any. */
+/* Returns `set` without the checkpoint signal, in `copy`; NULL stays NULL.
+ * Context: any. */
 static inline const sigset_t *ckpt_set_without_signal(const sigset_t *set,
                                                       sigset_t *copy)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_stack.c - alternate stacks on which no signal can be taken.
+ * signal_stack.c - alternate stacks that are too small for a signal.
  *
- * The kernel ends a program when the frame of a signal does not fit, and 2048 bytes, the
- * MINSIGSTKSZ of old, are too few for the registers of newer processors. A program may
- * live with that as long as no signal comes; the checkpoint signal would. So the kernel is
- * not told of such a stack: handlers run on the thread's own.
+ * The kernel ends a program when the frame of a signal does not fit. 2048 bytes, the
+ * traditional MINSIGSTKSZ, are too few for the registers of newer processors. Such a
+ * program works as long as no signal comes, but the checkpoint signal would end it. So the
+ * kernel does not get such a stack: handlers run on the thread's own stack.
  */
 #include "config.h"
 
@@ -20,9 +20,9 @@
 #define AT_MINSIGSTKSZ 51 /* newer than some headers */
 #endif
 
-#define ALWAYS_REFUSED 2048u /* less than that: by the kernel */
+#define ALWAYS_REFUSED 2048u /* the kernel refuses less than that */
 
-/* What the thread has asked for and the kernel does not know. ss_size 0: nothing. */
+/* The stack that the thread has set and the kernel does not know. ss_size 0: none. */
 static __thread stack_t withheld __attribute__((tls_model("initial-exec")));
 
 static int is_too_small(const stack_t *stack)

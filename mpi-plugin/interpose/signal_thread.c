@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signal_thread.c - pthread calls that name another thread to the kernel.
+ * signal_thread.c - pthread calls that pass another thread's id to the kernel.
  *
- * After a restart glibc remembers other thread ids than the kernel gave
- * (libckpt/task/thread_ids.c tells why). These calls hand the remembered one
- * to the kernel: for a thread that is older than the restart we make the
- * system call in their place, with the right id. Otherwise libc does as ever.
+ * After a restart glibc remembers thread ids that differ from the kernel's
+ * (libckpt/task/thread_ids.c gives the reason), and these calls would pass the
+ * remembered id. For a thread that is older than the restart, this code makes
+ * the system call itself, with the right id. Otherwise it calls libc.
  *
  * Context of all functions: normal.
  */
@@ -29,13 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define THREAD_NAME_SIZE 16 /* with its NUL */
+#define THREAD_NAME_SIZE 16 /* including the NUL */
 
 /* glibc's own signals, for pthread_cancel and set*id. */
 #define SIGNAL_CANCEL 32
 #define SIGNAL_SETXID 33
 
-/* No restart happens between hold and release: ids stay true. */
+/* No restart happens between hold and release, so ids stay valid. */
 static uint64_t hold_restarts(void)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -55,8 +55,8 @@ static int kernel_tid(pthread_t thread)
     return ckpt_threads_kernel_tid((uintptr_t)thread, NULL);
 }
 
-/* Runs `call` with the kernel's id of `thread` as `tid` and returns what it
- * gives; goes on after it if libc has the right id itself. */
+/* Runs `call` with the kernel's id of `thread` as `tid` and returns its result.
+ * Falls through if libc has the right id itself. */
 #define RETURN_IF_RENUMBERED(thread, call)                                     \
     do {                                                                       \
         uint64_t mask_ = hold_restarts();                                      \
@@ -68,7 +68,7 @@ static int kernel_tid(pthread_t thread)
         }                                                                      \
     } while (0)
 
-/* The error number of a libc call that returned -1, else 0. */
+/* Returns the error number of a libc call that returned -1, else 0. */
 static int error_of(int result)
 {
     return result < 0 ? errno : 0;
@@ -82,7 +82,7 @@ static int send_signal(int tid, int signal)
         return EINVAL;
     }
     status = ckpt_sys_tgkill(ckpt_sys_getpid(), tid, signal);
-    return status == -ESRCH ? 0 : (int)-status; /* ended, and not yet joined */
+    return status == -ESRCH ? 0 : (int)-status; /* ended, but not joined yet */
 }
 
 CKPT_INTERPOSE int pthread_kill(pthread_t thread, int signal)
@@ -165,8 +165,8 @@ CKPT_INTERPOSE int pthread_setschedprio(pthread_t thread, int priority)
 
 static int clock_of(int tid, clockid_t *clock_p)
 {
-    /* The kernel's number for the CPU time of a thread: ~tid, per thread (4),
-     * scheduler's clock (2). */
+    /* The kernel's clock number for the CPU time of a thread: ~tid, per thread
+     * (4), scheduler's clock (2). */
     *clock_p = (clockid_t)(~(unsigned)tid << 3 | 6u);
     return 0;
 }
@@ -226,7 +226,7 @@ static int get_name(int tid, char *buffer, size_t size)
     if (result <= 0) {
         return result < 0 ? (int)-result : ESRCH;
     }
-    buffer[result - 1] = '\0'; /* over the newline */
+    buffer[result - 1] = '\0'; /* replaces the newline */
     return 0;
 }
 
@@ -238,11 +238,11 @@ CKPT_INTERPOSE int pthread_getname_np(pthread_t thread, char *buffer,
 }
 
 /*
- * The next two do more inside libc than one system call, so libc has to do
- * them; meanwhile the remembered id is the kernel's. Limit: an error-checking
- * or recursive mutex that the other thread locks in that moment would take
- * the wrong number for its owner. The word is put back only if it still holds
- * what we wrote: the kernel clears it when the thread ends.
+ * The next two functions do more inside libc than one system call, so libc must
+ * run them. Meanwhile the remembered id is replaced by the kernel's. Limit: if
+ * the other thread locks an error-checking or recursive mutex at that moment,
+ * the mutex gets the wrong owner. The word is put back only if it still holds
+ * our value: the kernel clears it when the thread ends.
  */
 static int32_t *lend_kernel_tid(pthread_t thread, int *tid_p,
                                 int32_t *remembered_p)
@@ -277,7 +277,7 @@ CKPT_INTERPOSE int pthread_cancel(pthread_t thread)
     int tid;
 
     if (thread == pthread_self()) {
-        return CKPT_NEXT(pthread_cancel)(thread); /* may not come back */
+        return CKPT_NEXT(pthread_cancel)(thread); /* may not return */
     }
     mask = hold_restarts();
     word = lend_kernel_tid(thread, &tid, &remembered);
@@ -308,10 +308,11 @@ struct start {
     void *argument;
 };
 
-/* Every thread's value counts the rounds in which libc calls what the program wants to be
- * called at a thread's end, and which may unlock mutexes: we act in the last. */
+/* Each thread's value counts the rounds of libc's destructor calls at the
+ * thread's end. The program's destructors may unlock mutexes, so ours acts in
+ * the last round. */
 static pthread_key_t at_end;
-static int at_end_is_open; /* the program has left us a key */
+static int at_end_is_open; /* 1 if a key was available */
 static pthread_once_t at_end_once = PTHREAD_ONCE_INIT;
 
 static void leave_mutexes(void *round)
@@ -347,7 +348,7 @@ static void *start_registered(void *argument)
     return start.function(start.argument);
 }
 
-/* New threads register, see ckpt_threads_register_self. */
+/* New threads register themselves, see ckpt_threads_register_self. */
 CKPT_INTERPOSE int pthread_create(pthread_t *thread_p,
                                   const pthread_attr_t *attributes,
                                   void *(*function)(void *), void *argument)
@@ -359,7 +360,7 @@ CKPT_INTERPOSE int pthread_create(pthread_t *thread_p,
         return CKPT_NEXT(pthread_create)(thread_p, attributes, function,
                                          argument);
     }
-    be_asked_at_end(); /* the first thread */
+    be_asked_at_end(); /* before the first thread */
     start = malloc(sizeof(*start));
     if (start == NULL) {
         return EAGAIN;

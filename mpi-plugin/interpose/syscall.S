@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * syscall.S - syscall() as libc has it, but with the number on the stack, where
- * the handler of the checkpoint signal finds it (libckpt/task/interrupted.c).
- * Calls with sets of signals are signal_call.c's first; after a restart those with times
- * are clock_call.c's.
+ * syscall.S - syscall() as in libc, but with the number on the stack, where the
+ * handler of the checkpoint signal finds it (libckpt/task/interrupted.c). Calls
+ * with sets of signals go first to signal_call.c. After a restart, calls with
+ * times go to clock_call.c.
  *
  * long syscall(long number rdi, a1 rsi, a2 rdx, a3 rcx, a4 r8, a5 r9, a6 stack)
  */

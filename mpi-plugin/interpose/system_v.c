@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system_v.c - notes which System V objects a program uses, whether it has made
- * them itself or was told their ids. Each call goes on to libc; semtimedop() is
- * in timed_call.c.
+ * system_v.c - note the System V objects that a program uses, both those that
+ * it made and those whose ids it was told. Each call goes on to libc;
+ * semtimedop() is in timed_call.c.
  *
  * Context of all functions: normal, or a signal handler.
  */
@@ -49,8 +49,8 @@ CKPT_INTERPOSE int semop(int set, struct sembuf *operations, size_t count)
     return result;
 }
 
-/* The fourth argument is a union that is passed as a pointer is; it is there
- * or not, depending on the command. */
+/* The fourth argument is a union that is passed like a pointer. The command
+ * determines whether it exists. */
 CKPT_INTERPOSE int semctl(int set, int number, int command, ...)
 {
     va_list arguments;

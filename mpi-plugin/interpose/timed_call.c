@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timed_call.c - calls with a time-out say so before they are made.
+ * timed_call.c - calls with a time-out announce it before they are made.
  *
- * If a checkpoint interrupts one, it goes on for the rest of its time
- * (libckpt/task/interrupted.c). Only those are here of which nobody could tell
- * what is left. Each goes on to libc.
+ * If a checkpoint interrupts such a call, it continues for the rest of its time
+ * (libckpt/task/interrupted.c). This file has only calls whose remaining time
+ * could not be found otherwise. Each call goes on to libc.
  *
  * Context of all functions: normal, or a signal handler.
  */
@@ -30,7 +30,7 @@
 
 #define NUMBER_EPOLL_PWAIT2 441 /* newer than some headers */
 
-/* Evaluates `call`, announced as `number`, with errno as it leaves it. */
+/* Evaluates `call`, announced as `number`; keeps the errno of the call. */
 #define TIMED(number, nanoseconds, milliseconds, call)                         \
     __extension__({                                                            \
         const struct ckpt_timed_call before_ = ckpt_timed_call_begin(          \
@@ -95,7 +95,7 @@ CKPT_INTERPOSE int poll(struct pollfd *files, nfds_t count, int timeout)
                  CKPT_NEXT(poll)(files, count, timeout));
 }
 
-/* What poll() is with _FORTIFY_SOURCE. */
+/* The name of poll() with _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *files, nfds_t count, int timeout, size_t size);
 
 CKPT_INTERPOSE int __poll_chk(struct pollfd *files, nfds_t count, int timeout,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timer.c - timer_create and its kin.
+ * timer.c - timer_create and the related calls.
  *
- * SIGEV_THREAD: libc has a thread of its own that waits for such timers and
- * blocks all signals, the checkpoint signal too. So we do what it does, with a
- * thread that leaves it open. Such a timer is one of SIGEV_THREAD_ID, whose
- * value is the address of a struct notification. All timers then are the
- * kernel's, which tells them at a checkpoint (libckpt/task/timers.c) but for two
- * things: which thread CLOCK_THREAD_CPUTIME_ID meant, so we name it, and
- * whether a time was absolute, so that is noted.
+ * SIGEV_THREAD: libc has an internal thread that waits for such timers and
+ * blocks all signals, the checkpoint signal too. So this code does the same
+ * with a thread that does not block the checkpoint signal. Such a timer is one
+ * of SIGEV_THREAD_ID, whose value is the address of a struct notification. All
+ * timers are then the kernel's, and a checkpoint reads them from the kernel
+ * (libckpt/task/timers.c). The kernel does not tell two things. One is the
+ * thread of a CLOCK_THREAD_CPUTIME_ID, so this code passes an explicit thread.
+ * The other is whether a time was absolute, so this code notes it.
  *
  * Context of all functions: normal; timer_settime also in signal handlers.
  */
@@ -38,16 +39,16 @@ struct notification {
     int32_t id;
     void (*function)(union sigval);
     union sigval value;
-    pthread_attr_t attributes; /* of the thread that runs it */
+    pthread_attr_t attributes; /* of the thread that runs `function` */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the variables below */
 static struct notification *notifications;
 static pthread_t waiter;
-static int32_t waiter_tid; /* the kernel's; 0: there is none */
+static int32_t waiter_tid; /* the kernel's id; 0: not running */
 static pthread_cond_t waiter_is_there = PTHREAD_COND_INITIALIZER;
 
-/* First and only function of the thread that an expiration makes. */
+/* The only function of the thread that an expiration starts. */
 static void *notify(void *argument)
 {
     struct notification notification = *(struct notification *)argument;
@@ -60,7 +61,8 @@ static void *notify(void *argument)
     return NULL;
 }
 
-/* A copy of the notification, if its timer has not been deleted meanwhile. */
+/* Returns a copy of the notification, or NULL if its timer has been deleted
+ * meanwhile. */
 static struct notification *copy_of(const void *address)
 {
     struct notification *entry, *copy = NULL;
@@ -84,7 +86,7 @@ static void expired(const void *address)
     struct notification *copy = copy_of(address);
     pthread_t thread;
 
-    /* As in libc: an expiration for which there is no thread is lost. */
+    /* As in libc: an expiration is lost if no thread can be made for it. */
     if (copy != NULL &&
         pthread_create(&thread, &copy->attributes, notify, copy) != 0) {
         free(copy);
@@ -112,7 +114,7 @@ static void *wait_for_timers(void *unused)
     return NULL;
 }
 
-/* In the child of a fork: neither timers nor threads are inherited. */
+/* Called in the child of a fork: it inherits neither timers nor threads. */
 static void forget(void)
 {
     notifications = NULL;
@@ -120,7 +122,8 @@ static void forget(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-/* Starts the thread that waits, once. With the lock. 0 or an error number. */
+/* Starts the waiting thread, once. Returns 0 or an error number. Context: with
+ * the lock. */
 static int start_waiter(void)
 {
     static int registered;
@@ -167,7 +170,8 @@ static int copy_attributes(const pthread_attr_t *from, pthread_attr_t *to)
                                                     PTHREAD_CREATE_DETACHED);
 }
 
-/* The system call. No restart comes between: the thread's id stays true. */
+/* Makes the system call. No restart can come in between, so the thread's id
+ * stays valid. */
 static long create(clockid_t clock, struct sigevent *event, int32_t *id_p)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -182,7 +186,7 @@ static long create(clockid_t clock, struct sigevent *event, int32_t *id_p)
         event->_sigev_un._tid = tid != 0 ? tid : waiter_tid;
     }
     if (clock == CLOCK_THREAD_CPUTIME_ID) {
-        /* The kernel's number for that of one thread, see pthread_getcpuclockid
+        /* The kernel's clock number for one thread, see pthread_getcpuclockid
          * (interpose/signal_thread.c). */
         clock = (clockid_t)(~(unsigned)ckpt_sys_gettid() << 3 | 6u);
     } else if (clock == CLOCK_PROCESS_CPUTIME_ID) {
@@ -193,7 +197,7 @@ static long create(clockid_t clock, struct sigevent *event, int32_t *id_p)
     return error;
 }
 
-/* A timer of SIGEV_THREAD. 0 or an error number. */
+/* Creates a timer of SIGEV_THREAD. Returns 0 or an error number. */
 static int create_for_thread(clockid_t clock, const struct sigevent *wanted,
                              int32_t *id_p)
 {

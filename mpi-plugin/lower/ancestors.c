@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ancestors.c - the processes that started this one, as /proc tells.
+ * ancestors.c - find the processes that started this one, in /proc.
  */
 #include "config.h"
 #include "lower/ancestors.h"
@@ -39,7 +39,7 @@ uint64_t ckpt_parent_of(uint64_t pid)
         return 0;
     }
     line[size] = '\0';
-    /* "pid (name) state parent ...": the name may hold anything. */
+    /* "pid (name) state parent ...": the name may contain any character. */
     for (c = line; *c != '\0'; c++) {
         if (*c == ')') {
             name_end = c;

@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest chain that anybody follows. */
+/* The longest chain of parents that callers follow. */
 #define CKPT_ANCESTORS_MAX 32
 
-/* The parent of a process, or 0. Context: any, upper half. */
+/* Returns the parent of a process, or 0. Context: any, upper half. */
 uint64_t ckpt_parent_of(uint64_t pid);
 
-/* The target of a symbolic link: 1 if it could be read and has room.
+/* Reads the target of a symbolic link. Returns 1 if it was read and fits.
  * Context: any, upper half. */
 int ckpt_link_target(const char *link, char *target, size_t size);
 

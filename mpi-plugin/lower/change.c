@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change.c - moments at which the lower half's tables and the kernel differ.
+ * change.c - mark the moments when the lower half's tables differ from the
+ * kernel's.
  */
 #include "config.h"
 #include "lower/change.h"

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change.h - moments at which the lower half's tables and the kernel differ.
+ * change.h - mark the moments when the lower half's tables differ from the
+ * kernel's.
  *
- * A descriptor that has just been opened is not yet at its place; a thread
- * that has just started is not yet listed. Such moments lie between
- * ckpt_change_begin() and ckpt_change_end(), which no signal interrupts; a
- * checkpoint waits for their end before it believes the tables.
+ * A descriptor that was just opened does not have its final number yet. A
+ * thread that has just started is not listed yet. Such moments are between
+ * ckpt_change_begin() and ckpt_change_end(), which no signal interrupts. A
+ * checkpoint waits for their end before it relies on the tables.
  */
 #ifndef CKPT_CHANGE_H
 #define CKPT_CHANGE_H
 
 #include <stdint.h>
 
-/* Blocks all signals of this thread. Nothing until the end may wait for more
- * than the kernel's own work. Sections nest. mask: storage for the end.
- * Context: normal (lower half). errno stays. */
+/* Blocks all signals of this thread. Code up to the end may only wait for the
+ * kernel's own work. Sections nest. mask: storage for the end. Keeps errno.
+ * Context: normal (lower half). */
 void ckpt_change_begin(uint64_t *mask);
 void ckpt_change_end(const uint64_t *mask);
 
 /*
- * Waits until no change is under way. Gives up after a second: then a thread
- * is held up inside one, and the tables must not be believed.
- * Returns 1 if all is still, else 0. Context: any; uses no TLS.
+ * Waits until no change is under way, for a second at most. After that a thread
+ * is stuck in a change, and the tables are not reliable. Returns 1 if no change
+ * is under way, else 0. Context: any; uses no TLS.
  */
 int ckpt_change_wait(void);
 
-/* A lock among the threads of the lower half, only taken within a change. */
+/* A lock among the threads of the lower half, taken only within a change. */
 struct ckpt_spinlock {
     uint32_t taken;
 };

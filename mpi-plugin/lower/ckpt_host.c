@@ -3,11 +3,11 @@
  * ckpt_host.c - the program of the lower half.
  *
  * Opens the real MPI library, enters its functions into the table of the upper
- * half and jumps back there. It never ends by itself: its main thread's stack
- * is left for ever in the middle of main().
+ * half and jumps back there. It never returns: its main thread's stack stays in
+ * the middle of main() for the life of the process.
  *
- * The functions that the host_*.c files export win over libc's for everything
- * in the lower half.
+ * The functions that the host_*.c files export replace libc's for the whole
+ * lower half.
  */
 #include "config.h"
 #include "lower/start.h"

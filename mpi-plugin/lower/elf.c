@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elf.c - reads an ELF program's headers and maps it, as the kernel would.
+ * elf.c - read an ELF program's headers and map it, as the kernel would.
  */
 #include "config.h"
 #include "lower/elf.h"
@@ -112,7 +112,8 @@ static int protection_of(const Elf64_Phdr *segment)
     return protection;
 }
 
-/* Addresses of the file from the first to the last loadable byte, in pages. */
+/* Returns the page-aligned range from the file's first to its last loadable
+ * byte. */
 static struct ckpt_range span_of(const struct ckpt_elf *elf)
 {
     struct ckpt_range span = {UINT64_MAX, 0};
@@ -135,7 +136,8 @@ static struct ckpt_range span_of(const struct ckpt_elf *elf)
     return span;
 }
 
-/* Zeroes the rest of the last page of the file's part, maps what follows. */
+/* Zeroes the rest of the last page that the file fills, and maps zero pages
+ * after it. */
 static long map_zeros(const Elf64_Phdr *segment, uint64_t bias)
 {
     uint64_t file_end = bias + segment->p_vaddr + segment->p_filesz;
@@ -182,7 +184,8 @@ int ckpt_elf_map(const struct ckpt_elf *elf, struct ckpt_range *span_p,
         return ckpt_fail(failure, -ENOEXEC, "%s has nothing to load",
                          elf->path);
     }
-    /* The whole span first: no other mapping can get in between. */
+    /* Reserve the whole span first, so that no other mapping gets in
+     * between. */
     base = ckpt_sys_mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
                          0);
     if (ckpt_sys_failed(base)) {

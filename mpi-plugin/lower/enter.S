@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * enter.S - leaves one stack for another and comes back (see enter.h).
+ * enter.S - switch to another stack and come back (see enter.h).
  *
- * What a called function must keep for its caller waits on the old stack.
+ * The old stack keeps the registers that a callee must preserve for its caller.
  */
     .text
     .globl ckpt_stack_enter

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * enter.h - leaves one stack for another and comes back.
+ * enter.h - switch to another stack and come back.
  */
 #ifndef CKPT_ENTER_H
 #define CKPT_ENTER_H
@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * Starts a program: jumps to `entry` with the stack pointer at `stack`, after
- * storing the present one in *saved_p. Returns when ckpt_stack_leave() is
- * called with that value; registers the caller owns are as before. The thread
- * pointer and the signal mask are not touched. Context: any.
+ * Starts a program: stores the present stack pointer in *saved_p, and jumps to
+ * `entry` with the stack pointer at `stack`. Returns when ckpt_stack_leave() is
+ * called with the stored value; callee-saved registers are then as before. Does
+ * not change the thread pointer or the signal mask. Context: any.
  */
 void ckpt_stack_enter(uint64_t entry, uint64_t stack, uint64_t *saved_p);
 

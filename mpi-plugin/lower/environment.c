@@ -2,8 +2,9 @@
 /*
  * environment.c - the environment variables of the lower half.
  *
- * The application's, but for what is meant for its libc or would preload our
- * stand-in again, and with settings that let two halves live in one process.
+ * It is the application's environment, without variables for the application's
+ * libc and without those that would preload our stand-in again. Added settings
+ * let two halves live in one process.
  */
 #include "config.h"
 #include "lower/environment.h"
@@ -12,15 +13,15 @@
 
 #include <string.h>
 
-/* LD_LIBRARY_PATH reaches the lower half as an option of its linker. */
+/* The lower half gets LD_LIBRARY_PATH as an option of its dynamic linker. */
 static const char *const dropped[] = {
     "LD_PRELOAD=", "LD_LIBRARY_PATH=", "LD_AUDIT=", "MALLOC_", "MIMALLOC_",
 };
 
 /*
- * Registration caches learn of freed buffers by watching munmap, but only that
- * of their own half; the application frees its buffers with the upper one's.
- * So no such cache may be used: for Open MPI, UCX and libfabric.
+ * Registration caches detect freed buffers by watching munmap, but only in
+ * their own half. The application frees its buffers with the upper half's
+ * munmap. So these settings disable such caches in Open MPI, UCX and libfabric.
  */
 static const char *const added[] = {
     "OMPI_MCA_memory=^patcher",
@@ -28,16 +29,17 @@ static const char *const added[] = {
     "FI_MR_CACHE_MONITOR=disabled",
 };
 
-/* The kernel keeps one rseq area per thread: it stays the upper libc's. And
- * room for the thread-local variables of libraries which, loaded with their
- * program, would need none set aside. */
+/* The kernel keeps one rseq area per thread, which stays the upper libc's. The
+ * linker also sets aside room for thread-local variables. ckpt-host loads the
+ * libraries late; libraries loaded at program start would not need that
+ * room. */
 static const char tunables_name[] = "GLIBC_TUNABLES";
 static const char tunables_added[] =
     "glibc.pthread.rseq=0:glibc.rtld.optional_static_tls=16384";
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* 1 if both are settings of the same variable. */
+/* Returns 1 if both are settings of the same variable. */
 static int same_variable(const char *a, const char *b)
 {
     while (*a == *b && *a != '=' && *a != '\0') {
@@ -92,7 +94,7 @@ size_t ckpt_environment_measure(char *const environment[], size_t *count_p)
     return size;
 }
 
-/* Copies without the NUL; returns where the next byte goes. */
+/* Copies without the NUL; returns the position of the next byte. */
 static char *put(char *text, const char *from)
 {
     size_t length = ckpt_text_length(from);

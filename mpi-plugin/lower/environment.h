@@ -9,19 +9,19 @@
 #include <stdint.h>
 
 /*
- * How much the lower half's environment takes at most: returns the bytes of
- * its strings, sets *count_p to the number of strings. Context: any.
+ * Computes the maximum size of the lower half's environment: returns the bytes
+ * of its strings, sets *count_p to the number of strings. Context: any.
  */
 size_t ckpt_environment_measure(char *const environment[], size_t *count_p);
 
 /*
- * Writes the strings to `text` and their addresses to `vector`, which have
- * room as measured. Returns the number of strings. Context: any.
+ * Writes the strings to `text` and their addresses to `vector`; both must have
+ * the measured size. Returns the number of strings. Context: any.
  */
 size_t ckpt_environment_write(char *const environment[], char *text,
                               uint64_t *vector);
 
-/* The value of a variable, or NULL. Context: any. */
+/* Returns the value of a variable, or NULL. Context: any. */
 const char *ckpt_environment_value(char *const environment[], const char *name);
 
 #endif

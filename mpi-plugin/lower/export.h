@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * export.h - for functions of ckpt-host that stand before libc's.
+ * export.h - macros for functions of ckpt-host that replace libc's.
  */
 #ifndef CKPT_EXPORT_H
 #define CKPT_EXPORT_H
@@ -8,13 +8,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-/* Marks a function that wins over libc's for everything in the lower half. */
+/* Marks a function that replaces libc's for the whole lower half. */
 #define CKPT_EXPORT __attribute__((visibility("default")))
 
 /* libc's own function of this name, with its type. */
 #define CKPT_NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* A raw system call's result as libc returns it. */
+/* Converts a raw system call's result to the result that libc returns. */
 static inline long ckpt_libc_result(long result)
 {
     if ((unsigned long)result > -4096ul) {

@@ -2,9 +2,10 @@
 /*
  * host_aio.c - asynchronous file access of the lower half (OMPIO's).
  *
- * libc's own runs on threads that it makes by itself, unseen: they would be
- * taken for the application's. Here one thread, made like all others of the
- * lower half, does what is asked in the order in which it was asked.
+ * libc runs it on threads that it creates internally, without our
+ * pthread_create. A checkpoint would take them for the application's. Here one
+ * thread, made like all others of the lower half, runs the requests in their
+ * order.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -26,8 +27,8 @@ struct job {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t work; /* there is something in the queue */
-    pthread_cond_t done; /* a job has been done */
+    pthread_cond_t work; /* the queue is not empty */
+    pthread_cond_t done; /* a job is complete */
     struct job *first, **end;
     int running; /* the thread exists */
 } queue = {
@@ -78,7 +79,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Starts the thread if it is not there yet. With the lock. */
+/* Starts the thread if it does not exist. Context: with the lock. */
 static int start(void)
 {
     pthread_t thread;
@@ -142,7 +143,7 @@ CKPT_EXPORT ssize_t aio_return(struct aiocb *control)
     return control->__return_value;
 }
 
-/* What is asked for is done: nothing can be taken back. */
+/* Requests cannot be cancelled. */
 CKPT_EXPORT int aio_cancel(int fd, struct aiocb *control)
 {
     (void)fd;
@@ -187,7 +188,7 @@ CKPT_EXPORT int aio_suspend(const struct aiocb *const list[], int count,
     return error == 0 ? 0 : -1;
 }
 
-/* The same under the names of programs with 64-bit offsets: they are the same
+/* The same functions under the names for 64-bit offsets, which are equivalent
  * on x86-64. */
 CKPT_EXPORT int aio_read64(struct aiocb64 *control)
 {

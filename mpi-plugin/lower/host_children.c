@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_children.c - processes that the lower half has started: the daemon of a
- * program that was started without a launcher. They are not the application's.
+ * host_children.c - record processes that the lower half has started, for
+ * example the daemon of a program started without a launcher. They are not the
+ * application's children.
  */
 #include "config.h"
 #include "lower/host_children.h"

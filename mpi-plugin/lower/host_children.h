@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_children.h - processes that the lower half has started.
+ * host_children.h - record processes that the lower half has started.
  *
  * Exports to the lower half: fork, vfork.
  */

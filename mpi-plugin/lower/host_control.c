@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_control.c - commands of the lower half to the agent, as those of `ckpt`.
+ * host_control.c - send commands to the agent, as `ckpt` does.
  */
 #include "config.h"
 #include "lower/host_control.h"
@@ -13,15 +13,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What is in the line with the last word of the agent. In a text the quotation
- * marks would have a backslash. */
+/* Parts of the line with the agent's final answer. Inside a string value the
+ * quotation marks would have a backslash. */
 #define DONE "\"event\":\"result\""
 #define NOT_DONE "\"event\":\"error\""
 #define NAME "\"name\":\""
 #define REASON "\"error\":\""
 
-/* flags: SOCK_NONBLOCK, if nobody may wait for an agent that takes no connections.
- * Returns a descriptor or -errno. */
+/* Connects to the control socket. flags: SOCK_NONBLOCK if the caller must not
+ * wait for an agent that accepts no connections. Returns a descriptor or
+ * -errno. */
 static int open_control(const char *path, int flags)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -43,7 +44,7 @@ static int open_control(const char *path, int flags)
     return fd;
 }
 
-/* A line fits into an empty socket. */
+/* Sends a line, which fits into an empty socket buffer. Returns 0 or -errno. */
 static int send_line(int fd, const char *line)
 {
     const ssize_t sent = send(fd, line, strlen(line), MSG_NOSIGNAL);
@@ -64,7 +65,8 @@ int ckpt_host_control_tell(const char *path, const char *line)
     return error;
 }
 
-/* Copies the text that begins behind `start`, if that is in the line. */
+/* Copies the string after `start` to `text`; "" if `start` is not in the
+ * line. */
 static void copy_text(const char *line, const char *start, char *text, size_t size)
 {
     const char *from = strstr(line, start);
@@ -80,7 +82,7 @@ static void copy_text(const char *line, const char *start, char *text, size_t si
     text[length] = '\0';
 }
 
-/* Reads up to the last word. */
+/* Reads lines up to the final answer. */
 static int await_answer(FILE *agent, char *text, size_t size)
 {
     char *line = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_descriptors.c - which file descriptors are the lower half's.
+ * host_descriptors.c - record which file descriptors belong to the lower half.
  *
- * Each descriptor that the lower half makes is moved to a high number, so that
- * the application gets the low ones it would have without us, and so that a
- * restart finds the application's numbers free. It is closed at exec: programs
- * that the application starts do not see it. For programs that the lower half
- * starts itself, fork() opens again what it wanted them to have.
+ * Each descriptor that the lower half makes is moved to a high number. So the
+ * application gets the same low numbers as without ckpt, and a restart finds
+ * the application's numbers free. The descriptor is close-on-exec, so programs
+ * that the application starts do not see it. fork() clears that flag for
+ * programs of the lower half, on the descriptors that they should inherit.
  */
 #include "config.h"
 #include "lower/host_descriptors.h"
@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #define DESCRIPTORS_MAX 65536
-#define SELECT_MAX 1024 /* numbers that select() can handle */
+#define SELECT_MAX 1024 /* limit of select() */
 #define WORD_BITS 64
 
-/* One bit for each descriptor number. */
+/* One bit per descriptor number. */
 static uint64_t owned[DESCRIPTORS_MAX / WORD_BITS];
 static uint64_t inherited[DESCRIPTORS_MAX / WORD_BITS];
 
@@ -59,13 +59,15 @@ int ckpt_host_owns_descriptor(int fd)
     if (is_set(owned, fd)) {
         return 1;
     }
-    /* It may be one on its way to its place, which then is open no more. */
+    /* It may be a descriptor that is moving: its old number is not open
+     * afterwards. */
     return ckpt_change_wait() &&
            (is_set(owned, fd) || ckpt_sys_fcntl(fd, F_GETFD, 0) == -EBADF);
 }
 
-/* Where the range begins: at three quarters of the numbers that select() and
- * the process's limit allow. Chosen once: the limit may change later. */
+/* Returns the start of our range: three quarters of the numbers that select()
+ * and the process's limit allow. It is chosen once, because the limit may
+ * change later. */
 static int lowest(void)
 {
     static int chosen;
@@ -93,7 +95,7 @@ long ckpt_host_adopt(long fd, int inherit)
     if (moved >= 0) {
         ckpt_sys_close((int)fd);
     } else {
-        /* No number is free up there: it stays where it is. */
+        /* No high number is free: keep the present one. */
         moved = fd;
         ckpt_sys_fcntl((int)fd, F_SETFD, FD_CLOEXEC);
     }
@@ -108,7 +110,8 @@ void ckpt_host_disown(int fd)
     change(inherited, fd, 0);
 }
 
-/* Makes adopted descriptors of two, and stores them when there was no error. */
+/* Adopts two new descriptors and stores them in `to`, unless `result` is an
+ * error. */
 static long adopt_pair(long result, const int made[2], int to[2], int inherit)
 {
     if (result >= 0) {
@@ -130,7 +133,7 @@ CKPT_EXPORT int close(int fd)
     return (int)ckpt_libc_result(result);
 }
 
-/* Only what is the lower half's own. */
+/* Closes only the lower half's own descriptors. */
 CKPT_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
     if (flags != 0 || first > last) {
@@ -169,7 +172,7 @@ CKPT_EXPORT int dup(int fd)
     return (int)ckpt_libc_result(duplicate(fd, 0, 1));
 }
 
-/* The caller names the number: a standard stream stays the application's. */
+/* The caller chooses the number. A standard stream stays the application's. */
 static long duplicate_to(int from, int to, int flags)
 {
     uint64_t mask;
@@ -198,7 +201,7 @@ CKPT_EXPORT int dup3(int from, int to, int flags)
     return (int)ckpt_libc_result(duplicate_to(from, to, flags));
 }
 
-/* Descriptor flags as the lower half believes them to be. */
+/* Returns the descriptor flags that the lower half set. */
 static long get_flags(int fd)
 {
     long flags = ckpt_sys_fcntl(fd, F_GETFD, 0);

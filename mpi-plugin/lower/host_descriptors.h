@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_descriptors.h - which file descriptors are the lower half's.
+ * host_descriptors.h - record which file descriptors belong to the lower half.
  *
  * Also exports to the lower half every function of libc that makes or closes a
  * descriptor.
@@ -8,22 +8,22 @@
 #ifndef CKPT_HOST_DESCRIPTORS_H
 #define CKPT_HOST_DESCRIPTORS_H
 
-/* See struct ckpt_lower. Also 1 for a number that is not open at all. */
+/* See struct ckpt_lower. Also returns 1 for a number that is not open. */
 int ckpt_host_owns_descriptor(int fd);
 
 /*
- * Moves a descriptor just made to the lower half's range and records it.
- * inherit: a program that the lower half starts is to get it too.
- * Returns the new number; a negative `fd` (an error) as it is.
+ * Moves a new descriptor to the lower half's range and records it.
+ * inherit: programs that the lower half starts should get it, too.
+ * Returns the new number; a negative `fd` (an error) unchanged.
  * Context: normal (lower half), within a change.
  */
 long ckpt_host_adopt(long fd, int inherit);
 
-/* In the child of a fork: programs get what they were to inherit. Context:
- * as above. */
+/* Called in the child of a fork: makes the inheritable descriptors survive
+ * exec. Context: as above. */
 void ckpt_host_descriptors_inherit(void);
 
-/* The descriptor is about to be closed. Context: as above. */
+/* Called when the descriptor is about to be closed. Context: as above. */
 void ckpt_host_disown(int fd);
 
 #endif

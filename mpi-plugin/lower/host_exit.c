@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_exit.c - what the MPI library wants done when the program ends.
+ * host_exit.c - exit handlers that the MPI library has registered.
  *
- * MPICH says goodbye to its launcher there, and not in MPI_Finalize: without
- * that the launcher takes the end of a rank for a crash.
+ * MPICH disconnects from its launcher in an exit handler, not in MPI_Finalize.
+ * Without that the launcher takes the end of a rank for a crash.
  */
 #include "config.h"
 #include "lower/host_exit.h"
@@ -27,7 +27,7 @@ static struct {
 static int handler_count;
 static struct ckpt_spinlock lock;
 
-/* 1 if there was room. */
+/* Returns 1 if there was room. */
 static int keep(exit_function *function, void *argument)
 {
     int kept = 0;
@@ -43,7 +43,7 @@ static int keep(exit_function *function, void *argument)
     return kept;
 }
 
-/* Handlers of other libraries free memory and the like: nobody needs that. */
+/* Handlers of other libraries only clean up, which is not needed at the end. */
 CKPT_EXPORT int __cxa_atexit(exit_function *function, void *argument,
                              void *object)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_launch.c - what the launcher gave the MPI library besides variables.
+ * host_launch.c - resources other than variables that the launcher gives the
+ * MPI library.
  */
 #include "config.h"
 #include "lower/host_launch.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_lend.c - thread pointers for threads of the application.
+ * host_lend.c - lend thread pointers to threads of the application.
  *
- * Where several threads may be in the lower half at once, each must be a
- * thread of its libc, with thread-local storage of its own. So there is one
- * thread of the lower half for each, which does nothing but sleep for ever:
- * the application's thread goes by its thread pointer.
+ * If several threads may be in the lower half at once, each must look like a
+ * thread of its libc, with its own thread-local storage. So for each one the
+ * lower half has a thread that sleeps for ever. The application's thread uses
+ * the sleeping thread's thread pointer.
  */
 #include "config.h"
 #include "lower/host_lend.h"
@@ -17,13 +17,13 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* It only sleeps; the storage of all libraries' thread-local variables comes
- * out of the stack as well. */
+/* The thread only sleeps, but its stack also holds the thread-local variables
+ * of all libraries. */
 #define STACK_SIZE (256ul * 1024)
 
 struct loan {
     uintptr_t thread_pointer;
-    volatile uint32_t known; /* futex: 1 once thread_pointer is there */
+    volatile uint32_t known; /* futex: 1 once thread_pointer is set */
 };
 
 static void *sleep_for_ever(void *argument)
@@ -34,7 +34,7 @@ static void *sleep_for_ever(void *argument)
     loan->thread_pointer = ckpt_thread_pointer_get();
     __atomic_store_n(&loan->known, 1, __ATOMIC_RELEASE);
     ckpt_sys_futex(&loan->known, FUTEX_WAKE_PRIVATE, 1, NULL);
-    for (;;) { /* from here on its storage is another's */
+    for (;;) { /* another thread uses our storage now */
         ckpt_sys_futex(&never, FUTEX_WAIT_PRIVATE, 0, NULL);
     }
     return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_lend.h - thread pointers for threads of the application.
+ * host_lend.h - lend thread pointers to threads of the application.
  */
 #ifndef CKPT_HOST_LEND_H
 #define CKPT_HOST_LEND_H

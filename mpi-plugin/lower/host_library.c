@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_library.c - the MPI library of the lower half: Open MPI's as it is, or
- * MPICH's seen through the adapter, a library of ours that presents it with
- * the types and constants of Open MPI.
+ * host_library.c - the MPI library of the lower half: Open MPI's, or MPICH's
+ * behind the adapter, a library of ours that gives it the types and constants
+ * of Open MPI.
  */
 #include "config.h"
 #include "lower/host_library.h"
@@ -34,7 +34,8 @@ fail(struct ckpt_lower *table, const char *format, ...)
     return -ENOTSUP;
 }
 
-/* An extension of MPICH, which what is built on it has too. */
+/* Returns whether the library has an extension of MPICH, which its derivatives
+ * also have. */
 static int is_mpich(void)
 {
     return dlsym(library, "MPIX_Grequest_start") != NULL;

@@ -8,19 +8,20 @@
 #include "lower/lower.h"
 
 /*
- * Opens table->library, and the adapter beside ckpt-host if that is MPICH's.
- * host_path: of ckpt-host. Returns 0, or -errno and table->failure.
- * Context of all: normal (lower half).
+ * Opens table->library, and the adapter beside ckpt-host if the library is
+ * MPICH's. host_path: path of ckpt-host. Returns 0, or -errno with
+ * table->failure. Context of all: normal (lower half).
  */
 int ckpt_host_library_open(struct ckpt_lower *table, const char *host_path);
 
-/* The function PMPI_X, with the types of Open MPI; NULL if there is none. */
+/* Returns the function PMPI_X, with the types of Open MPI, or NULL. */
 void *ckpt_host_library_function(const char *name);
 
-/* What stands behind the symbol of a predefined object; NULL if nothing. */
+/* Returns the object behind the symbol of a predefined object, or NULL. */
 void *ckpt_host_library_object(const char *symbol);
 
-/* 1 if the address is one of the MPI library itself, and it is MPICH's. */
+/* Returns 1 if the address is inside the MPI library itself, and the library is
+ * MPICH's. */
 int ckpt_host_library_has(void *address);
 
 #endif

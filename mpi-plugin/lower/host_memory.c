@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_memory.c - which memory is the lower half's.
+ * host_memory.c - record which memory belongs to the lower half.
  *
- * Proved to be lower are: the reservation, into which the functions below put
- * everything the lower half maps; the objects its dynamic linker has loaded,
- * which are never unloaded; what appeared before main() while no other thread
- * ran. What libc maps by itself is not among these and costs only bytes.
+ * Three kinds of memory are known to be lower. The first is the reservation,
+ * into which the functions below put everything that the lower half maps. The
+ * second is the objects that its dynamic linker has loaded, which are never
+ * unloaded. The third is memory that appeared before main() while no other
+ * thread ran. Memory that libc maps internally is not known as lower; it only
+ * makes the image larger.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -41,7 +43,7 @@
 static struct ckpt_range appeared[APPEARED_MAX];
 static int appeared_count;
 
-/* System V segments attached inside the reservation. */
+/* System V segments that are attached inside the reservation. */
 static struct ckpt_range attached[ATTACHED_MAX];
 static struct ckpt_spinlock attached_lock;
 
@@ -58,8 +60,8 @@ static uint64_t alignment_for(size_t size, int flags)
     return (flags & MAP_HUGETLB) || size >= HUGE_PAGE ? HUGE_PAGE : PAGE;
 }
 
-/* Maps where the kernel likes, then moves it into `to`: an attempt that fails
- * for the file's sake leaves the reservation as it is. */
+/* Maps at an address of the kernel's choice, then moves the mapping to `to`. So
+ * an mmap that fails because of the file leaves the reservation intact. */
 static long map_and_move(struct ckpt_range to, int protection, int flags,
                          int fd, off_t offset)
 {
@@ -74,7 +76,7 @@ static long map_and_move(struct ckpt_range to, int protection, int flags,
     result = ckpt_sys_mremap((void *)from, size, size,
                              MREMAP_MAYMOVE | MREMAP_FIXED, (void *)to.start);
     if (ckpt_sys_failed(result)) {
-        /* It stays outside: a mapping that works, not known as lower. */
+        /* The mapping stays outside: it works, but is not known as lower. */
         ckpt_reservation_undo(to);
         return from;
     }
@@ -105,8 +107,9 @@ static long map_inside(size_t size, int protection, int flags, int fd,
     return result;
 }
 
-/* Maps at the address that the caller insists on or, being the same place in
- * several processes (PMIx's shared memory), would like to have. */
+/* Maps at an address that the caller requires (MAP_FIXED) or prefers. PMIx
+ * prefers one for shared memory, which has the same address in several
+ * processes. */
 static long map_at(void *address, size_t size, int protection, int flags,
                    int fd, off_t offset)
 {
@@ -162,7 +165,8 @@ CKPT_EXPORT void *mmap64(void *address, size_t size, int protection, int flags,
     return mmap(address, size, protection, flags, fd, offset);
 }
 
-/* The upper half may map here next: the range must not be thought lower. */
+/* The upper half may map here next, so the range must no longer count as
+ * lower. */
 static void forget_appeared(struct ckpt_range range)
 {
     for (int i = 0; i < appeared_count; i++) {
@@ -208,7 +212,8 @@ CKPT_EXPORT int munmap(void *address, size_t size)
     return (int)ckpt_libc_result(result);
 }
 
-/* Memory that is not in the reservation. It may be moved there, as by map_at(). */
+/* Moves memory that is outside the reservation. As in map_at(), the destination
+ * may be inside. */
 static long move_outside(struct ckpt_range old, size_t old_size, size_t new_size, int flags,
                          void *place)
 {
@@ -230,8 +235,8 @@ static long move_outside(struct ckpt_range old, size_t old_size, size_t new_size
     return result;
 }
 
-/* Inside the reservation memory can shrink; to grow or move it the caller has to
- * copy, as any caller must be ready to. */
+/* Inside the reservation memory can only shrink. To grow or move it the caller
+ * must copy, as mremap may fail for any caller. */
 CKPT_EXPORT void *mremap(void *address, size_t old_size, size_t new_size,
                          int flags, ...)
 {
@@ -349,7 +354,7 @@ CKPT_EXPORT int shmdt(const void *address)
     if (range.end == 0) {
         result = ckpt_syscall3(SYS_shmdt, (long)address, 0, 0);
     } else {
-        result = ckpt_reservation_give(range); /* mapping over it detaches */
+        result = ckpt_reservation_give(range); /* mapping over it detaches it */
     }
     ckpt_change_end(&mask);
     return (int)ckpt_libc_result(result);
@@ -372,8 +377,8 @@ CKPT_EXPORT void *sbrk(intptr_t increment)
     return (void *)ckpt_sys_brk(NULL);
 }
 
-/* Objects stay: the addresses of one that is gone could be the upper half's
- * before anyone has noticed. */
+/* Keeps objects loaded: the upper half could reuse the addresses of an unloaded
+ * object before we notice. */
 CKPT_EXPORT int dlclose(void *object)
 {
     (void)object;
@@ -384,7 +389,7 @@ static void append_appeared(struct ckpt_range range)
 {
     struct ckpt_range part;
 
-    /* The reservation speaks for itself. */
+    /* The reservation lists its own memory. */
     while (range.start < range.end) {
         part = ckpt_reservation_part(range);
         if (range.start < part.start && appeared_count < APPEARED_MAX) {
@@ -395,7 +400,7 @@ static void append_appeared(struct ckpt_range range)
     }
 }
 
-/* Appends the parts of `now` that were not mapped before. */
+/* Appends those parts of `now` that were not mapped before. */
 static void append_new(const struct ckpt_lower_start *start,
                        struct ckpt_range now)
 {
@@ -418,7 +423,7 @@ void ckpt_host_memory_open(const struct ckpt_lower_start *start)
     int count;
 
     if (start->before_count == 0) {
-        return; /* someone else may have mapped memory meanwhile */
+        return; /* another thread may have mapped memory since */
     }
     now = malloc((size_t)capacity * sizeof(*now));
     if (now == NULL) {
@@ -431,7 +436,7 @@ void ckpt_host_memory_open(const struct ckpt_lower_start *start)
     free(now);
 }
 
-/* A list of disjoint ranges in order of address, being made. */
+/* A list of disjoint ranges in order of address, under construction. */
 struct list {
     struct ckpt_range *ranges;
     int count;

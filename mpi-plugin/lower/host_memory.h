@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_memory.h - which memory is the lower half's.
+ * host_memory.h - record which memory belongs to the lower half.
  *
  * Also exports to the lower half: mmap, mmap64, munmap, mremap, shmat, shmdt,
  * brk, sbrk, dlclose.
@@ -10,8 +10,8 @@
 
 #include "lower/start.h"
 
-/* Notes what has appeared since the loader looked: the dynamic linker's own
- * pages. First thing in main(). Context: normal (lower half). */
+/* Records the memory that appeared since the loader listed it: the dynamic
+ * linker's own pages. Called first in main(). Context: normal (lower half). */
 void ckpt_host_memory_open(const struct ckpt_lower_start *start);
 
 /* See struct ckpt_lower. */

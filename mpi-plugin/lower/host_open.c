@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_open.c - the calls that make descriptors, for the lower half.
+ * host_open.c - the lower half's calls that make descriptors.
  *
- * Each makes the descriptor and has it adopted (host_descriptors.h) before
- * anyone else can see it. A call that may wait first waits outside the change.
+ * Each call makes the descriptor and has it adopted (host_descriptors.h) before
+ * other code can see it. A call that may block waits before the change.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -31,7 +31,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Adopts a new descriptor, or passes an error on, and ends the change. */
+/* Adopts a new descriptor, or returns an error, and ends the change. */
 static int finish(long fd, int inherit, const uint64_t *mask)
 {
     long result = ckpt_host_adopt(fd, inherit);
@@ -95,7 +95,7 @@ CKPT_EXPORT int creat(const char *path, mode_t mode)
 CKPT_EXPORT int creat64(const char *path, mode_t mode)
     __attribute__((alias("creat")));
 
-/* What open() with two arguments is called in fortified programs. */
+/* The names of open() with two arguments in fortified programs. */
 CKPT_EXPORT int __open_2(const char *path, int flags)
 {
     return open_file(AT_FDCWD, path, flags, 0);
@@ -140,7 +140,7 @@ CKPT_EXPORT int closedir(DIR *directory)
     return result;
 }
 
-/* The flags of open() that a mode of fopen() stands for; -1 if it is none. */
+/* Returns the open() flags of an fopen() mode; -1 if the mode is invalid. */
 static int flags_of(const char *mode)
 {
     int plus = strchr(mode, '+') != NULL;
@@ -195,7 +195,7 @@ CKPT_EXPORT int fclose(FILE *file)
     uint64_t mask;
     int result;
 
-    fflush(file); /* may wait; the change below must not */
+    fflush(file); /* may wait, which the change below must not */
     ckpt_change_begin(&mask);
     ckpt_host_disown(fileno(file));
     result = next(file);
@@ -276,7 +276,7 @@ CKPT_EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
     return (int)ckpt_libc_result(result);
 }
 
-/* Waits as the call that follows would, if the socket is a blocking one. */
+/* Waits, on a blocking socket, as the following call would. */
 static void wait_readable(int fd)
 {
     struct pollfd file = {.fd = fd, .events = POLLIN};
@@ -304,7 +304,7 @@ CKPT_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *size)
     return accept4(fd, address, size, 0);
 }
 
-/* Descriptors in a message that has come. */
+/* Adopts the descriptors in a received message. */
 static void adopt_message(struct msghdr *message, int inherit)
 {
     struct cmsghdr *part;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_pmix.c - what the launcher wants, and tells, by way of PMIx (docs/pmix.md).
+ * host_pmix.c - the launcher's requests and events that arrive over PMIx
+ * (docs/pmix.md).
  *
  * This rank registers with the PMIx that the MPI library has initialised, as the
- * PMIx standard has it: a handler for PMIX_JCTRL_CHECKPOINT, and a declaration that
- * such an event is how to have it saved. A request becomes a command to the agent,
- * the one of `ckpt checkpoint`, and the requester is told when it is done. The ends
- * of other processes, where the server tells them, are passed on as well.
+ * PMIx standard describes. It registers a handler for PMIX_JCTRL_CHECKPOINT. It
+ * also declares that this event requests a checkpoint of the process. A request
+ * becomes a command to the agent, the same as for `ckpt checkpoint`, and the
+ * requester is told when it is done. If the server reports the ends of other
+ * processes, they are passed on as well.
  *
- * Never a default handler, and never a default event: Slurm's server kills the step
- * for one. Every rank has the handler, as any of them may be asked.
+ * It never registers a default handler, and never sends a default event: Slurm's
+ * server kills the step after one. Every rank has the handler, as any rank may get
+ * the request.
  *
- * Handlers and callbacks run on PMIx's own thread, where nobody may wait.
+ * Handlers and callbacks run on PMIx's own thread, which must not wait.
  */
 #include "config.h"
 #include "lower/host_pmix.h"
@@ -25,11 +28,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every PMIx since 2.0; the one that is here already is the MPI library's. */
+/* Every PMIx since 2.0 has this name; the loaded one is the MPI library's. */
 #define LIBRARY "libpmix.so.2"
 #define STACK_SIZE (256ul * 1024)
 
-/* Only launchers of ORTE give it. */
+/* Only ORTE's launchers set this variable. */
 #define ORTE_VARIABLE "OMPI_MCA_orte_hnp_uri"
 
 static struct {
@@ -41,7 +44,7 @@ static struct {
 } pmix;
 
 static pmix_proc_t self;
-static char agent[108]; /* its control socket */
+static char agent[108]; /* path of its control socket */
 
 static int look_up(void)
 {
@@ -60,7 +63,7 @@ static int look_up(void)
            pmix.initialized();
 }
 
-/* Who this is, as the launcher says. */
+/* Learns this process's PMIx name from the launcher's variables. */
 static int know_self(void)
 {
     const char *space = getenv("PMIX_NAMESPACE");
@@ -102,8 +105,8 @@ static void set_text(pmix_info_t *info, const char *key, char *text)
 /* ---- Requests ------------------------------------------------------------- */
 
 struct request {
-    char id[256]; /* the requester's name for it; may be empty */
-    char text[512]; /* name of the checkpoint, or why there is none */
+    char id[256]; /* the requester's id for it; may be empty */
+    char text[512]; /* name of the checkpoint, or why it failed */
     pmix_info_t answer[3];
 };
 
@@ -114,8 +117,8 @@ static void free_request(pmix_status_t status, void *request)
 }
 
 /*
- * Tells the requester what became of the request. Not over ORTE: its mpirun never
- * ends when a rank has given it such an event. Takes the request.
+ * Tells the requester the result of the request, and frees the request. Does not
+ * tell it over ORTE: its mpirun never ends after a rank has sent such an event.
  */
 static void answer_request(struct request *request, pmix_status_t status)
 {
@@ -129,7 +132,7 @@ static void answer_request(struct request *request, pmix_status_t status)
         error = pmix.notify(status, &self, PMIX_RANGE_GLOBAL, request->answer,
                             count, free_request, request);
     }
-    if (error != PMIX_SUCCESS) { /* free_request() is not called */
+    if (error != PMIX_SUCCESS) { /* free_request() will not be called */
         free(request);
     }
 }
@@ -177,11 +180,12 @@ static void take_request(const pmix_info_t *info, size_t count)
     }
 }
 
-/* A request is for the job, whoever of it is asked: the first of those takes it. */
+/* Returns the rank that handles a request, which is for the whole job: the first
+ * rank that it names. */
 static pmix_rank_t first_asked(const pmix_info_t *info, size_t count)
 {
     const pmix_info_t *range = find(info, count, PMIX_EVENT_CUSTOM_RANGE);
-    pmix_rank_t first = PMIX_RANK_WILDCARD; /* larger than any */
+    pmix_rank_t first = PMIX_RANK_WILDCARD; /* larger than any rank */
     const pmix_proc_t *procs;
 
     if (range == NULL || range->value.type != PMIX_DATA_ARRAY ||
@@ -212,9 +216,9 @@ static void checkpoint_wanted(size_t handler, pmix_status_t status,
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, done_data);
 }
 
-/* ---- News ----------------------------------------------------------------- */
+/* ---- Events --------------------------------------------------------------- */
 
-/* Rank 0 tells for all. */
+/* Reports an event to the agent; rank 0 does this for all ranks. */
 static void tell(const char *what, long rank, pmix_status_t code)
 {
     const char *version = pmix.version();
@@ -225,7 +229,7 @@ static void tell(const char *what, long rank, pmix_status_t code)
                  "{\"version\":1,\"command\":\"%s\",\"by\":\"%.*s\",\"rank\":%ld,"
                  "\"code\":%d}\n",
                  what, (int)strcspn(version, "(\"\\"), version, rank, code);
-        (void)ckpt_host_control_tell(agent, line); /* only news */
+        (void)ckpt_host_control_tell(agent, line); /* informational only */
     }
 }
 
@@ -242,13 +246,14 @@ static void process_ended(size_t handler, pmix_status_t status,
         strcmp(who->value.data.proc->nspace, self.nspace) == 0) {
         tell("ended", who->value.data.proc->rank, status);
     }
-    /* The MPI library may want to know, too. */
+    /* The MPI library may handle the event, too. */
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, done_data);
 }
 
 /* ---- Registration --------------------------------------------------------- */
 
-/* With a callback: without one, registering would wait for the server. */
+/* Called when the handler is registered. Without a callback the registration would
+ * wait for the server. */
 static void handler_registered(pmix_status_t status, size_t handler, void *news)
 {
     (void)handler;
@@ -279,13 +284,13 @@ static void register_handlers(void)
 
     (void)pmix.handle(&request, 1, NULL, 0, checkpoint_wanted, handler_registered,
                       "registered");
-    if (self.rank == 0) { /* it tells for all */
+    if (self.rank == 0) { /* rank 0 reports for all */
         (void)pmix.handle(ends, sizeof(ends) / sizeof(ends[0]), NULL, 0,
                           process_ended, handler_registered, NULL);
     }
 }
 
-/* That this process can be saved, and how that is asked for. */
+/* Declares that this process can be checkpointed, and by which event. */
 static void declare(void)
 {
     static pmix_info_t method, directives[2];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_pmix.h - what the launcher wants, and tells, by way of PMIx (docs/pmix.md).
+ * host_pmix.h - the launcher's requests and events that arrive over PMIx
+ * (docs/pmix.md).
  */
 #ifndef CKPT_HOST_PMIX_H
 #define CKPT_HOST_PMIX_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_process.c - what the lower half may not do to the process as a whole.
+ * host_process.c - keep the lower half from changing the process as a whole.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -26,9 +26,9 @@ void ckpt_host_loading(struct ckpt_lower *table)
     loading = table;
 }
 
-/* A library that gives up while it is loaded does not take the application
- * with it: the load fails. Later the end of the process is the MPI library's
- * to decide, as it would be without us. */
+/* Makes the load fail if the library ends the process while it is loaded, so
+ * that the application survives. Later the MPI library may end the process, as
+ * it could without ckpt. */
 static void refuse_to_end(const char *how)
 {
     struct ckpt_lower *table = loading;
@@ -65,7 +65,7 @@ CKPT_EXPORT void abort(void)
     __builtin_unreachable();
 }
 
-/* The name of an application's thread stays what the application made it. */
+/* Keeps the thread name that the application gave its thread. */
 CKPT_EXPORT int prctl(int operation, ...)
 {
     unsigned long argument[4];

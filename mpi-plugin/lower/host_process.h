@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_process.h - what the lower half may not do to the process as a whole.
+ * host_process.h - keep the lower half from changing the process as a whole.
  *
  * Exports to the lower half: exit, _exit, _Exit, abort, prctl.
  */
@@ -10,8 +10,8 @@
 #include "lower/lower.h"
 
 /*
- * From now on an attempt to end the process makes the load fail instead, by
- * way of table->back(); with NULL it ends the process again.
+ * From now on an attempt to end the process makes the load fail instead, by way
+ * of table->back(). With NULL it ends the process again.
  * Context: normal (lower half).
  */
 void ckpt_host_loading(struct ckpt_lower *table);

@@ -2,9 +2,10 @@
 /*
  * host_semaphores.c - named semaphores of the lower half.
  *
- * libc maps them by itself, unseen: the page would be taken for the
- * application's. So they are mapped here, in libc's format (a file in /dev/shm
- * that holds a sem_t), which other processes may have mapped by libc.
+ * libc maps them internally, not by our mmap, so a checkpoint would take the
+ * page for the application's. So this code maps them, in libc's format (a file
+ * in /dev/shm that contains a sem_t). Other processes may have mapped them with
+ * libc.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -54,8 +55,9 @@ static sem_t *map(int fd)
     return memory == MAP_FAILED ? SEM_FAILED : (sem_t *)memory;
 }
 
-/* Makes the file under another name first: nobody sees it half made. Returns
- * a descriptor; -1 with EEXIST if somebody else was faster. */
+/* Creates the file under another name first, so that no process sees it
+ * incomplete. Returns a descriptor; -1 with EEXIST if another process was
+ * first. */
 static int create(const char *path, mode_t mode, unsigned value)
 {
     char fresh[] = DIRECTORY "sem.XXXXXX";
@@ -106,7 +108,7 @@ CKPT_EXPORT sem_t *sem_open(const char *name, int flags, ...)
     if (path_of(name, path) != 0) {
         return SEM_FAILED;
     }
-    do { /* again if it came or went in between */
+    do { /* again if it appeared or vanished meanwhile */
         fd = -1;
         errno = ENOENT;
         if ((flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL)) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_signals.c - the lower half has no say over the process's signals.
+ * host_signals.c - keep the lower half from changing the process's signals.
  *
- * Dispositions and timers belong to the process, and so to the application:
- * what the lower half asks for is remembered and told back, but never done.
- * A handler of the lower half could run while the application's thread pointer
- * is set, and would replace one that the checkpoint saves. Masks neither: the
- * main thread's is the application's, and all others block everything anyway
- * (host_threads.c). What is lost is Open MPI's stack trace at a crash, and
- * UCX_ASYNC_MODE=signal.
+ * Dispositions and timers belong to the process, and so to the application. The
+ * lower half's calls are recorded and read back, but not carried out. A handler
+ * of the lower half could run while the application's thread pointer is set,
+ * and would replace a handler that the checkpoint saves. Signal masks are not
+ * changed either: the main thread's mask is the application's, and all other
+ * threads block everything anyway (host_threads.c). Two features are lost: Open
+ * MPI's stack trace at a crash, and UCX_ASYNC_MODE=signal.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 static struct sigaction actions[NSIG];
-static __thread sigset_t mask; /* as this thread believes it to be */
+static __thread sigset_t mask; /* the mask that this thread has set */
 
 CKPT_EXPORT int sigaction(int signal, const struct sigaction *action,
                           struct sigaction *old)

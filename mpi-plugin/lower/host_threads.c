@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_threads.c - which threads are the lower half's.
+ * host_threads.c - record which threads belong to the lower half.
  *
  * Each thread that the lower half makes gets a stack of ours, so that its
- * memory is known, and a record with its id. It blocks all signals: those of
- * the application, the checkpoint signal among them, must never run their
- * handlers with a lower thread's thread pointer.
+ * memory is known, and a record with its id. It blocks all signals: the
+ * application's handlers, and the checkpoint signal's, must never run with a
+ * lower thread's thread pointer.
  *
- * The kernel itself says when a thread is gone, by clearing the word that libc
- * registered for that. A record thus never speaks for a later thread that
- * happens to get the same id.
+ * The kernel itself signals the end of a thread: it clears the word that libc
+ * registered for that. So a record never describes a later thread with the same
+ * id.
  *
- * libc installs handlers of its own with the first thread and with the first
- * pthread_cancel; they are taken away again.
+ * libc installs its own handlers with the first thread and with the first
+ * pthread_cancel; this code removes them again.
  *
  * Context of the exported functions: normal (lower half).
  */
@@ -32,7 +32,8 @@
 
 #define THREADS_MAX 1024
 #define PAGE 4096ul
-/* Two signals are libc's own; the application's libc has its handlers there. */
+/* Two signals are libc's own; the application's libc has its handlers for
+ * them. */
 #define SIGCANCEL 32
 #define SIGSETXID 33
 
@@ -40,15 +41,15 @@ enum place { FREE = 0, IN_USE };
 
 struct record {
     uint32_t place;   /* enum place; changed under the lock */
-    uint32_t started; /* futex: 1 once tid and tid_word are there */
+    uint32_t started; /* futex: 1 once tid and tid_word are set */
     int32_t tid;
-    const int32_t *tid_word; /* cleared by the kernel when the thread is gone */
+    const int32_t *tid_word; /* the kernel clears it at the thread's end */
     pthread_t thread;
-    int detached; /* nobody will join it */
+    int detached; /* it will not be joined */
     int joined;
     void *(*start)(void *);
     void *argument;
-    char *stack; /* NULL: the caller's own */
+    char *stack; /* NULL: the caller's own stack */
     size_t stack_size;
 };
 
@@ -57,7 +58,8 @@ static struct record records[THREADS_MAX];
 static uint32_t record_count; /* used so far */
 static struct ckpt_spinlock lock;
 
-/* What pthread_cancel has replaced, until the next thread is joined. */
+/* The action that pthread_cancel has replaced, until the next thread is
+ * joined. */
 static struct ckpt_sigaction cancel_action;
 static int cancel_replaced;
 
@@ -84,7 +86,7 @@ int ckpt_host_owns_thread(int tid)
     return 0;
 }
 
-/* 1 if nothing uses the record's stack any more. */
+/* Returns 1 if the record's stack is no longer in use. */
 static int is_over(const struct record *record)
 {
     return record->place == IN_USE && (record->joined || record->detached) &&
@@ -92,8 +94,8 @@ static int is_over(const struct record *record)
 }
 
 /*
- * A free record, preferably one that has a stack of this size already. Returns
- * NULL if there are too many threads.
+ * Returns a free record, preferably one with a stack of this size. Returns NULL
+ * if there are too many threads.
  */
 static struct record *take_record(size_t stack_size)
 {
@@ -157,7 +159,8 @@ static int provide_stack(struct record *record, size_t size)
     return 0;
 }
 
-/* The size that libc would give it; 0 if the caller brings its own stack. */
+/* Returns the stack size that libc would choose; 0 if the caller provides a
+ * stack. */
 static size_t size_of_stack(const pthread_attr_t *attributes)
 {
     pthread_attr_t standard;
@@ -180,8 +183,9 @@ static size_t size_of_stack(const pthread_attr_t *attributes)
     return (size + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* The word libc asked the kernel to clear at this thread's end. On a kernel
- * that does not tell, run() clears the record's own. */
+/* Returns the word that the kernel clears at this thread's end, as libc
+ * requested. On a kernel without PR_GET_TID_ADDRESS returns the record's tid,
+ * which run() clears. */
 static const int32_t *find_tid_word(const struct record *record)
 {
     const int32_t *word = NULL;
@@ -222,7 +226,8 @@ static int create(create_function_t next, struct record *record,
     pthread_attr_t own;
     int state, error;
 
-    /* A copy: the stack must not appear in the caller's attributes. */
+    /* Uses a copy, so that the stack does not appear in the caller's
+     * attributes. */
     if (attributes != NULL) {
         own = *attributes;
     } else {
@@ -275,7 +280,7 @@ CKPT_EXPORT int pthread_create(pthread_t *thread,
     return error;
 }
 
-/* Notes that nobody will ask for the thread's result any more. */
+/* Notes that the thread's result will not be requested any more. */
 static void let_go(pthread_t thread, int joined)
 {
     struct record *record;
@@ -295,7 +300,7 @@ static void let_go(pthread_t thread, int joined)
     ckpt_change_end(&mask);
 }
 
-/* The handler must be the lower half's while a thread of it is cancelled. */
+/* Installs the lower half's handler while one of its threads is cancelled. */
 CKPT_EXPORT int pthread_cancel(pthread_t thread)
 {
     int (*next)(pthread_t) = CKPT_NEXT(pthread_cancel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_threads.h - which threads are the lower half's.
+ * host_threads.h - record which threads belong to the lower half.
  *
  * Also exports to the lower half: pthread_create, pthread_join, pthread_detach.
  */

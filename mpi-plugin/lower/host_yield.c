@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_yield.c - who waits in the MPI library lets others work on a checkpoint.
+ * host_yield.c - a rank that waits in the MPI library leaves processors to the
+ * checkpoint.
  *
- * Where there are more ranks than processors the library's wait loops call
- * sched_yield(2). To the scheduler such a rank always has something to do, and
- * some kernels (Linux 6.18) hardly let anybody else run beside many of them: the
- * agent, or a rank that is being saved and for which these wait, for minutes. So
- * during a checkpoint they sleep for a moment instead.
+ * If there are more ranks than processors the library's wait loops call
+ * sched_yield(2). To the scheduler such a rank is always runnable. Beside many
+ * of them some kernels (Linux 6.18) hardly run other tasks: the agent, or the
+ * rank being saved for which these wait, may not run for minutes. So during a
+ * checkpoint the waiting ranks sleep briefly instead.
  *
  * Context of the exported function: normal (lower half).
  */
@@ -25,7 +26,8 @@
 static const volatile int *armed, *is_open;
 static long moment_ns = CKPT_MOMENT_NS;
 
-/* As the launcher tells: mpirun, Hydra, or Slurm; 0 if it does not. */
+/* Returns the number of ranks on this node, as mpirun, Hydra or Slurm reports
+ * it, else 0. */
 static long ranks_of_this_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE",

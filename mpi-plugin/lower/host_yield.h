@@ -11,9 +11,10 @@
 #define CKPT_LONGEST_MOMENT_NS 2000000L
 
 /*
- * How long one of so many ranks of a node sleeps, on so many processors: so that all
- * of them together wake up as often as one on each processor would. 32 ranks that each
- * woke up every 50 us would keep two processors busy with that.
+ * Returns how long (ns) each of `ranks` ranks of a node sleeps on `processors`
+ * processors. All ranks together then wake up as often as one rank on each processor
+ * would. For example, 32 ranks that each woke up every 50 us would keep two processors
+ * busy with that.
  */
 static inline long ckpt_host_yield_moment(long ranks, long processors)
 {
@@ -26,8 +27,8 @@ static inline long ckpt_host_yield_moment(long ranks, long processors)
                                                           : CKPT_LONGEST_MOMENT_NS;
 }
 
-/* From now on sched_yield() looks at table->armed and table->open, if these are
- * given. Context: normal (lower half). */
+/* Makes sched_yield() check table->armed and table->open, if they are not NULL.
+ * Context: normal (lower half). */
 void ckpt_host_yield_open(const struct ckpt_lower *table);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * library.c - which MPI library the lower half uses.
+ * library.c - choose the MPI library of the lower half.
  *
- * The library and the launcher have to fit together, so the launcher's own is
- * the first choice, whatever the program was built with.
+ * The library and the launcher must match. So the launcher's own library is the
+ * first choice, whatever library the program was built with.
  */
 #include "config.h"
 #include "lower/library.h"
@@ -25,8 +25,8 @@
 #define PATH_SIZE 4096
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Launchers with the libraries that belong to them. Others of MPICH (gforker)
- * are called mpiexec like Open MPI's. */
+/* Launchers and the libraries that belong to them. Some launchers of MPICH
+ * (gforker) are called mpiexec like Open MPI's. */
 struct launcher {
     const char *name;
     const char *libraries[3];
@@ -59,7 +59,7 @@ static int exists(const char *path)
     return ckpt_sys_stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Cuts a path before its last slash; returns what follows the slash. */
+/* Cuts a path before its last slash; returns the part after the slash. */
 static const char *split(char *path)
 {
     char *slash = NULL;
@@ -86,7 +86,7 @@ static const struct launcher *find_launcher(const char *name)
     return NULL;
 }
 
-/* Looks for a library below the directory where something is installed. */
+/* Searches the library directories below an installation prefix. */
 static int find_below(const char *prefix, const char *library,
                       struct path *found)
 {
@@ -100,8 +100,8 @@ static int find_below(const char *prefix, const char *library,
     return 0;
 }
 
-/* The library installed with the launcher whose program file is `program`,
- * PREFIX/bin/NAME. Returns 1 if there is one. */
+/* Finds the library installed with the launcher whose program file is
+ * `program`, PREFIX/bin/NAME. Returns 1 if there is one. */
 static int find_beside(struct path *program, struct path *found)
 {
     const struct launcher *launcher = find_launcher(split(program->text));
@@ -138,7 +138,8 @@ static int find_by_launcher(struct path *found)
     return 0;
 }
 
-/* The application's run path as its linker has it in memory, or NULL. */
+/* Returns the application's run path, as its linker has it in memory, or
+ * NULL. */
 static const char *run_path(void)
 {
     const Elf64_Phdr *segment = (const Elf64_Phdr *)getauxval(AT_PHDR);
@@ -166,7 +167,8 @@ static const char *run_path(void)
     return strings != NULL && offset != UINT64_MAX ? strings + offset : NULL;
 }
 
-/* Looks in one directory of a run path; $ORIGIN stands for the program's. */
+/* Searches one directory of a run path; $ORIGIN means the program's
+ * directory. */
 static int find_in(const char *directory, size_t length, struct path *found)
 {
     static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};

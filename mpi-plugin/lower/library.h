@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * library.h - which MPI library the lower half uses.
+ * library.h - choose the MPI library of the lower half.
  */
 #ifndef CKPT_LIBRARY_H
 #define CKPT_LIBRARY_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /*
- * Chooses the MPI library for struct ckpt_lower: CKPT_LIBMPI of `environment`;
- * else that of the launcher among the ancestors of this process; else that of
- * the program's own run path; else the plain name libmpi.so.40, which the
- * lower half's dynamic linker looks for.
+ * Chooses the MPI library for struct ckpt_lower. It is CKPT_LIBMPI of
+ * `environment`; else the library of the launcher among this process's
+ * ancestors; else the library in the program's own run path; else the plain
+ * name libmpi.so.40, for which the lower half's dynamic linker searches.
  * environment: of the present launch (after a restart: the new launcher's).
  * Returns 0, or -ENAMETOOLONG. Context: quiesced.
  */

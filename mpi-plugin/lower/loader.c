@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * loader.c - brings a lower half into this process.
+ * loader.c - load a lower half into this process.
  *
- * Maps a second dynamic linker, gives it a stack that says "run ckpt-host",
- * and enters it. It goes through the start of any program; ckpt-host's main
- * ends by calling table->back, and ckpt_lower_load() returns. From then on
- * only the lower half's thread pointer is needed to call into it.
+ * Maps a second dynamic linker, gives it a stack that says "run ckpt-host", and
+ * enters it. It starts like any program. At the end ckpt-host's main calls
+ * table->back, and ckpt_lower_load() returns. From then on a call into the
+ * lower half needs only its thread pointer.
  *
- * Nothing here allocates: a restart runs this in memory just put back.
+ * This code does not allocate: a restart runs it in memory that was just
+ * restored.
  */
 #include "config.h"
 #include "lower/lower.h"
@@ -30,9 +31,9 @@
 #define STACK_SIZE (UINT64_C(8) << 20)
 #define PAGE UINT64_C(4096)
 #define PATH_SIZE 4096
-#define BEFORE_CAPACITY 131072 /* beyond the kernel's usual max_map_count */
+#define BEFORE_CAPACITY 131072 /* above the kernel's default max_map_count */
 
-/* What ckpt-host finds in lower memory besides its stack. */
+/* Data for ckpt-host in lower memory, besides its stack. */
 struct notes {
     struct ckpt_lower_start start;
     char library_path[65536];
@@ -43,7 +44,7 @@ struct notes {
 static struct ckpt_range loaded[3];
 static int loaded_count;
 
-/* Where the thread that loads comes back to. */
+/* State to return to for the thread that loads. */
 static uint64_t saved_stack;
 static uintptr_t saved_thread_pointer;
 
@@ -73,7 +74,7 @@ static void unmap_all(void)
     }
 }
 
-/* Opens ckpt-host to learn its dynamic linker, and maps that. */
+/* Opens ckpt-host to find its dynamic linker, and maps that. */
 static int map_linker(const char *host_path, struct ckpt_program *program,
                       struct ckpt_failure *failure)
 {
@@ -110,8 +111,8 @@ static int map_linker(const char *host_path, struct ckpt_program *program,
 }
 
 /*
- * Where libraries are looked for: beside the MPI library first, then where the
- * application's environment says.
+ * Makes the library search path: the MPI library's directory first, then the
+ * application's LD_LIBRARY_PATH.
  */
 static int find_library_path(const char *library, char *const environment[],
                              char *path, size_t size,
@@ -139,16 +140,16 @@ static int find_library_path(const char *library, char *const environment[],
     return 0;
 }
 
-/* 1 if this process has a single thread. */
+/* Returns 1 if this process has a single thread. */
 static int is_alone(void)
 {
     struct stat tasks;
 
-    /* "." and ".." count, then one directory for each thread. */
+    /* "." and ".." count as links, and one directory for each thread. */
     return ckpt_sys_stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-/* Puts the command line of ckpt-host together and writes its stack. */
+/* Builds the command line of ckpt-host and writes its stack. */
 static int write_stack(struct ckpt_program *program, struct notes *notes,
                        const char *host_path, uint64_t *stack_p,
                        struct ckpt_failure *failure)
@@ -177,11 +178,11 @@ static int write_stack(struct ckpt_program *program, struct notes *notes,
     if (memory == NULL) {
         return status;
     }
-    ckpt_sys_mprotect(memory, PAGE, PROT_NONE); /* overflow stops here */
+    ckpt_sys_mprotect(memory, PAGE, PROT_NONE); /* guard page */
     return ckpt_program_write(program, memory + size, stack_p, failure);
 }
 
-/* The end of ckpt-host's main, on its stack, with its thread pointer. */
+/* The last call of ckpt-host's main, on its stack, with its thread pointer. */
 static void come_back(struct ckpt_lower *table)
 {
     (void)table;
@@ -190,8 +191,8 @@ static void come_back(struct ckpt_lower *table)
 }
 
 /*
- * Runs ckpt-host until its main calls come_back(). All signals wait: a handler
- * of the application could not run with a thread pointer half set up.
+ * Runs ckpt-host until its main calls come_back(). Blocks all signals: a
+ * handler of the application could not run with an incomplete thread pointer.
  */
 static void run(const struct ckpt_program *program, uint64_t stack)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mappings.c - which addresses of this process are mapped.
+ * mappings.c - list the mapped addresses of this process.
  *
- * Reads "start-end ..." lines byte by byte, so it does not matter where one
- * read ends and the next begins.
+ * Parses "start-end ..." lines byte by byte, so a line may be split between two
+ * reads.
  */
 #include "config.h"
 #include "lower/mappings.h"
@@ -16,7 +16,7 @@
 struct reader {
     enum { IN_START, IN_END, IN_REST } place;
     uint64_t start;
-    uint64_t number; /* the one being read */
+    uint64_t number; /* the number being read */
     struct ckpt_range *ranges;
     int count;
     int capacity;

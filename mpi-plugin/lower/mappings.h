@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mappings.h - which addresses of this process are mapped.
+ * mappings.h - list the mapped addresses of this process.
  */
 #ifndef CKPT_MAPPINGS_H
 #define CKPT_MAPPINGS_H
@@ -8,9 +8,9 @@
 #include "ckpt/snapshot.h"
 
 /*
- * Lists the mapped memory of this process in order of address; neighbours are
- * merged, whatever they are. Returns the count, -E2BIG if `capacity` is too
- * small, or -errno. Context: quiesced.
+ * Lists the mapped memory of this process in order of address, and merges all
+ * adjacent mappings. Returns the count, -E2BIG if `capacity` is too small, or
+ * -errno. Context: quiesced.
  */
 int ckpt_mappings_read(struct ckpt_range *ranges, int capacity);
 

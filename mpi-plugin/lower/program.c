@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program.c - the first words on a program's stack, as the kernel writes them.
+ * program.c - write a program's initial stack, as the kernel does.
  *
  *   stack pointer -> argc, argv[], NULL, envp[], NULL, auxv pairs, AT_NULL
  *                    (room), strings and random bytes, top
@@ -22,7 +22,7 @@
 
 static const char platform[] = "x86_64";
 
-/* Addresses that the auxiliary vector points to, in the new stack. */
+/* Addresses in the new stack that the auxiliary vector points to. */
 struct pointed {
     uint64_t random;
     uint64_t platform;
@@ -57,7 +57,8 @@ size_t ckpt_program_measure(const struct ckpt_program *program)
     return measure_strings(program) + measure_words(program) + 16;
 }
 
-/* Returns the number of entries, or -errno. */
+/* Reads the process's auxiliary vector. Returns the number of entries, or
+ * -errno. */
 static long read_auxv(Elf64_auxv_t *auxv)
 {
     long fd, size;
@@ -71,7 +72,7 @@ static long read_auxv(Elf64_auxv_t *auxv)
     return size < 0 ? size : size / (long)sizeof(*auxv);
 }
 
-/* What the kernel would have said had it started this program. */
+/* Sets the value that the kernel would have set when starting this program. */
 static void adapt(const struct ckpt_program *program,
                   const struct pointed *pointed, Elf64_auxv_t *entry)
 {
@@ -81,7 +82,7 @@ static void adapt(const struct ckpt_program *program,
     case AT_PHDR: *value = program->headers; break;
     case AT_PHNUM: *value = program->header_count; break;
     case AT_ENTRY: *value = program->entry; break;
-    case AT_BASE: *value = 0; break; /* the program is itself the linker */
+    case AT_BASE: *value = 0; break; /* the program itself is the linker */
     case AT_SYSINFO_EHDR: *value = program->vdso; break;
     case AT_RANDOM: *value = pointed->random; break;
     case AT_PLATFORM: *value = pointed->platform; break;

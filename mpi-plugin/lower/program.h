@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * program.h - the first words on a program's stack, as the kernel writes them.
+ * program.h - write a program's initial stack, as the kernel does.
  */
 #ifndef CKPT_PROGRAM_H
 #define CKPT_PROGRAM_H
@@ -19,12 +19,13 @@ struct ckpt_program {
     uint64_t vdso;
 };
 
-/* Bytes that ckpt_program_write() needs. Context: any. */
+/* Returns the bytes that ckpt_program_write() needs. Context: any. */
 size_t ckpt_program_measure(const struct ckpt_program *program);
 
 /*
  * Writes argc, argv, envp, the auxiliary vector and all their strings below
- * `top`; the strings given are copied, `environment` for the lower half.
+ * `top`. It copies the given strings, and adapts `environment` for the lower
+ * half.
  * stack_p: the stack pointer at the program's entry.
  * Returns 0 or -errno with a reason. Context: quiesced.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reservation.c - addresses that belong to the lower half alone.
+ * reservation.c - address ranges that only the lower half uses.
  *
- * A chunk is one reserved mapping; it begins with a bitmap of its pages, in
- * which a set bit is a page that has been taken. Chunks are never given back.
- * A mapping whose address the caller chose makes a chunk of its own.
+ * A chunk is one reserved mapping. It begins with a bitmap of its pages, in
+ * which a set bit means a taken page. Chunks are never freed. A mapping whose
+ * address the caller chose makes its own chunk.
  */
 #include "config.h"
 #include "lower/reservation.h"
@@ -19,7 +19,7 @@
 
 #define PAGE UINT64_C(4096)
 #define CHUNK_SIZE (UINT64_C(1) << 30)
-#define CHUNK_SIZE_LIMITED (UINT64_C(64) << 20) /* the program needs the rest */
+#define CHUNK_SIZE_LIMITED (UINT64_C(64) << 20) /* the rest is for the program */
 #define CHUNK_SIZE_MIN (UINT64_C(16) << 20)
 #define CHUNKS 256
 #define LOST_MAX 256
@@ -34,14 +34,14 @@
 struct chunk {
     uint64_t start;
     uint64_t pages;
-    uint64_t *taken; /* bitmap, at `start`; NULL: nothing can be taken here */
+    uint64_t *taken; /* bitmap, at `start`; NULL: the chunk cannot be used */
 };
 
-/* Both tables only grow, and an entry is complete before it is counted: they
+/* Both tables only grow, and an entry is complete before it is counted. So they
  * can be read at any time. */
 static struct chunk chunks[CHUNKS];
 static uint32_t chunk_count;
-static struct ckpt_range lost[LOST_MAX]; /* no longer ours */
+static struct ckpt_range lost[LOST_MAX]; /* no longer in the reservation */
 static uint32_t lost_count;
 static struct ckpt_spinlock lock;
 
@@ -50,7 +50,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) & ~(unit - 1);
 }
 
-/* The first page in [from, to) whose bit is `value`, or `to`. */
+/* Returns the first page in [from, to) whose bit is `value`, or `to`. */
 static uint64_t find(const struct chunk *chunk, uint64_t from, uint64_t to,
                      int value)
 {
@@ -111,7 +111,7 @@ static void publish_chunk(void)
     __atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
 }
 
-/* How much to reserve at once: less if the address space is limited (RLIMIT_AS). */
+/* Returns the chunk size: smaller if RLIMIT_AS limits the address space. */
 static uint64_t chunk_size(void)
 {
     struct rlimit limit;
@@ -133,7 +133,7 @@ static int open_chunk(uint64_t needed)
     if (chunk_count == CHUNKS) {
         return -ENOMEM;
     }
-    /* A little for the bitmap; one page of it describes 128 MiB. */
+    /* Add space for the bitmap; one of its pages describes 128 MiB. */
     needed = round_up(needed + needed / 16384 + 2 * PAGE, PAGE);
     size = chunk_size();
     size = needed > size ? needed : size;
@@ -142,7 +142,7 @@ static int open_chunk(uint64_t needed)
         if (!ckpt_sys_failed(base)) {
             break;
         }
-        /* There may be less left: be content with that. */
+        /* Less may be left: try half the size. */
         if (size / 2 < needed || size / 2 < CHUNK_SIZE_MIN) {
             return (int)base;
         }
@@ -233,8 +233,8 @@ void ckpt_reservation_undo(struct ckpt_range range)
         mark_range(range, 0);
         return;
     }
-    /* The old reservation may be there still, or something of the upper half:
-     * let the range go. */
+    /* The old reservation may still be there, or a mapping of the upper half:
+     * give the range up. */
     ckpt_spinlock_take(&lock);
     assert(lost_count < LOST_MAX);
     lost[lost_count] = range;
@@ -270,7 +270,7 @@ struct ckpt_range ckpt_reservation_part(struct ckpt_range range)
     return part;
 }
 
-/* Visits [start, end) without the ranges that were lost. */
+/* Visits the parts of [start, end) that were not lost. */
 static void visit_chunk(struct ckpt_range rest,
                         void (*visit)(void *, struct ckpt_range),
                         void *argument)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reservation.h - addresses that belong to the lower half alone.
+ * reservation.h - address ranges that only the lower half uses.
  *
- * Large inaccessible mappings are reserved, and everything that the lower half
- * maps is put inside them; unmapping makes it inaccessible again. So the upper
- * half can never get an address here, and which memory is lower does not
- * depend on the moment at which one asks.
+ * The lower half reserves large inaccessible mappings, and puts everything that
+ * it maps inside them; unmapping makes memory inaccessible again. So the upper
+ * half never gets an address here, and the set of lower memory does not depend
+ * on the time of the query.
  *
- * Context of all but the last two: normal (lower half), within a
- * change.
+ * Context of all but the last two: normal (lower half), within a change.
  */
 #ifndef CKPT_RESERVATION_H
 #define CKPT_RESERVATION_H
@@ -18,31 +17,33 @@
 #include <stddef.h>
 
 /* Takes `size` bytes, rounded up to pages, aligned to `alignment` (a power of
- * two, at least a page). What is there is still inaccessible: map over it with
+ * two, at least a page). The memory is still inaccessible: map over it with
  * MAP_FIXED. Returns the address, or 0 if there is no room. */
 uint64_t ckpt_reservation_take(size_t size, size_t alignment);
 
-/* Unmaps memory inside the reservation by reserving it again, and lets it be
- * taken anew. Returns 0, or -errno and nothing changed. */
+/* Unmaps memory inside the reservation by reserving it again; it can then be
+ * taken again. Returns 0, or -errno with nothing changed. */
 int ckpt_reservation_give(struct ckpt_range range);
 
-/* After a failed attempt to map over memory just taken: such an attempt may
- * leave a hole, which another thread may have filled. Takes the range back if
- * that is certain to be safe; else it is no longer part of the reservation. */
+/* Called after a failed attempt to map over memory that was just taken. The
+ * attempt may leave a hole, which another thread may have filled. Takes the
+ * range back if that is safe; else removes it from the reservation. */
 void ckpt_reservation_undo(struct ckpt_range range);
 
-/* Makes a mapping outside the reservation part of it for ever. Should the
- * table be full, it is not known as lower memory, which costs only bytes. */
+/* Adds a mapping outside the reservation to it, for ever. If the table is full
+ * the mapping is not known as lower memory, which only makes the image
+ * larger. */
 void ckpt_reservation_add(struct ckpt_range range);
 
 /* Marks memory inside the reservation as taken (MAP_FIXED by the caller). */
 void ckpt_reservation_claim(struct ckpt_range range);
 
-/* In the child of a fork: the thread that held the lock may not exist here. */
+/* Called in the child of a fork: the thread that held the lock may not exist
+ * here. */
 void ckpt_reservation_after_fork(void);
 
-/* The part of `range` that lies in one reservation, the lowest if there are
- * several; empty (start == end) if there is none. Context: any. */
+/* Returns the part of `range` that is in one reservation, the lowest if there
+ * are several; an empty range (start == end) if there is none. Context: any. */
 struct ckpt_range ckpt_reservation_part(struct ckpt_range range);
 
 /* Calls visit() for each piece of the reservation. Context: any. */

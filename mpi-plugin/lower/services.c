@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * services.c - blocking calls of MPI that can be left half-way.
+ * services.c - blocking MPI calls that can be interrupted.
  *
- * Each is the nonblocking call and a loop of tests, as long as the upper half
- * does not ask for attention. This loop runs below the boundary, so that one
- * crossing pays for the whole call. Handles are those of Open MPI, or of the
- * adapter that stands before another MPI.
+ * Each is the nonblocking call and a loop of tests, until the upper half
+ * requests attention. The loop runs in the lower half, so the whole call needs
+ * one crossing. Handles are Open MPI's, or those of the adapter in front of
+ * another MPI.
  *
  * Context of all: normal (lower half).
  */
@@ -22,7 +22,7 @@ static struct {
     int (*issend)(const void *, int, void *, int, int, void *, void **);
     int (*irecv)(void *, int, void *, int, int, void *, void **);
     int (*test)(void **, int *, void *);
-    /* The request of a send that was complete at once; NULL if not known. */
+    /* The request of a send that completed at once; NULL if unknown. */
     void *complete;
     volatile int *interrupt;
 } mpi;
@@ -33,7 +33,7 @@ static int finish(void **request, void *status)
     int interrupted, error, done;
 
     do {
-        interrupted = *mpi.interrupt; /* a last test follows its rise */
+        interrupted = *mpi.interrupt; /* test again after it is set */
         done = 0;
         error = mpi.test(request, &done, status);
         if (done || error != 0) {
@@ -43,7 +43,7 @@ static int finish(void **request, void *status)
     return CKPT_INTERRUPTED;
 }
 
-/* As finish(); a send's status holds nothing anyone may look at. */
+/* As finish(); a send's status contains no valid fields. */
 static int finish_send(void *request, void **request_p)
 {
     int error;

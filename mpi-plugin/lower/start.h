@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * start.h - what the loader hands to ckpt-host on its command line.
+ * start.h - data that the loader passes to ckpt-host on its command line.
  *
  * argv[1] of ckpt-host is the address of this structure, in hexadecimal.
  */
@@ -12,8 +12,9 @@
 struct ckpt_lower_start {
     struct ckpt_lower *table;
     /* Every mapping of the process just before the dynamic linker was entered,
-     * neighbours merged, in order of address. count is 0 if that is not known,
-     * or if another thread of the application may have mapped memory since. */
+     * with adjacent ones merged, in order of address. The count is 0 if the
+     * list is unknown, or if another application thread may have mapped memory
+     * since. */
     const struct ckpt_range *before;
     int before_count;
 };

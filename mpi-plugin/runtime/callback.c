@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callback.c - the long way into a call: threads one at a time (lane.c has
- * those at once), and calls from application code that runs inside a call.
+ * callback.c - the slow path into a call: for threads one at a time (lane.c
+ * handles simultaneous threads), and for calls from application code that runs
+ * inside a call.
  */
 #define _GNU_SOURCE
 #include "runtime/callback.h"
@@ -19,14 +20,17 @@
 
 int ckpt_long_way = CKPT_WAY_OUTSIDE;
 
-/* Who runs application code inside a call, and the state of that call. */
+/* The thread that runs application code inside a call, and the state of that
+ * call. */
 static uintptr_t callback_thread;
 static int callback_state;
 
-/* Threads that wait for ckpt_state, which is also the lock, to be idle. */
+/* Number of threads that wait for ckpt_state to be idle; ckpt_state is also the
+ * lock. */
 static int waiters;
 
-/* The thread that has the lock; 0 for moments, and if none has. */
+/* The thread that has the lock; 0 if none has, and briefly while the lock changes
+ * hands. */
 static int owner;
 
 /* The calling thread's id, which a restart changes. */
@@ -57,8 +61,8 @@ int ckpt_in_callback(void)
     return callback_thread != 0 && callback_thread == ckpt_thread_pointer_load();
 }
 
-/* Code of the application may wait for another thread, which may wait for the
- * lock: it runs without. */
+/* Application code may wait for another thread, which may wait for the lock. So
+ * the code runs without the lock. */
 static void enter_multiple(struct ckpt_callback *outer)
 {
     struct ckpt_lane *lane = ckpt_lane_own;
@@ -76,8 +80,8 @@ static void enter_multiple(struct ckpt_callback *outer)
     lane->serving = 0;
 }
 
-/* An operation goes back into the lower half, whose locks it may hold: there
- * is no waiting for ours before the lower half is left. */
+/* An operation returns into the lower half, whose locks the thread may hold. So it
+ * must not wait for our lock before it leaves the lower half. */
 static void leave_multiple(const struct ckpt_callback *outer)
 {
     ckpt_lane_own->serving = outer->serving;
@@ -160,7 +164,8 @@ int ckpt_begin_service(void)
             __atomic_store_n(&owner, own_tid(), __ATOMIC_RELEASE);
             return 1;
         }
-        /* Who comes out looks at these after it has set the state. */
+        /* The thread that leaves its call reads these after it has set the
+         * state. */
         __atomic_store_n(&ckpt_pending, 1, __ATOMIC_SEQ_CST);
         __atomic_store_n(&ckpt_checkpoint.kicked, 1, __ATOMIC_SEQ_CST);
     } while (__atomic_load_n(&ckpt_state, __ATOMIC_SEQ_CST) == CKPT_STATE_IDLE);
@@ -182,15 +187,16 @@ void ckpt_notify_inside(void)
         return;
     }
     while (is_inside() && (tid = __atomic_load_n(&owner, __ATOMIC_ACQUIRE)) == 0) {
-        (void)ckpt_syscall3(SYS_sched_yield, 0, 0, 0); /* it is about to be told */
+        (void)ckpt_syscall3(SYS_sched_yield, 0, 0, 0); /* it is about to be set */
     }
     if (tid != 0 && tid != own_tid()) {
         ckpt_threads_notify(tid);
     }
 }
 
-/* MPI_T may be used at any time; nothing else (MPI 3.1, section 8.7). The name
- * is that of the exported function around the caller. */
+/* Only MPI_T functions may be used at any time (MPI 3.1, section 8.7). Ends the
+ * program for any other function. Its name is the exported symbol around the
+ * caller. */
 static void begin_outside(void *caller)
 {
     const char *name = "MPI_(some)";
@@ -207,7 +213,8 @@ static void begin_outside(void *caller)
     }
 }
 
-/* A call from application code inside a call: that one holds the lock. */
+/* Begins a call on the slow path. A call from application code inside a call takes
+ * no lock, as the outer call holds it. */
 void ckpt_begin_long(void)
 {
     if ((ckpt_long_way & CKPT_WAY_OUTSIDE) != 0) {

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callback.h - application code that runs inside an MPI call: operations and
- * the functions of generalized requests. It may call MPI itself, about objects
- * (MPI 3.1, section 5.9.5), without ending the call around it.
+ * callback.h - application code that runs inside an MPI call: operations and the functions of
+ * generalized requests. Such code may itself call MPI functions on objects (MPI 3.1, section
+ * 5.9.5), which does not end the outer call.
  */
 #ifndef CKPT_CALLBACK_H
 #define CKPT_CALLBACK_H
 
 #include <stdint.h>
 
-/* What was in force outside; filled by enter, for leave. */
+/* The state outside the callback. ckpt_callback_enter() saves it for
+ * ckpt_callback_leave(). */
 struct ckpt_callback {
     uintptr_t thread;
-    int state; /* of several threads in MPI: whether the lane was open */
+    int state; /* with several threads in MPI: the lane was open */
     int long_way;
-    int serving, offers; /* of several threads: of its lane */
+    int serving, offers; /* of the thread's lane, with several threads */
 };
 
-/* Around the call of application code. Context: between ckpt_begin and ckpt_end,
- * with the upper thread pointer. */
+/* Called before and after application code. Context: between ckpt_begin and ckpt_end, with
+ * the upper thread pointer. */
 void ckpt_callback_enter(struct ckpt_callback *outer);
 void ckpt_callback_leave(const struct ckpt_callback *outer);
 
-/* 1 if the calling thread is inside such code. Context: any, upper half. */
+/* Returns 1 if the calling thread is inside such code. Context: any, upper half. */
 int ckpt_in_callback(void);
 
 /*
- * Begins the service of the agent, if no other thread is in a call: 1. Else 0, and that thread
- * will look at the agent when it comes out; it must not be waited for, as it may itself wait
- * for what other ranks do when the agent has heard of it. Context: as ckpt_service().
+ * Begins to serve the agent, if no other thread is in a call; then returns 1. Else returns 0,
+ * and the thread in the call serves the agent when it leaves. The caller must not wait for
+ * that thread: it may itself wait for other ranks, which wait until the agent has heard from
+ * this rank. Context: as ckpt_service().
  */
 int ckpt_begin_service(void);
 
-/* The checkpoint signal has come to this thread. If another one is inside a call, it gets the
+/* Called in the checkpoint signal's handler. If another thread is inside a call, sends it the
  * signal, too: only its handler can answer from there. Context: signal handler. */
 void ckpt_notify_inside(void);
 

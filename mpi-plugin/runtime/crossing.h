@@ -2,10 +2,10 @@
 /*
  * crossing.h - a call from the upper half into the lower half.
  *
- * Two thread-pointer writes around one indirect call. Every wrapper runs
- * between ckpt_begin() and ckpt_end(): a checkpoint signal that arrives in
- * between only sets ckpt_pending, and ckpt_end() looks at it, so no handle of
- * the lower half is ever lost between its making and its recording.
+ * A crossing is two thread-pointer writes around one indirect call. Every wrapper runs
+ * between ckpt_begin() and ckpt_end(). A checkpoint signal that arrives in between only
+ * sets ckpt_pending, and ckpt_end() checks it. So a checkpoint never loses a lower-half
+ * handle between its creation and its recording.
  */
 #ifndef CKPT_CROSSING_H
 #define CKPT_CROSSING_H
@@ -16,30 +16,29 @@
 
 #include "functions.h" /* generated: enum ckpt_function { CKPT_FN_Send, ... } */
 
-#pragma GCC visibility push(hidden) /* one load, not two */
+#pragma GCC visibility push(hidden) /* one load instead of two */
 
 extern struct ckpt_lower ckpt_lower;
-extern void *ckpt_lower_function[]; /* by enum ckpt_function; never NULL: one
-                                       that is missing returns an error code */
+extern void *ckpt_lower_function[]; /* by enum ckpt_function; never NULL: a missing function
+                                       returns an error code */
 
-/* What the MPI thread is doing, for the handler of the checkpoint signal. */
+/* The present activity of the MPI thread, for the checkpoint signal's handler. */
 enum ckpt_state {
     CKPT_STATE_IDLE = 0,   /* in the application */
-    CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be stopped half-way */
+    CKPT_STATE_CRITICAL,   /* in a wrapper that cannot be interrupted */
     CKPT_STATE_WAITING,    /* in a wait loop of ckpt-host, which polls pending */
     CKPT_STATE_COLLECTIVE, /* see cut/collective.h */
     CKPT_STATE_SERVICE,    /* taking part in a checkpoint */
 };
 extern volatile int ckpt_state;
 
-/* Non-zero while the agent has something to say or the gate is closed; always,
- * if several threads may be in MPI at once: who waits has to let the others by.
- * Polled by the wait loops of ckpt-host. */
+/* Non-zero while the agent has a message or the gate is closed. Always non-zero if several
+ * threads may be in MPI at once: a waiting thread must release the lock for the others. The
+ * wait loops of ckpt-host poll it. */
 extern volatile int ckpt_pending;
 
-/* Non-zero if beginning and ending a call takes more than a store: several
- * threads may call MPI, application code runs inside a call, or MPI has not begun
- * or has ended. */
+/* Non-zero if beginning and ending a call takes more than a store: several threads may call
+ * MPI, application code runs inside a call, or MPI has not begun or has ended. */
 #define CKPT_WAY_THREADS 1  /* one at a time (SERIALIZED) */
 #define CKPT_WAY_CALLBACK 2
 #define CKPT_WAY_OUTSIDE 4
@@ -52,11 +51,11 @@ void ckpt_end_long(void);
  * MPI_Finalize. Context: normal. */
 void ckpt_outside(const char *function) __attribute__((noreturn));
 
-/* Told once, by MPI_Init_thread: the level is SERIALIZED or higher. */
+/* Called once, by MPI_Init_thread, if the level is SERIALIZED or higher. */
 void ckpt_allow_threads(void);
 
-/* Looks at the agent's connection; may take part in a checkpoint. Called with
- * state IDLE or in the signal handler. */
+/* Checks the agent's connection; may take part in a checkpoint. Called with state IDLE or
+ * in the signal handler. */
 void ckpt_service(void);
 
 #pragma GCC visibility pop
@@ -82,7 +81,7 @@ static inline __attribute__((always_inline)) void ckpt_end(void)
     }
 }
 
-/* As ckpt_end, without a look at ckpt_pending. */
+/* As ckpt_end, but does not check ckpt_pending. */
 static inline void ckpt_end_quietly(void)
 {
     if (ckpt_long_way) {
@@ -120,13 +119,13 @@ static inline __attribute__((always_inline)) void ckpt_leave(uintptr_t upper)
     }
 }
 
-/* Has this thread look again for what the agent has said, as if the checkpoint signal
- * came now. Context: any; the thread pointer may be the lower one. */
+/* Makes this thread check for messages of the agent, as if the checkpoint signal arrived
+ * now. Context: any; the thread pointer may be the lower one. */
 void ckpt_notice(void) __attribute__((cold, visibility("hidden")));
 
-/* As ckpt_enter, for a call that may have to wait for others. A checkpoint signal that came
- * after the last look at ckpt_pending, and before this point, has only set it: nobody would
- * look before the call is over. From here on the handler answers. */
+/* As ckpt_enter, for a call that may have to wait for other ranks. A checkpoint signal may
+ * have come after the last check of ckpt_pending. It has only set ckpt_pending, which this
+ * thread would not check before the call returns. From here on the handler answers. */
 static inline __attribute__((always_inline)) uintptr_t ckpt_enter_to_wait(void)
 {
     const uintptr_t upper = ckpt_enter();
@@ -137,7 +136,8 @@ static inline __attribute__((always_inline)) uintptr_t ckpt_enter_to_wait(void)
     return upper;
 }
 
-/* Before ckpt_enter for a call that may have to wait for others. */
+/* Called before ckpt_enter for a call that may have to wait for other ranks: opens the
+ * lane. */
 static inline void ckpt_let_others(void)
 {
     if (__builtin_expect(ckpt_multiple, 0)) {
@@ -149,9 +149,9 @@ static inline void ckpt_let_others(void)
 #define CKPT_FUNCTION(name)                                                    \
     ((__typeof__(&PMPI_##name))ckpt_lower_function[CKPT_FN_##name])
 
-/* Calls PMPI_<name> of the lower half; the result is assigned to `result`.
- * Between ckpt_begin and ckpt_end only. If it may have to wait for others, no
- * structure of ours may be half changed. */
+/* Calls PMPI_<name> of the lower half and assigns its result to `result`. Only between
+ * ckpt_begin and ckpt_end. If the call may have to wait for others, all our structures must
+ * be consistent. */
 #define CKPT_CALL(result, name, ...)                                           \
     do {                                                                       \
         uintptr_t upper_;                                                      \

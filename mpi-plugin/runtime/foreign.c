@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * foreign.c - programs whose MPI the stand-in cannot be
+ * foreign.c - detect programs whose MPI the stand-in cannot replace.
  */
 #include "config.h"
 #include "runtime/foreign.h"

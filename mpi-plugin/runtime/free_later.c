@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * free_later.c - give memory back to malloc() where malloc() may be called.
+ * free_later.c - return memory to malloc() at a point where calling malloc() is
+ * safe.
  */
 #include "runtime/free_later.h"
 
@@ -24,7 +25,7 @@ void ckpt_free_later(void *memory)
         return;
     }
     note = ckpt_memory_alloc(sizeof(*note));
-    if (note != NULL) { /* else it is lost: the lesser evil */
+    if (note != NULL) { /* else the memory leaks, which is harmless */
         *note = (struct note){notes, memory};
         notes = note;
     }

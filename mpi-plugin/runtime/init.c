@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * init.c - MPI_Init, MPI_Finalize and what may be asked around them
- * (MPI 3.1, sections 8.6, 8.7 and 12.4).
+ * init.c - MPI_Init, MPI_Finalize and the queries allowed around them (MPI 3.1,
+ * sections 8.6, 8.7 and 12.4).
  */
 #include "config.h"
 #include "runtime/init.h"
@@ -36,7 +36,7 @@
 #include <errno.h>
 
 static enum ckpt_runtime_phase phase;
-static enum ckpt_runtime_phase world; /* as MPI_Init and MPI_Finalize go */
+static enum ckpt_runtime_phase world; /* only of MPI_Init and MPI_Finalize */
 static int thread_level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
 
@@ -89,7 +89,8 @@ static void refuse_caller(const void *address)
     }
 }
 
-/* Levels may differ from rank to rank, but how collectives are done must not. */
+/* Thread levels may differ from rank to rank, but all ranks must run
+ * collectives alike. */
 static int agree_on_collectives(void)
 {
     int code, highest = MPI_THREAD_SINGLE;
@@ -100,7 +101,7 @@ static int agree_on_collectives(void)
     return code;
 }
 
-/* Makes MPI ready for the threads of the application. 0 or -errno. */
+/* Makes MPI ready for the application's threads. Returns 0 or -errno. */
 static int allow_threads(void)
 {
     int error = 0;
@@ -126,7 +127,7 @@ void ckpt_runtime_open_process(void)
     ckpt_regions_open();
     ckpt_leaked_descriptors_close();
     ckpt_files_open();
-    /* Before there is a lower half that a handler could interrupt. */
+    /* Before a lower half exists that a handler could interrupt. */
     (void)ckpt_signals_open(ckpt_signals_number(getenv("CKPT_SIGNAL")));
 }
 
@@ -192,7 +193,7 @@ static void start(int required)
     ckpt_service_open();
 }
 
-/* Sessions may begin in several threads at once. */
+/* Several threads may begin sessions at once. */
 static void start_once(int required)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -247,11 +248,11 @@ int PMPI_Finalized(int *flag)
 }
 CKPT_ALIAS(Finalized);
 
-/* MPI_Get_library_version is allowed where no library is. */
+/* MPI_Get_library_version works even when no library is loaded. */
 static char library_version[MPI_MAX_LIBRARY_VERSION_STRING] =
     "ckpt " PACKAGE_VERSION " for Open MPI";
 
-/* Nothing of MPI works any more. Returns the library's code. */
+/* Ends MPI: no MPI function works any more. Returns the library's code. */
 static int stop(void)
 {
     int code, length;
@@ -265,14 +266,14 @@ static int stop(void)
     CKPT_CALL(code, Finalize);
     phase = CKPT_RUNTIME_FINALIZED;
     ckpt_long_way |= CKPT_WAY_OUTSIDE;
-    ckpt_state = CKPT_STATE_CRITICAL; /* nothing is served any more */
+    ckpt_state = CKPT_STATE_CRITICAL; /* no service any more */
     return code;
 }
 
 static int sessions_used;
 
-/* At exit. A program that leaves something open gets what the launcher says of
- * one that has not ended MPI. */
+/* Runs at exit. If the program leaves a session or MPI open, the launcher
+ * reports that it did not finalize MPI. */
 static void stop_after_sessions(void)
 {
     if (phase == CKPT_RUNTIME_ACTIVE && world != CKPT_RUNTIME_ACTIVE &&
@@ -281,8 +282,8 @@ static void stop_after_sessions(void)
     }
 }
 
-/* There may always be another session, which only a library that was not ended
- * can give: it ends with the process. */
+/* A program may always begin another session, and only a library that is still
+ * initialized can provide it. So the library ends with the process. */
 void ckpt_init_session(int required)
 {
     start_once(required);
@@ -298,7 +299,7 @@ int PMPI_Finalize(void)
     if (world != CKPT_RUNTIME_ACTIVE) {
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Finalize");
     }
-    /* First of all, the attributes of MPI_COMM_SELF (MPI 3.1, 8.7.1). */
+    /* First the attributes of MPI_COMM_SELF (MPI 3.1, 8.7.1). */
     code = ckpt_attributes_delete(&MPI_COMM_SELF->handle);
     if (code == MPI_SUCCESS) {
         code = ckpt_attributes_delete(&MPI_COMM_WORLD->handle);
@@ -319,7 +320,7 @@ int PMPI_Abort(MPI_Comm comm, int code)
         return ckpt_error(NULL, MPI_ERR_OTHER, "MPI_Abort");
     }
     ckpt_begin();
-    ckpt_uncovered_begin(); /* it is not to be replayed after that */
+    ckpt_uncovered_begin(); /* a replay must not repeat it */
     CKPT_CALL(result, Abort,
               CKPT_LOWER(ckpt_communicator_valid(comm) ? comm : MPI_COMM_WORLD),
               code);
@@ -376,12 +377,13 @@ CKPT_ALIAS(Get_library_version);
 
 int PMPI_Pcontrol(const int level, ...)
 {
-    (void)level; /* for profiling tools, which wrap us */
+    (void)level; /* for profiling tools, which wrap the function */
     return MPI_SUCCESS;
 }
 CKPT_ALIAS(Pcontrol);
 
-/* The program's clock goes on after a restart where it was at the checkpoint. */
+/* After a restart the program's clock continues from its value at the
+ * checkpoint. */
 double PMPI_Wtime(void)
 {
     struct timespec now;

@@ -15,13 +15,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A thread that has waited for so many turns sleeps between two of them, each
- * time a little longer, so that it is late by a fraction of what it waited. */
+/* A thread that has waited for SPIN_TURNS turns sleeps between turns. Each
+ * sleep is a little longer, so the thread is late by a fraction of its waiting
+ * time. */
 #define SPIN_TURNS 64
 #define SLEEP_STEP_US 10
 #define SLEEP_LIMIT_US 500
 
-/* So long a thread waits for the lock before it takes what is offered. */
+/* Time that a thread waits for the lock before it accepts the offer. */
 #define OFFER_NS 10000000
 #define SECOND_NS 1000000000
 
@@ -32,16 +33,16 @@ __thread struct ckpt_lane *ckpt_lane_own;
 static struct ckpt_lane lanes[CKPT_HALVES_MAX];
 static struct ckpt_lane *free_lanes;
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t at_exit; /* brings a thread's lane back */
+static pthread_key_t at_exit; /* its destructor returns a thread's lane */
 
-/* A lent thread pointer that no lane has yet: a new thread goes by it when it
- * asks for the next one. */
+/* A lent thread pointer that no lane has yet: a new thread uses it to ask for
+ * the next one. */
 static uintptr_t spare;
 
 /*
- * The lock is handed over in the order in which it was asked for: a thread
- * that waits in a loop gives it up in each turn and takes it again at once,
- * and must not shut out the others. Tickets that are 32 apart share a wake-up.
+ * The lock is passed on in the order in which threads ask for it. A thread that
+ * waits in a loop gives it up in each turn and asks again at once, and must not
+ * shut out the others. Tickets that are 32 apart share a wake-up.
  */
 static struct {
     uint32_t next;    /* ticket */
@@ -51,10 +52,10 @@ static struct {
 
 /*
  * The service thread keeps the lock whatever it calls, so that the rank stands
- * still. But an operation of the application that it runs may wait for a thread
- * that waits for the lock. Meanwhile the lock is on offer: who has waited for it
- * for long lets the next one have it. The rank then runs on, and does as if the
- * service thread were in the lower half (cut/service.c).
+ * still. But it may run an operation of the application, which may wait for a
+ * thread that waits for the lock. Meanwhile the lock is on offer: a thread that
+ * has waited long enough passes it to the next ticket. The rank then runs on,
+ * and acts as if the service thread were in the lower half (cut/service.c).
  */
 enum { NO_OFFER, OFFERED, TAKEN };
 static uint32_t offer;
@@ -83,7 +84,7 @@ static void give(void)
     }
 }
 
-/* In place of the service thread, which is in code of the application. */
+/* Passes on the lock for the service thread, which is in application code. */
 static void accept_offer(void)
 {
     if (change_offer(OFFERED, TAKEN)) {
@@ -103,7 +104,7 @@ static void take(void)
     while ((now = __atomic_load_n(&lock.serving, __ATOMIC_ACQUIRE)) != ticket) {
         long waited;
 
-        ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &until); /* the kernel's */
+        ckpt_sys_clock_gettime(CLOCK_MONOTONIC, &until); /* the host's clock */
         until.tv_nsec += OFFER_NS;
         until.tv_sec += until.tv_nsec / SECOND_NS;
         until.tv_nsec %= SECOND_NS;
@@ -116,7 +117,7 @@ static void take(void)
     }
 }
 
-/* Asks ckpt-host for one more thread pointer. With the lock. */
+/* Asks ckpt-host for one more thread pointer. Context: with the lock. */
 static int lend(uintptr_t *thread_pointer)
 {
     uintptr_t upper = ckpt_enter();
@@ -126,7 +127,7 @@ static int lend(uintptr_t *thread_pointer)
     return error;
 }
 
-/* Gives a lane its thread pointer. With the lock. */
+/* Gives a lane its thread pointer. Context: with the lock. */
 static int equip(struct ckpt_lane *lane)
 {
     if (lane->halves->lower == 0) {
@@ -137,7 +138,7 @@ static int equip(struct ckpt_lane *lane)
         return -EAGAIN;
     }
     if (spare == 0) {
-        (void)lend(&spare); /* if not, the next thread hears of it */
+        (void)lend(&spare); /* on failure the next thread gets the error */
     }
     return 0;
 }
@@ -152,7 +153,7 @@ static void bring_back(void *lane)
     pthread_mutex_unlock(&list_mutex);
 }
 
-/* A lane that no thread has, or NULL. */
+/* Returns a lane that no thread has, or NULL. */
 static struct ckpt_lane *find_lane(void)
 {
     struct ckpt_lane *lane;
@@ -272,7 +273,8 @@ void ckpt_lane_end(void)
     ckpt_lane_unlock();
 }
 
-/* An opened lane has the lock once, and gets it back as it was. */
+/* Opens the lane: it holds the lock once, and ckpt_lane_close() restores
+ * that. */
 void ckpt_lane_open(void)
 {
     struct ckpt_lane *lane = ckpt_lane_own;
@@ -346,7 +348,7 @@ int ckpt_lanes_open_count(void)
 
 /* ---- Waiting for messages ------------------------------------------------ */
 
-/* The one waiting thread that keeps the lower half working without a pause. */
+/* The one waiting thread that progresses the lower half without pauses. */
 static struct ckpt_lane *foremost;
 
 static int is_foremost(struct ckpt_lane *lane)

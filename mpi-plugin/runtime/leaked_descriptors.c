@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leaked_descriptors.c - descriptors that a launcher forgot to close.
+ * leaked_descriptors.c - close descriptors that a launcher left open by mistake.
  */
 #include "runtime/leaked_descriptors.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs that start ranks and leak, by the names that the kernel has of them. */
+/* Programs that start ranks and leak descriptors, by their names in the kernel. */
 static const char *const proxies[] = {"hydra_pmi_proxy", "slurmstepd"};
 
 static int is_proxy(uint64_t pid)
@@ -39,7 +39,7 @@ static int is_proxy(uint64_t pid)
     return 0;
 }
 
-/* The proxy that started this process, or 0. */
+/* Returns the proxy that started this process, or 0. */
 static uint64_t find_proxy(void)
 {
     uint64_t pid = (uint64_t)ckpt_sys_getpid();
@@ -58,7 +58,7 @@ static int is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* 1 if the process has the same pipe or socket open. */
+/* Returns 1 if the process has the same pipe or socket open. */
 static int is_open_in(uint64_t pid, const struct stat *wanted)
 {
     char path[320];
@@ -81,7 +81,7 @@ static int is_open_in(uint64_t pid, const struct stat *wanted)
     return found;
 }
 
-/* 1 if it is one of the standard streams under another number. */
+/* Returns 1 if it is one of the standard streams under another number. */
 static int is_stream(const struct stat *status)
 {
     struct stat stream;
@@ -94,8 +94,8 @@ static int is_stream(const struct stat *status)
     return 0;
 }
 
-/* A proxy that runs as root does not let us see what it has open; but a socket that listens
- * and was made by root is not the user's. */
+/* This process cannot see the descriptors of a proxy that runs as root. But a listening
+ * socket that root has made is not the user's. */
 static int is_of_root(int fd, const struct stat *status)
 {
     int listens = 0;

@@ -29,14 +29,14 @@ void *ckpt_lower_function[CKPT_FN_COUNT];
 static const char *object_names[OBJECT_CAPACITY];
 static void *objects[OBJECT_CAPACITY];
 
-/* The launcher's environment, copied: the application may change its own, and
- * after a restart the original is in memory that goes away. */
+/* A copy of the launcher's environment: the application may change its own, and
+ * after a restart the original is in memory that will be unmapped. */
 #define ENVIRONMENT_ENTRIES 8192
 static char *launch_environment[ENVIRONMENT_ENTRIES];
 static char environment_text[1024 * 1024];
-static uint64_t kernel_vdso; /* as of now; 0: never told */
+static uint64_t kernel_vdso; /* of the running kernel; 0: not set yet */
 
-/* Stands in for a function that this MPI library lacks. No TLS is used: it
+/* Replaces a function that this MPI library lacks. It uses no TLS, because it
  * runs with the lower thread pointer. */
 static int missing_function(void)
 {
@@ -99,7 +99,8 @@ static void fill_table(const char *library)
     ckpt_lower.open = &ckpt_epoch_open;
 }
 
-/* Where ckpt-host and ckptd are: beside this library, or CKPT_LIBDIR. */
+/* Finds the directory of ckpt-host and ckptd: beside this library, or
+ * CKPT_LIBDIR. */
 static void library_directory(char *path, size_t size)
 {
     const char *directory = ckpt_runtime_getenv("CKPT_LIBDIR");
@@ -193,7 +194,7 @@ int ckpt_runtime_lower_ranges(struct ckpt_range *ranges, int capacity)
     return count + ckpt_lower_loader_ranges(ranges + count, capacity - count);
 }
 
-/* Before MPI_Init every entry of the table leads here. */
+/* Fills the table: before MPI_Init every entry is missing_function. */
 __attribute__((constructor)) static void fill_with_missing(void)
 {
     for (int i = 0; i < CKPT_FN_COUNT; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ask.c - requests of this rank, counted: the answer to one is the answer to all
- * before it.
+ * ask.c - checkpoint requests of this rank. They are numbered, and the answer
+ * to a request also answers all requests before it.
  */
 #include "user/ask.h"
 
@@ -13,7 +13,7 @@
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
 
-static uint64_t asked, asked_of_all; /* by threads of the application */
+static uint64_t asked, asked_of_all; /* by the application's threads */
 static uint64_t told;                /* to the agent */
 static uint64_t answered;
 static char reason[sizeof(((struct ckpt_message *)0)->text)];
@@ -74,7 +74,7 @@ static int refuse(const char *text)
 struct request {
     struct ckpt_stay stay; /* first */
     unsigned flags;
-    uint64_t number; /* 0: it has not been asked for */
+    uint64_t number; /* 0: not requested yet */
 };
 
 static void begin(struct ckpt_stay *stay)
@@ -93,7 +93,8 @@ static int is_done(const struct ckpt_stay *stay)
     return is_answered(((const struct request *)stay)->number);
 }
 
-/* It is asked for when the rank stays, so that it is not found elsewhere. */
+/* The request begins when the rank stays at a safe point, so that it is not
+ * found elsewhere. */
 static int ask_and_wait(struct request *request)
 {
     const int answer = ckpt_hold_stay(&request->stay);

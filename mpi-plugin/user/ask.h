@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ask.h - the program asks for a checkpoint itself.
+ * ask.h - requests of the program itself for a checkpoint.
  */
 #ifndef CKPT_ASK_H
 #define CKPT_ASK_H
@@ -9,17 +9,19 @@
 
 #include <stdint.h>
 
-/* As ckpt_checkpoint() and ckpt_reason() (user/ckpt.h). Context: normal. */
+/* Implement ckpt_checkpoint() and ckpt_reason() (user/ckpt.h). Context:
+ * normal. */
 int ckpt_ask(unsigned flags);
 const char *ckpt_ask_reason(void);
 
-/* Sends what threads have asked for. Context: service. */
+/* Sends the threads' requests to the agent. Context: service. */
 void ckpt_ask_tell(void);
 
-/* The agent's ANSWER. Context: service. */
+/* Handles the agent's ANSWER. Context: service. */
 void ckpt_ask_answered(const struct ckpt_message *message);
 
-/* Nobody will answer any more: `reason`. Context: service; quiesced. */
+/* Fails all open requests, with `reason`: no answer will come. Context:
+ * service; quiesced. */
 void ckpt_ask_forget(const char *reason);
 
 #endif

@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! ckpt.f90 - ckpt.h for Fortran 2008: compile it with the program, as module files are
-! each compiler's own. See ckpt(3).
+! ckpt.f90 - ckpt.h for Fortran 2008. Compile it with the program, as each compiler has
+! its own format of module files. See ckpt(3).
 !
-! It links nothing but libc, and does nothing where there is no checkpointer. Numbers of
-! checkpoints are 64 bits; flags are true or false. Errors are those of ckpt.h.
+! It links only libc, and does nothing if the process has no checkpointer. Numbers of
+! checkpoints have 64 bits; flags are logical. Errors are those of ckpt.h.
 !
 module ckpt
     use, intrinsic :: iso_c_binding
@@ -99,7 +99,7 @@ module ckpt
 
 contains
 
-    ! Whether there is a checkpointer in this process; `table` is its interface.
+    ! Returns whether this process has a checkpointer; `table` is its interface.
     logical function found()
         type(c_ptr) :: address
         if (.not. looked) then
@@ -199,8 +199,8 @@ contains
         call call_it(merge(1_c_int, 0_c_int, only))
     end subroutine
 
-    ! address: c_loc(array) of an array that is contiguous; length: bytes, as
-    ! storage_size(array) / 8 * size(array).
+    ! address: c_loc(array) of a contiguous array; length: bytes, as storage_size(array)
+    ! / 8 * size(array).
     integer function ckpt_exclude(address, length)
         type(c_ptr), intent(in) :: address
         integer(c_size_t), intent(in) :: length
@@ -221,7 +221,8 @@ contains
         ckpt_include = call_it(address, length)
     end function
 
-    ! `data` is handed to both; c_null_ptr, or where something of the program's is.
+    ! `data` is passed to both functions: c_null_ptr, or the address of the program's
+    ! data.
     integer function ckpt_hooks_add(before, after, data)
         procedure(ckpt_before) :: before
         procedure(ckpt_after) :: after

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt.h - what a program may tell the checkpointer about itself, in C and C++
- * (ckpt.hpp, ckpt.f90 and ckpt.py are the same for other languages).
+ * ckpt.h - calls by which a program controls its checkpoints, in C and C++ (ckpt.hpp,
+ * ckpt.f90 and ckpt.py are the same for other languages).
  *
- * A program that includes this needs nothing else: there is no library to link. The
- * functions look for the checkpointer in their own process; where there is none,
- * they do nothing. So one binary runs with ckpt, without it, and on machines that
- * have never heard of it. (With a libc older than glibc 2.34, link with -ldl.)
+ * A program that includes this header needs no library to link. The functions look
+ * for the checkpointer in their own process; if there is none, they do nothing. So
+ * one binary runs with ckpt, without it, and on machines where ckpt is not installed.
+ * (With a libc older than glibc 2.34, link with -ldl.)
  *
- * Every function may be called by any thread, before MPI_Init and after
- * MPI_Finalize too, but not in a signal handler. None of them calls MPI. See
- * ckpt(3).
+ * Any thread may call the functions, also before MPI_Init and after MPI_Finalize, but
+ * not in a signal handler. None of them calls MPI. See ckpt(3).
  */
 #ifndef CKPT_H
 #define CKPT_H
@@ -22,34 +21,34 @@
 extern "C" {
 #endif
 
-/* What became of a checkpoint. */
+/* The result of a checkpoint request. */
 enum {
-    CKPT_REFUSED = -1,   /* there is none; ckpt_reason() tells why */
-    CKPT_ABSENT = 0,     /* nobody takes checkpoints; or none was due */
-    CKPT_TAKEN = 1,      /* there is one, and this is the program that goes on */
-    CKPT_RESTARTED = 2,  /* this is the program that came back from it */
-    CKPT_ASKED = 3       /* it is asked for, and will be taken when it can be */
+    CKPT_REFUSED = -1,   /* none was taken; ckpt_reason() tells why */
+    CKPT_ABSENT = 0,     /* checkpointing is inactive, or no checkpoint was due */
+    CKPT_TAKEN = 1,      /* the checkpoint exists; this is the original run */
+    CKPT_RESTARTED = 2,  /* the program was restarted from the checkpoint */
+    CKPT_ASKED = 3       /* requested; the checkpoint will be taken when possible */
 };
 
 /* Flags of ckpt_checkpoint(). */
-#define CKPT_WAIT 1u /* until it is on disk */
-#define CKPT_ALL 2u  /* all ranks call this: the last one begins it */
+#define CKPT_WAIT 1u /* return when the checkpoint is on disk */
+#define CKPT_ALL 2u  /* all ranks call this; the last call begins the checkpoint */
 
-/* What is to be done about a checkpoint; see ckpt_hooks_add(). */
+/* Functions to run around a checkpoint; see ckpt_hooks_add(). */
 struct ckpt_hooks {
-    /* Before: 0, or anything else if it is not to be now. */
+    /* Called before: returns 0, or non-zero to refuse the checkpoint for now. */
     int (*before)(void *data);
-    /* After: CKPT_TAKEN, CKPT_RESTARTED, or CKPT_REFUSED if none was taken. May be
-     * NULL, as may `before`. */
+    /* Called after: `answer` is CKPT_TAKEN, CKPT_RESTARTED, or CKPT_REFUSED if no
+     * checkpoint was taken. Both functions may be NULL. */
     void (*after)(int answer, void *data);
     void *data;
 };
 
-/* The functions of the checkpointer, in the process that it has been loaded into
- * under the name "ckpt_interface_1". For bindings; programs call what is below. */
+/* The functions of the checkpointer that is loaded into this process, exported as
+ * "ckpt_interface_1". For language bindings; programs call the functions below. */
 struct ckpt_interface {
     uint32_t version; /* 1 */
-    uint32_t size;    /* bytes of this structure: later versions append */
+    uint32_t size;    /* bytes of this structure; later versions append members */
     int (*active)(void);
     uint64_t (*restarts)(void);
     uint64_t (*last)(void);
@@ -74,7 +73,7 @@ struct ckpt_interface {
 
 #include <dlfcn.h>
 
-/* The checkpointer of this process, or NULL. */
+/* Returns the checkpointer of this process, or NULL. */
 static inline const struct ckpt_interface *ckpt_find_interface(void)
 {
     static const char none = 0;
@@ -82,7 +81,7 @@ static inline const struct ckpt_interface *ckpt_find_interface(void)
     const void *found = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 
     if (found == NULL) {
-        /* NULL is RTLD_DEFAULT, which not every dlfcn.h shows. */
+        /* NULL is RTLD_DEFAULT, which not every dlfcn.h defines. */
         found = dlsym(NULL, "ckpt_interface_1");
         if (found == NULL) {
             found = &none;
@@ -92,8 +91,8 @@ static inline const struct ckpt_interface *ckpt_find_interface(void)
     return found != (const void *)&none ? (const struct ckpt_interface *)found : NULL;
 }
 
-/* 1 if checkpoints of this process can be taken: from MPI_Init to MPI_Finalize;
- * without MPI, always. */
+/* Returns 1 if this process can be checkpointed: from MPI_Init to MPI_Finalize, or
+ * always if the program does not use MPI. */
 static inline int ckpt_active(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -101,7 +100,7 @@ static inline int ckpt_active(void)
     return ckpt != NULL ? ckpt->active() : 0;
 }
 
-/* How often this program has been restarted since it was first started. */
+/* Returns the number of restarts of this program since its first start. */
 static inline uint64_t ckpt_restarts(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -109,8 +108,9 @@ static inline uint64_t ckpt_restarts(void)
     return ckpt != NULL ? ckpt->restarts() : 0;
 }
 
-/* Number of the newest committed checkpoint of the job, as `ckpt list` shows it
- * behind the slash; that of the restart at first; 0: none. */
+/* Returns the number of the job's newest committed checkpoint, as `ckpt list` shows
+ * it behind the slash. After a restart it is at first the checkpoint restarted from.
+ * 0: none. */
 static inline uint64_t ckpt_last(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -118,8 +118,8 @@ static inline uint64_t ckpt_last(void)
     return ckpt != NULL ? ckpt->last() : 0;
 }
 
-/* 1 if a checkpoint waits for ranks that cannot be saved just now: reach a safe
- * point soon. Costs a load. */
+/* Returns 1 if a checkpoint waits for ranks that cannot be saved now: this rank
+ * should reach a safe point soon. Costs a load. */
 static inline int ckpt_wanted(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -128,10 +128,11 @@ static inline int ckpt_wanted(void)
 }
 
 /*
- * Asks for a checkpoint of the job. flags: CKPT_WAIT, CKPT_ALL, or 0.
- * Returns CKPT_ASKED at once without CKPT_WAIT, else CKPT_TAKEN when it is on disk,
- * CKPT_RESTARTED in the program that comes back from it, or CKPT_ASKED if this rank
- * has to go on before it can be taken; CKPT_REFUSED; CKPT_ABSENT.
+ * Requests a checkpoint of the job. flags: CKPT_WAIT, CKPT_ALL, or 0. Without
+ * CKPT_WAIT it returns CKPT_ASKED at once. With it, it returns CKPT_TAKEN when the
+ * checkpoint is on disk, CKPT_RESTARTED in the program restarted from it, or
+ * CKPT_ASKED if this rank must run on before the checkpoint can be taken. On failure
+ * it returns CKPT_REFUSED; without a checkpointer CKPT_ABSENT.
  */
 static inline int ckpt_checkpoint(unsigned flags)
 {
@@ -140,8 +141,8 @@ static inline int ckpt_checkpoint(unsigned flags)
     return ckpt != NULL ? ckpt->checkpoint(flags) : (int)CKPT_ABSENT;
 }
 
-/* Why the last checkpoint that this process asked for was refused; "" if it was
- * not. Valid until the next one. */
+/* Returns why the last checkpoint requested by this process was refused; "" if it was
+ * not. Valid until the next request. */
 static inline const char *ckpt_reason(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -149,8 +150,8 @@ static inline const char *ckpt_reason(void)
     return ckpt != NULL ? ckpt->reason() : "";
 }
 
-/* From here to the ckpt_enable() that belongs to it, in the same thread, this process
- * is not saved. They nest. */
+/* Begins a no-checkpoint region: this process is not saved until the matching
+ * ckpt_enable() in the same thread. Regions nest. */
 static inline void ckpt_disable(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -160,7 +161,8 @@ static inline void ckpt_disable(void)
     }
 }
 
-/* Where the last thread leaves its outermost one is a safe point. */
+/* Ends a region. When the last thread leaves its outermost region, that is a safe
+ * point. */
 static inline void ckpt_enable(void)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -171,9 +173,9 @@ static inline void ckpt_enable(void)
 }
 
 /*
- * Here it is good to save this process. Returns CKPT_TAKEN when its memory has just
- * been saved (whether that is on disk, ckpt_last() will tell), CKPT_RESTARTED in the
- * program that comes back, else CKPT_ABSENT. Costs an addition when nothing is due.
+ * Marks a place where this process may be saved. Returns CKPT_TAKEN when its memory
+ * has just been saved (ckpt_last() tells when that is on disk), CKPT_RESTARTED in the
+ * restarted program, else CKPT_ABSENT. Costs an addition when no checkpoint is due.
  */
 static inline int ckpt_safe_point(void)
 {
@@ -182,8 +184,7 @@ static inline int ckpt_safe_point(void)
     return ckpt != NULL ? ckpt->safe_point() : (int)CKPT_ABSENT;
 }
 
-/* only != 0: from now on this process is saved at its safe points, and nowhere
- * else. */
+/* only != 0: from now on this process is saved only at its safe points. */
 static inline void ckpt_only_at_safe_points(int only)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -194,11 +195,12 @@ static inline void ckpt_only_at_safe_points(int only)
 }
 
 /*
- * The whole pages in these `size` bytes need not be saved: after a restart they
- * are there and zero. For private memory (heap, stack, static data that is not a
- * file's, MAP_PRIVATE | MAP_ANONYMOUS); other memory is saved all the same. It is
- * the addresses that are excluded: include() them before the memory is freed.
- * Returns 0; -ENOSPC: there are too many ranges, and nothing was changed.
+ * Excludes the whole pages within these `size` bytes from checkpoints: after a
+ * restart they are mapped and zero. This works for private memory (heap, stack,
+ * static data that no file backs, MAP_PRIVATE | MAP_ANONYMOUS); other memory is saved
+ * all the same. The exclusion holds for the addresses: call ckpt_include() before the
+ * memory is freed.
+ * Returns 0, or -ENOSPC if there are too many ranges; then nothing is changed.
  */
 static inline int ckpt_exclude(const volatile void *address, size_t size)
 {
@@ -207,7 +209,8 @@ static inline int ckpt_exclude(const volatile void *address, size_t size)
     return ckpt != NULL ? ckpt->exclude(address, size) : 0;
 }
 
-/* They are saved again: all pages that have a byte of these. As ckpt_exclude(). */
+/* Undoes ckpt_exclude() for every page that overlaps the range. Returns as
+ * ckpt_exclude(). */
 static inline int ckpt_include(const volatile void *address, size_t size)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();
@@ -216,13 +219,15 @@ static inline int ckpt_include(const volatile void *address, size_t size)
 }
 
 /*
- * From now on this process is saved only at safe points, where `before` runs
- * first and `after` when that is over: in the thread that has reached the safe point,
- * as a part of the program like any other; by the order in which they were added, and
- * afterwards the other way round. They may do everything but reach a safe point,
- * ask for a checkpoint and wait, or add and remove hooks; MPI they had better leave
- * alone, as other ranks come to their hooks at other times. *hooks is copied.
- * Returns an id, above 0; 0 if nobody takes checkpoints; -ENOSPC.
+ * Adds hooks. From now on this process is saved only at safe points, where `before`
+ * runs before the save and `after` runs after it. Both run in the thread that reached
+ * the safe point, as normal code of the program. The `before` functions run in the
+ * order in which they were added, the `after` functions in reverse order. Hooks must
+ * not reach a safe point, request a checkpoint and wait, or add and remove hooks.
+ * They should not call MPI, as other ranks run their hooks at other times. *hooks is
+ * copied.
+ * Returns an id above 0; 0 without a checkpointer; -ENOSPC if there are too many
+ * hooks.
  */
 static inline int ckpt_hooks_add(const struct ckpt_hooks *hooks)
 {
@@ -231,7 +236,7 @@ static inline int ckpt_hooks_add(const struct ckpt_hooks *hooks)
     return ckpt != NULL ? ckpt->hooks_add(hooks) : 0;
 }
 
-/* Removes them; an id of 0 or below does nothing. */
+/* Removes the hooks with this id. Does nothing for an id of 0 or below. */
 static inline void ckpt_hooks_remove(int id)
 {
     const struct ckpt_interface *ckpt = ckpt_find_interface();

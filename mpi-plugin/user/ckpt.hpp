@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ckpt.hpp - ckpt.h for C++17 and later: what begins ends with its scope. See ckpt(3).
+ * ckpt.hpp - ckpt.h for C++17 and later, as classes that act for their scope. See ckpt(3).
  *
- * None of this throws but where it says so. Like ckpt.h it links nothing, and does
- * nothing where there is no checkpointer.
+ * Only functions that say so throw. Like ckpt.h it links no library, and does nothing if
+ * the process has no checkpointer.
  */
 #ifndef CKPT_HPP
 #define CKPT_HPP
@@ -19,7 +19,8 @@
 namespace ckpt
 {
 
-/* While one lives, this process is not saved, whichever thread has made it. */
+/* While such an object exists, this process is not saved, whichever thread created the
+ * object. */
 class NoCheckpoint
 {
   public:
@@ -29,13 +30,13 @@ class NoCheckpoint
     NoCheckpoint &operator=(const NoCheckpoint &) = delete;
 };
 
-/* While one lives, the whole pages in this memory are not saved. It ends before the memory
- * does: declare it behind what owns that. */
+/* While such an object exists, the whole pages in this memory are not saved. Its lifetime
+ * must end before the memory's: declare it after the owner of the memory. */
 class Excluded
 {
   public:
     Excluded() noexcept = default;
-    /* Throws std::bad_alloc if there are too many. */
+    /* Throws std::bad_alloc if there are too many ranges. */
     Excluded(const volatile void *address, std::size_t size)
         : address_(address), size_(size)
     {
@@ -43,7 +44,7 @@ class Excluded
             throw std::bad_alloc();
         }
     }
-    /* Anything with data() and size(): its elements, as they are now. */
+    /* Takes any container with data() and size(): excludes its present elements. */
     template <typename Container>
     explicit Excluded(const Container &container)
         : Excluded(container.data(), container.size() * sizeof(*container.data()))
@@ -66,8 +67,8 @@ class Excluded
     std::size_t size_ = 0;
 };
 
-/* From now on this process is saved at its safe points only, while one lives. They do not
- * nest. */
+/* While such an object exists, this process is saved only at its safe points. These
+ * objects do not nest. */
 class OnlyAtSafePoints
 {
   public:
@@ -77,16 +78,16 @@ class OnlyAtSafePoints
     OnlyAtSafePoints &operator=(const OnlyAtSafePoints &) = delete;
 };
 
-/* While one lives, these functions run around checkpoints, as ckpt_hooks_add() tells.
- * `before` returns true if the checkpoint may be taken; `after` gets CKPT_TAKEN,
- * CKPT_RESTARTED or CKPT_REFUSED. Neither may throw. */
+/* While such an object exists, these functions run around checkpoints, as ckpt_hooks_add()
+ * describes. `before` returns true if the checkpoint may be taken; `after` gets
+ * CKPT_TAKEN, CKPT_RESTARTED or CKPT_REFUSED. Neither may throw. */
 class Hooks
 {
   public:
     using Before = std::function<bool()>;
     using After = std::function<void(int)>;
 
-    /* Throws std::bad_alloc if there are too many. */
+    /* Throws std::bad_alloc if there are too many hooks. */
     Hooks(Before before, After after)
         : functions_(std::make_unique<Functions>(
               Functions{std::move(before), std::move(after)}))
@@ -120,7 +121,7 @@ class Hooks
         }
     }
 
-    std::unique_ptr<Functions> functions_; /* whose address the process keeps */
+    std::unique_ptr<Functions> functions_; /* the hooks contain its address */
     int id_ = 0;
 };
 

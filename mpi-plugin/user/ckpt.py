@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ckpt.h for Python: what a program may tell the checkpointer about itself. See ckpt(3).
+"""ckpt.h for Python: calls by which a program controls its checkpoints. See ckpt(3).
 
-Needs nothing but the standard library, and does nothing where there is no checkpointer.
-A process is saved between any two instructions of the interpreter and in all that
-it calls, unless the program says otherwise.
+Needs only the standard library, and does nothing if the process has no checkpointer.
+A process may be saved between any two instructions of the interpreter and in all code
+that it calls, unless the program forbids it.
 
     import ckpt
 
@@ -68,54 +68,55 @@ _ckpt = _find()
 
 
 def active():
-    """Whether checkpoints of this process can be taken."""
+    """Returns whether this process can be checkpointed."""
     return _ckpt is not None and _ckpt.active() != 0
 
 
 def restarts():
-    """How often this program has been restarted since it was first started."""
+    """Returns the number of restarts of this program since its first start."""
     return 0 if _ckpt is None else _ckpt.restarts()
 
 
 def last():
-    """Number of the newest committed checkpoint of the job; 0: none."""
+    """Returns the number of the job's newest committed checkpoint; 0: none."""
     return 0 if _ckpt is None else _ckpt.last()
 
 
 def wanted():
-    """Whether a checkpoint waits for ranks that cannot be saved just now."""
+    """Returns whether a checkpoint waits for ranks that cannot be saved now."""
     return _ckpt is not None and _ckpt.wanted() != 0
 
 
 def checkpoint(wait=False, together=False):
-    """Asks for a checkpoint of the job: ASKED. wait: until it is on disk, then TAKEN;
-    RESTARTED in the program that comes back; ASKED if this rank has to go on before;
-    REFUSED, see reason(). together: all ranks call this, the last one begins it."""
+    """Requests a checkpoint of the job and returns ASKED. With wait it returns TAKEN
+    when the checkpoint is on disk, RESTARTED in the restarted program, or ASKED if this
+    rank must run on first. On failure it returns REFUSED, see reason(). together: all
+    ranks call this, and the last call begins the checkpoint."""
     if _ckpt is None:
         return ABSENT
     return _ckpt.checkpoint((_WAIT if wait else 0) | (_ALL if together else 0))
 
 
 def reason():
-    """Why the last checkpoint that this process asked for was refused, or ""."""
+    """Returns why the last checkpoint requested by this process was refused, or ""."""
     return "" if _ckpt is None else _ckpt.reason().decode(errors="replace")
 
 
 def disable():
-    """This process is not saved until enable(). They nest."""
+    """Begins a no-checkpoint region, until enable(). Regions nest."""
     if _ckpt is not None:
         _ckpt.disable()
 
 
 def enable():
-    """The end of what disable() began; that of the outermost one is a safe point."""
+    """Ends the region of a disable(). The end of the outermost one is a safe point."""
     if _ckpt is not None:
         _ckpt.enable()
 
 
 @contextlib.contextmanager
 def no_checkpoint():
-    """disable() and enable() around a block."""
+    """Calls disable() and enable() around a block."""
     disable()
     try:
         yield
@@ -124,12 +125,12 @@ def no_checkpoint():
 
 
 def safe_point():
-    """Here it is good to save this process: TAKEN, RESTARTED, or ABSENT."""
+    """Marks a place where this process may be saved: TAKEN, RESTARTED, or ABSENT."""
     return ABSENT if _ckpt is None else _ckpt.safe_point()
 
 
 def only_at_safe_points(only=True):
-    """From now on this process is saved at its safe points, and nowhere else."""
+    """From now on this process is saved only at its safe points."""
     if _ckpt is not None:
         _ckpt.only_at_safe_points(1 if only else 0)
 
@@ -145,23 +146,24 @@ def _change(function, memory):
 
 
 def exclude(memory):
-    """The whole pages of a writable buffer (bytearray, array, NumPy array) need not be
-    saved: after a restart they are zero. include() it before it is freed or resized."""
+    """Excludes the whole pages of a writable buffer (bytearray, array, NumPy array)
+    from checkpoints: after a restart they are zero. Call include() before the buffer
+    is freed or resized."""
     if _ckpt is not None:
         _change(_ckpt.exclude, memory)
 
 
 def include(memory):
-    """It is saved again."""
+    """Undoes exclude() for every page that overlaps the buffer."""
     if _ckpt is not None:
         _change(_ckpt.include, memory)
 
 
 @contextlib.contextmanager
 def hooks(before=None, after=None):
-    """Around a block in which this process is saved only at safe points, where before()
-    runs first, and after(answer) when that is over, with TAKEN, RESTARTED or REFUSED.
-    before() returns False if the checkpoint is not to be now, as it does by raising."""
+    """For a block in which this process is saved only at safe points. before() runs
+    before the save, and after(answer) after it, with TAKEN, RESTARTED or REFUSED.
+    before() refuses the checkpoint for now if it returns False or raises."""
 
     def run_before(_data):
         return 1 if before is not None and before() is False else 0
@@ -173,7 +175,8 @@ def hooks(before=None, after=None):
     if _ckpt is None:
         yield
         return
-    # ctypes prints what a callback raises, and gives 0: a failure must not be a yes.
+    # ctypes prints an exception of a callback and returns 0, which would accept the
+    # checkpoint.
     def guarded(data):
         try:
             return run_before(data)

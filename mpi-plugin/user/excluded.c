@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * excluded.c - a sorted table of page ranges. There are two: a change is made in
- * the one that is not in use, so a thread that is parked in the middle of it leaves
- * the other one whole.
+ * excluded.c - a sorted table of page ranges. There are two tables. A change is made in
+ * the table that is not in use, so a thread parked in the middle of a change leaves the
+ * other table consistent.
  */
 #include "user/excluded.h"
 
@@ -45,7 +45,8 @@ static int append(struct table *table, struct ckpt_range range)
     return 0;
 }
 
-/* What `from` has, and `range`, which takes in all that it touches. */
+/* Sets `to` to the ranges of `from` and `range`, merged with all ranges that it
+ * touches. */
 static int unite(struct table *to, const struct table *from, struct ckpt_range range)
 {
     size_t i = 0;
@@ -65,7 +66,7 @@ static int unite(struct table *to, const struct table *from, struct ckpt_range r
     return error;
 }
 
-/* What `from` has without `range`. */
+/* Sets `to` to the ranges of `from` without `range`. */
 static int subtract(struct table *to, const struct table *from, struct ckpt_range range)
 {
     int error = 0;

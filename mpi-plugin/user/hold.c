@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hold.c - whether this rank can be saved now, and what the agent hears of that.
+ * hold.c - decide whether this rank can be saved now, and tell the agent.
  */
 #include "user/hold.h"
 
@@ -18,11 +18,11 @@
 
 #include <signal.h>
 
-#define VAIN_MS 100 /* so long a wait may be for a rank that stays */
+#define VAIN_MS 100 /* a longer wait may be for a rank that stays */
 
 struct ckpt_hold ckpt_hold;
 static int stuck_told;
-static int64_t vain_since; /* ms; 0: it does not wait */
+static int64_t vain_since; /* ms; 0: the rank does not wait */
 
 int64_t ckpt_hold_now_ms(void)
 {
@@ -67,7 +67,8 @@ static const char *why(void)
                : "it has not come to a safe point";
 }
 
-/* One that a thread has come to, while another one is in a region, is not passed. */
+/* Returns the last safe point passed. It does not count one where a thread stays, even
+ * while another thread is in a region. */
 static uint64_t reached(void)
 {
     const uint64_t stays = GET(ckpt_hold.stays_at);
@@ -85,7 +86,7 @@ void ckpt_hold_refuse(void)
     message.arg[5] = reached();
     ckpt_text_copy(message.text, sizeof(message.text), why());
     (void)ckpt_agent_send(&message, -1);
-    if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* just now */
+    if (!ckpt_hold_is_on() && SWAP(ckpt_hold.refused, 0)) { /* since the check */
         SET(ckpt_hold.can_be_saved, 1);
     }
 }
@@ -127,8 +128,9 @@ void ckpt_hold_restarted(void)
     ADD(ckpt_hold.restarts, 1);
 }
 
-/* The MPI thread serves at a signal, wherever it is; the service thread too. One that
- * tgkill(2) sends within the process would mean something else (task/threads.c). */
+/* Makes the MPI thread, or the service thread, serve: the signal interrupts it
+ * anywhere. It is not sent by tgkill(2), because task/threads.c takes such a signal as
+ * the order to park. */
 void ckpt_hold_kick(void)
 {
     siginfo_t info = {.si_code = SI_QUEUE};
@@ -150,7 +152,7 @@ void ckpt_hold_tell_if_over(void)
     }
 }
 
-/* ---- Waiting for those that stay ------------------------------------------------ */
+/* ---- Waiting for ranks that stay ------------------------------------------------- */
 
 void ckpt_hold_waits_in_vain(void)
 {

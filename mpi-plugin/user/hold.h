@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hold.h - when the program wants this rank not to be saved: no-checkpoint regions,
- * and everywhere but at safe points.
+ * hold.h - times when the program does not want this rank to be saved: in a
+ * no-checkpoint region, or anywhere but at a safe point.
  *
  * A rank that holds a checkpoint takes part in the cut like any other. It only refuses
- * to be saved, *for now*: the checkpoint is given up, by the same rules as for every
- * other refusal, so nobody ever waits for a rank that may wait for him. The
- * coordinator keeps the request, tells all ranks that there is one, and at which of
- * their safe points they are to *stay* for it, and begins anew when those that have
- * refused can be saved (docs/user-defined.md).
+ * to be saved, *for now*. Then the checkpoint is given up, by the same rules as after
+ * every other refusal, so two ranks never wait for each other. The coordinator keeps
+ * the request. It tells all ranks that there is a request, and at which of their safe
+ * points they must *stay*. It begins again when the ranks that refused can be
+ * saved (docs/user-defined.md).
  */
 #ifndef CKPT_HOLD_H
 #define CKPT_HOLD_H
@@ -17,33 +17,34 @@
 
 #include <stdint.h>
 
-/* 1 if this rank is not to be saved now. Context: any. */
+/* Returns 1 if this rank must not be saved now. Context: any. */
 int ckpt_hold_is_on(void);
 
-/* 1 if a request waits for ranks that hold it. Context: any. */
+/* Returns 1 if a request waits for ranks that hold it. Context: any. */
 int ckpt_hold_is_wanted(void);
 
-/* 1 if a request waits, and perhaps for this rank: its waits must come to an end now
- * and then. Context: any. */
+/* Returns 1 if a request waits, maybe for this rank: its waits must return now and
+ * then. Context: any. */
 int ckpt_hold_matters(void);
 
-/* Tells the agent that this rank holds the checkpoint, and why. Context: any that
- * serves, or quiesced. */
+/* Tells the agent that this rank holds the checkpoint, and why. Context: any place
+ * that answers the agent, or quiesced. */
 void ckpt_hold_refuse(void);
 
-/* Of the agent: HELD, and RESUME. Context: service. */
+/* Handles HELD and RESUME from the agent. Context: service. */
 void ckpt_hold_told(const struct ckpt_message *message);
 
-/* Sends what the threads of the application have to tell. Context: service. */
+/* Sends the application threads' changes to the agent. Context: service. */
 void ckpt_hold_tell(void);
 
-/* A wait of this rank was in vain, or is over: if it may wait for a rank that stays for
- * this one, the coordinator hears of it. Context: as ckpt_wait_in_vain. */
+/* Called after an unsuccessful turn of a wait, or when the wait is over. If the rank
+ * may be waiting for a rank that stays for this one, the coordinator is told. Context:
+ * as ckpt_wait_in_vain. */
 void ckpt_hold_waits_in_vain(void);
 void ckpt_hold_wait_over(void);
 
-/* The agent is gone, and the request with it; or the process has come back from an
- * image. Context: service; quiesced. */
+/* _forget: the agent is lost, and the request with it. _restarted: the process was
+ * restored from an image. Context: service; quiesced. */
 void ckpt_hold_forget(void);
 void ckpt_hold_restarted(void);
 
@@ -56,10 +57,10 @@ int ckpt_hold_enable(void);
 int ckpt_hold_safe_point(void);
 void ckpt_hold_only_at_safe_points(int only);
 
-/* One hook more or less. */
+/* Adds `change` to the number of hooks. */
 void ckpt_hold_count_hooks(int change);
 
-/* Why a thread stays at a safe point. */
+/* The reason why a thread stays at a safe point. */
 struct ckpt_stay {
     void (*begin)(struct ckpt_stay *stay);   /* called when the rank can be saved */
     int (*is_done)(const struct ckpt_stay *stay);
@@ -67,15 +68,14 @@ struct ckpt_stay {
 
 /*
  * Stays here, hooks included, where the rank can be saved: until is_done, or until the
- * rank has to go on.
- * Returns CKPT_TAKEN, CKPT_RESTARTED, or CKPT_ABSENT.
+ * rank must run on. Returns CKPT_TAKEN, CKPT_RESTARTED, or CKPT_ABSENT.
  */
 int ckpt_hold_stay(struct ckpt_stay *stay);
 
-/* 1 if the calling thread is in a no-checkpoint region. */
+/* Returns 1 if the calling thread is in a no-checkpoint region. */
 int ckpt_hold_in_region(void);
 
-/* Has the thread that serves look at what is to be told. */
+/* Makes the serving thread check for messages to send. */
 void ckpt_hold_kick(void);
 
 #endif

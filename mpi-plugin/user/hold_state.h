@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hold_state.h - what hold.c and stay.c know in common; for these two only.
+ * hold_state.h - state shared by hold.c and stay.c; for these two only.
  *
- * What threads of the application change is atomic: the thread that serves looks
- * at it, in a signal's handler too. All of it is saved with the process.
+ * Variables that application threads change are atomic: the serving thread reads
+ * them, also in a signal handler. All of this state is saved with the process.
  */
 #ifndef CKPT_HOLD_STATE_H
 #define CKPT_HOLD_STATE_H
@@ -11,17 +11,16 @@
 #include <stdint.h>
 
 struct ckpt_hold {
-    int regions; /* how deep in them the threads are, together */
+    int regions; /* depth of no-checkpoint regions, summed over the threads */
     int only_at_safe_points;
     int hooks;
     int staying;        /* threads that stay at a safe point */
-    uint64_t stays_at;  /* the safe point of the one that looks after the hooks;
-                           0: there is none */
-    uint64_t places;    /* safe points that have been reached */
-    int refused;        /* the agent waits to hear that it can be saved */
-    int can_be_saved;   /* to be told */
-    uint64_t stop_at;   /* the safe point to stay at; 0: nothing waits */
-    uint64_t captured;  /* how often its memory was saved */
+    uint64_t stays_at;  /* safe point of the thread with the hooks; or 0 */
+    uint64_t places;    /* number of safe points reached */
+    int refused;        /* the agent waits until this rank can be saved */
+    int can_be_saved;   /* must still be sent to the agent */
+    uint64_t stop_at;   /* the safe point to stay at; 0: no request waits */
+    uint64_t captured;  /* number of times the memory was saved */
     uint64_t restarts;
 };
 
@@ -33,13 +32,14 @@ extern struct ckpt_hold ckpt_hold;
 #define SWAP(variable, value)                                                  \
     __atomic_exchange_n(&(variable), value, __ATOMIC_SEQ_CST)
 
-/* Milliseconds of the monotonic clock. Context: any. */
+/* Returns milliseconds of the monotonic clock. Context: any. */
 int64_t ckpt_hold_now_ms(void);
 
-/* 1 if it can be saved only where a thread stays at a safe point. Context: any. */
+/* Returns 1 if this rank can be saved only where a thread stays at a safe point.
+ * Context: any. */
 int ckpt_hold_must_be_at_safe_point(void);
 
-/* Has the agent told that the rank can be saved, if it waits for that and it is so.
+/* Has the agent told that this rank can be saved now, if the agent waits to hear so.
  * Context: normal. */
 void ckpt_hold_tell_if_over(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hooks.c - the list of hooks. It is changed under a lock, which is not held while
- * they run: one may take as long as it likes, and may use whatever uses a lock.
+ * hooks.c - the list of hooks. A lock guards changes of the list. The lock is
+ * not held while hooks run: a hook may take any time, and may use code that
+ * takes locks.
  */
 #include "user/hooks.h"
 
@@ -26,7 +27,8 @@ static struct entry entries[CAPACITY];
 static int count;
 static int last_id;
 
-/* Those whose `before` has run: a copy, as the list may change until `after`. */
+/* Copy of the hooks whose `before` has run, as the list may change until
+ * `after`. */
 static struct entry running[CAPACITY];
 static int running_count;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interface.c - what ckpt.h finds in a process that the library was loaded into.
+ * interface.c - the interface that ckpt.h finds in a process with this library.
  */
 #include "cut/agent_link.h"
 #include "cut/rank_page.h"
@@ -18,7 +18,8 @@ static int active(void)
     return ckpt_checkpoint.open && ckpt_agent_connected();
 }
 
-/* The agent writes it; a restart begins with the number that WELCOME told. */
+/* The agent writes the number to the rank page; a restart begins with
+ * WELCOME's. */
 static uint64_t last(void)
 {
     const struct ckpt_rank_page *page = ckpt_rank_page();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stay.c - no-checkpoint regions and safe points, at which threads of the application
- * stay until they have been saved.
+ * stay.c - no-checkpoint regions and safe points, at which application threads stay
+ * until they have been saved.
  */
 #include "user/hold.h"
 
@@ -18,16 +18,16 @@
 #define CKPT_INTERFACE_ONLY
 #include "user/ckpt.h"
 
-#define STAY_MS       1     /* between two looks */
-#define STAY_LIMIT_MS 60000 /* whatever the others do */
+#define STAY_MS       1     /* between two checks */
+#define STAY_LIMIT_MS 60000 /* the longest stay, whatever the other ranks do */
 
-/* The calling thread's. */
+/* Variables of the calling thread. */
 #define OWN static __thread __attribute__((tls_model("initial-exec")))
 OWN int own_regions;
 OWN int own_stay;
 
-/* Others are inside a collective that this rank has to enter before any can be
- * saved. */
+/* Returns 1 if other ranks are inside a collective that this rank must enter before
+ * any rank can be saved. */
 static int is_needed(void)
 {
     const struct ckpt_rank_page *page = ckpt_rank_page();
@@ -45,8 +45,8 @@ static int is_needed(void)
     return 0;
 }
 
-/* What others wait for may be half on its way. Only the thread that calls MPI may
- * look after that, unless all may. */
+/* Progresses messages that other ranks may wait for. Only the thread that calls MPI
+ * may do this, unless all threads may call MPI. */
 static void pause_and_progress(void)
 {
     (void)ckpt_sys_poll(NULL, 0, STAY_MS);
@@ -58,7 +58,7 @@ static void pause_and_progress(void)
     }
 }
 
-/* When a thread came to its safe point. */
+/* The state when a thread reached its safe point. */
 struct moment {
     uint64_t captured, restarts, number;
     int64_t at; /* ms */
@@ -70,7 +70,7 @@ static int is_over(const struct ckpt_stay *stay, const struct moment *begin)
 
     if (!ckpt_checkpoint.open || !ckpt_agent_connected() || is_needed() ||
         wanted > begin->number) {
-        return 1; /* nobody will come, or it is to go on to a later one */
+        return 1; /* no save will come, or a later safe point is wanted */
     }
     return stay != NULL
                ? stay->is_done(stay)
@@ -110,7 +110,7 @@ static int stay_with_hooks(struct ckpt_stay *stay, const struct moment *before)
     return answer;
 }
 
-/* number: of this safe point. */
+/* Stays at the safe point `number`. */
 static int stay_at(uint64_t number, struct ckpt_stay *stay)
 {
     const struct moment before = {GET(ckpt_hold.captured), GET(ckpt_hold.restarts),
@@ -119,14 +119,14 @@ static int stay_at(uint64_t number, struct ckpt_stay *stay)
     int answer;
 
     if (own_regions > 0 || own_stay) {
-        return CKPT_ABSENT; /* it cannot be saved here, or this is a hook */
+        return CKPT_ABSENT; /* cannot be saved here, or a hook calls this */
     }
     own_stay = 1;
     if (__atomic_compare_exchange_n(&ckpt_hold.stays_at, &none, number, 0,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         answer = stay_with_hooks(stay, &before);
         SET(ckpt_hold.stays_at, 0);
-    } else { /* another thread looks after the hooks */
+    } else { /* another thread runs the hooks */
         wait_here(stay, &before);
         answer = what_happened(&before);
     }
@@ -139,8 +139,8 @@ int ckpt_hold_stay(struct ckpt_stay *stay)
     return stay_at(ADD(ckpt_hold.places, 1), stay);
 }
 
-/* A place where the rank can be saved: those that wait for it hear of it, and it
- * stays, unless that is to be at a later one. */
+/* Reaches a place where the rank can be saved: tells the agent if it waits to hear so.
+ * Stays here, unless the rank must stay at a later safe point. */
 static int reach_safe_point(void)
 {
     const uint64_t number = ADD(ckpt_hold.places, 1), wanted = GET(ckpt_hold.stop_at);
@@ -170,7 +170,7 @@ int ckpt_hold_enable(void)
     int now = GET(ckpt_hold.regions);
 
     own_regions--;
-    do { /* one that belongs to none does nothing */
+    do { /* an unmatched call leaves this at 0 */
         if (now == 0) {
             return CKPT_ABSENT;
         }
@@ -185,7 +185,7 @@ int ckpt_hold_enable(void)
 int ckpt_hold_safe_point(void)
 {
     if (own_regions > 0 || !ckpt_hold_must_be_at_safe_point()) {
-        ADD(ckpt_hold.places, 1); /* as other ranks do */
+        ADD(ckpt_hold.places, 1); /* all ranks count alike */
         return CKPT_ABSENT;
     }
     return reach_safe_point();

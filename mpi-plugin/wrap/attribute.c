@@ -10,8 +10,8 @@
 #include "wrap/error_codes.h"
 #include "wrap/wrapper.h"
 
-/* The result of a function: a bad one goes to the error handler of `comm`, which
- * may be a window, or NULL for that of MPI_COMM_WORLD. */
+/* The result of a function. An error goes to the error handler of `comm`, which may be
+ * a window, or NULL for MPI_COMM_WORLD's handler. */
 #define RESULT(comm, code, name) \
     ((code) == MPI_SUCCESS ? MPI_SUCCESS : ckpt_error(comm, code, name))
 
@@ -28,9 +28,8 @@ static int get_pointer(struct ckpt_handle *handle, int id, void *pointer,
 }
 
 /*
- * The attributes that MPI itself defines for communicators are ints of the
- * library; the application gets the address of our copy, which outlives a
- * lower half.
+ * The attributes that MPI itself defines for communicators are ints of the library. The
+ * application gets the address of our copy, which outlives a lower half.
  */
 static int predefined_get(MPI_Comm communicator, int id, void *value_p, int *flag)
 {
@@ -60,12 +59,12 @@ static int Type_get(MPI_Datatype type, int keyval, void *value, int *flag)
     return get_pointer(&type->handle, keyval, value, flag);
 }
 
-/* What MPI itself defines, where the application may read it for ever; returns 0
- * if it is something else. */
+/* Sets *value to an attribute that MPI itself defines, in memory that stays valid.
+ * Returns 0 for any other key. */
 static int window_predefined(MPI_Win win, int keyval, void **value)
 {
     switch (keyval) {
-    case MPI_WIN_BASE: /* a value, and not an address of one */
+    case MPI_WIN_BASE: /* the value itself, not its address */
         *value = win->base;
         return 1;
     case MPI_WIN_SIZE:
@@ -95,9 +94,9 @@ static int Win_get(MPI_Win win, int keyval, void *value, int *flag)
 }
 
 /*
- * The functions that are the same for each kind of object: X of MPI_X_set_attr,
- * the type of its handle, its kind and how it is checked, and where its errors
- * go (an expression of `object`).
+ * The functions that are the same for each kind of object. Parameters: X of
+ * MPI_X_set_attr, the type of its handle, its kind, how to check the handle, and the
+ * object that gets its errors (an expression of `object`).
  */
 #define KEYVALS_AND_ATTRIBUTES(X, type, kind, valid, bad, where)                \
     int PMPI_##X##_create_keyval(MPI_##X##_copy_attr_function *copy,            \

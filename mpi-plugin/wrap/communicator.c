@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * communicator.c - making and freeing communicators (MPI 3.1, chapter 6).
+ * communicator.c - create and free communicators (MPI 3.1, chapter 6).
  *
- * Making one is a collective on its parent: the lower-half calls that make it
- * and agree on its id run inside the clocked section, the bookkeeping follows
- * when it has been left.
+ * Creating a communicator is a collective on its parent. The lower-half calls that
+ * create it and agree on its id run inside the clocked section. The bookkeeping follows
+ * after the collective is left.
  */
 #include "cut/collective.h"
 #include "cut/nonblocking.h"
@@ -77,7 +77,7 @@ int ckpt_communicator_duplicate(MPI_Comm comm, MPI_Comm *copy,
     return code == MPI_SUCCESS ? copy_topology(comm, *copy) : code;
 }
 
-/* Copies what MPI_Comm_dup copies: attributes and topology. */
+/* Copies the contents that MPI_Comm_dup copies: attributes and topology. */
 static int copy_contents(MPI_Comm from, MPI_Comm to)
 {
     int code = copy_topology(from, to);
@@ -86,9 +86,9 @@ static int copy_contents(MPI_Comm from, MPI_Comm to)
                                : code;
 }
 
-/* Ends a wrapper that duplicates: callbacks run outside the critical part. If one fails,
- * the call does (MPI 3.1, section 6.7.2): the copy is freed, with the attributes that it
- * has. `code`: whether there is a copy. */
+/* Ends a wrapper that duplicates: callbacks run outside the critical section. If a
+ * callback fails, the call fails (MPI 3.1, section 6.7.2) and the copy is freed, with
+ * its attributes. `code`: MPI_SUCCESS if there is a copy. */
 static int finish_dup(int code, MPI_Comm from, MPI_Comm *to, const char *name)
 {
     ckpt_end();
@@ -149,7 +149,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *new_comm)
 }
 CKPT_ALIAS(Comm_dup_with_info);
 
-/* Hints: a library before MPI 4.0 cannot be told here. */
+/* Begins the duplication. A library before MPI 4.0 does not get the hints here. */
 static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
 {
     const MPI_Comm from = CKPT_LOWER(call->communicator);
@@ -170,7 +170,7 @@ static int begin_idup(const struct ckpt_nonblocking *call, MPI_Request *request)
                : code;
 }
 
-/* The object is there at once; the lower half fills in its handle. */
+/* Makes the object at once; the lower half sets its handle later. */
 static int duplicate_nonblocking(MPI_Comm comm, MPI_Info info,
                                  MPI_Comm *new_comm, MPI_Request *request,
                                  const char *name, void *site)
@@ -258,8 +258,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
 }
 CKPT_ALIAS(Comm_split_type);
 
-/* Calls that are collective over some members only have no clock: a rank found
- * inside one is waited for (CKPT_STATE_CRITICAL in the lower half). */
+/* A call that is collective over only some members has no clock: the checkpoint waits
+ * for a rank inside it (CKPT_STATE_CRITICAL in the lower half). */
 #define MAKE_UNCLOCKED(code, fresh, name, ...)                                 \
     do {                                                                       \
         uintptr_t upper_;                                                      \
@@ -298,7 +298,7 @@ int PMPI_Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer,
 
     REQUIRE(local, "MPI_Intercomm_create");
     if (local->rank != local_leader) {
-        peer = MPI_COMM_NULL; /* there it may be anything */
+        peer = MPI_COMM_NULL; /* ignored on other ranks; may be invalid */
     }
     MAKE_UNCLOCKED(code, fresh, Intercomm_create, CKPT_LOWER(local),
                    local_leader, CKPT_LOWER(peer), remote_leader, tag);
@@ -323,7 +323,7 @@ int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *new_comm)
 }
 CKPT_ALIAS(Intercomm_merge);
 
-/* What MPI_Comm_get_parent gives: the same handle at every call. */
+/* The result of MPI_Comm_get_parent: the same handle in every call. */
 static MPI_Comm parent_known;
 
 static int free_communicator(MPI_Comm *comm_p, const char *name)
@@ -340,7 +340,7 @@ static int free_communicator(MPI_Comm *comm_p, const char *name)
         return ckpt_error(comm, code, name);
     }
     if (comm == parent_known) {
-        parent_known = NULL; /* the library knows it no more, either */
+        parent_known = NULL; /* the library forgets it, too */
     }
     ckpt_begin();
     ckpt_release(comm);
@@ -367,13 +367,13 @@ int PMPI_Comm_disconnect(MPI_Comm *comm_p)
     if (code != MPI_SUCCESS) {
         CKPT_RETURN(comm, code, "MPI_Comm_disconnect");
     }
-    comm->handle.lower = NULL; /* free_communicator finds nothing to free */
+    comm->handle.lower = NULL; /* so free_communicator frees nothing below */
     ckpt_end();
     return free_communicator(comm_p, "MPI_Comm_disconnect");
 }
 CKPT_ALIAS(Comm_disconnect);
 
-/* What the upper half can answer never crosses. */
+/* Queries that the upper half can answer do not cross. */
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
@@ -406,7 +406,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
         *size = comm->peers;
         return MPI_SUCCESS;
     }
-    ckpt_begin(); /* wrong: each library has its own answer */
+    ckpt_begin(); /* erroneous: each library answers differently */
     CKPT_CALL(code, Comm_remote_size, CKPT_LOWER(comm), size);
     CKPT_RETURN(comm, code, "MPI_Comm_remote_size");
 }
@@ -471,8 +471,8 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 }
 CKPT_ALIAS(Comm_remote_group);
 
-/* Dynamic processes (MPI 3.1, chapter 10): their communicators work, and make
- * the job not checkpointable while they live. */
+/* Dynamic processes (MPI 3.1, chapter 10): their communicators work, but the job cannot
+ * be checkpointed while they exist. */
 
 static int adopt_foreign(MPI_Comm lower, const char *creator, void *site,
                          MPI_Comm *comm_p)
@@ -510,7 +510,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 }
 CKPT_ALIAS(Comm_get_parent);
 
-/* Hints of the root; elsewhere they may be anything. */
+/* The root's hints; on other ranks the argument may be invalid. */
 static MPI_Info of_root(MPI_Comm comm, int root, MPI_Info info)
 {
     return comm->rank == root ? info : MPI_INFO_NULL;
@@ -541,7 +541,7 @@ int PMPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
 {
     void *few[16], **lower_infos;
     MPI_Comm lower = NULL;
-    int code, infos_given; /* only those of the root count */
+    int code, infos_given; /* only the root's infos count */
 
     REQUIRE(comm, "MPI_Comm_spawn_multiple");
     ckpt_begin();

@@ -13,15 +13,15 @@
 
 #include <stdlib.h>
 
-#define FEW   4   /* requests that are asked after one by one */
-#define BATCH 128 /* requests that the lower half is asked after at once */
+#define FEW   4   /* the limit for testing requests one by one */
+#define BATCH 128 /* requests tested in one lower-half call */
 
 static inline int is_active(MPI_Request request)
 {
     return request != MPI_REQUEST_NULL && request->active;
 }
 
-/* In an array that is kept there is no address 0. */
+/* An array that the pending set keeps contains no address 0. */
 static inline int are_valid(int count, MPI_Request const requests[])
 {
     return count <= 0 || (count > FEW && ckpt_pending_set_is(count, requests)) ||
@@ -38,7 +38,7 @@ static void give_status(MPI_Status *to, const MPI_Status *from)
     }
 }
 
-/* asks: whether somebody wants the status. */
+/* asks: 1 if the caller wants the status. */
 static void close_generalized(MPI_Request request, int asks)
 {
     struct ckpt_generalized *functions = request->generalized;
@@ -55,15 +55,15 @@ static void close_generalized(MPI_Request request, int asks)
     free(functions);
 }
 
-/* Of MPI_Request_free and MPI_Grequest_complete the later one ends it (MPI 3.1, section
- * 12.2): no drain does, which could not call the application. */
+/* The later one of MPI_Request_free and MPI_Grequest_complete ends the request (MPI
+ * 3.1, section 12.2). A drain cannot end it, as it could not call the application. */
 static void end_freed_generalized(MPI_Request request)
 {
     close_generalized(request, 0);
     ckpt_request_retire(request);
 }
 
-/* Hands a complete request's outcome to the application. */
+/* Gives a complete request's outcome to the application. */
 static int collect(MPI_Request *request_p, MPI_Status *status)
 {
     MPI_Request request = *request_p;
@@ -81,7 +81,8 @@ static int collect(MPI_Request *request_p, MPI_Status *status)
     return code;
 }
 
-/* The same for one of several: *object becomes that of the first failure. */
+/* The same for one of several requests: *object becomes the object of the first
+ * failure. */
 static int collect_one(MPI_Request *request_p, MPI_Status *status,
                        void **object)
 {
@@ -139,7 +140,8 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 }
 CKPT_ALIAS(Test);
 
-/* Completes as many requests of a batch in one crossing as are not held up. */
+/* Completes a batch of requests in one crossing, up to the first that is
+ * interrupted. */
 static void wait_batch(int count, MPI_Request requests[])
 {
     uintptr_t upper;
@@ -161,7 +163,7 @@ static void wait_batch(int count, MPI_Request requests[])
         }
         if (request->request_kind == CKPT_REQUEST_COLLECTIVE || ckpt_multiple ||
             ckpt_epoch_open) {
-            ckpt_leave(upper); /* more to do; or the lock may be given up */
+            ckpt_leave(upper); /* more to do, or the lock may be released */
             ckpt_request_completed(request, &status, code);
             upper = ckpt_enter();
         } else {
@@ -204,19 +206,19 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 }
 CKPT_ALIAS(Waitall);
 
-/* Requests below, and whose they are. */
+/* Requests in the lower half, and the requests that own them. */
 struct batch {
     int count;
     MPI_Request owner[BATCH], lower[BATCH];
 };
 
-/* What a pass over requests has found: how many are active, and how many of these are
+/* The result of a pass over requests: how many are active, and how many of these are
  * complete. */
 struct progress {
     int active, complete;
 };
 
-/* Asks after each by itself. Returns how many are complete. */
+/* Tests each request individually. Returns how many are complete. */
 static int test_each(const struct batch *batch)
 {
     int complete = 0;
@@ -227,8 +229,8 @@ static int test_each(const struct batch *batch)
     return complete;
 }
 
-/* Asks the lower half after all of a batch, with one progress of the library, and marks
- * what is complete. Returns how many are. */
+/* Tests all requests of a batch in the lower half, with one progress call of the
+ * library, and marks the complete ones. Returns how many are complete. */
 static int test_batch(struct batch *batch)
 {
     MPI_Status status[BATCH];
@@ -239,7 +241,7 @@ static int test_batch(struct batch *batch)
     }
     CKPT_CALL(code, Testsome, batch->count, batch->lower, &found, place, status);
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
-        return test_each(batch); /* each tells what is wrong with it */
+        return test_each(batch); /* finds the error of each request */
     }
     for (int i = 0; i < found; i++) {
         MPI_Request request = batch->owner[place[i]];
@@ -253,7 +255,7 @@ static int test_batch(struct batch *batch)
     return complete;
 }
 
-/* One pass over the requests: a progress of the library for each. */
+/* Makes one pass over the requests, with a progress call of the library for each. */
 static struct progress progress_few(int count, MPI_Request requests[])
 {
     struct progress progress = {0, 0};
@@ -267,7 +269,7 @@ static struct progress progress_few(int count, MPI_Request requests[])
     return progress;
 }
 
-/* The same, with one progress of the library for each batch. */
+/* The same, with one progress call of the library for each batch. */
 static struct progress progress_many(int count, MPI_Request requests[])
 {
     struct progress progress = {0, 0};
@@ -296,7 +298,8 @@ static struct progress progress_many(int count, MPI_Request requests[])
     return progress;
 }
 
-/* Several threads may wait for the same ones: then they are asked after one by one. */
+/* Several threads may wait for the same requests: then each request is tested
+ * individually. */
 static struct progress progress_all(int count, MPI_Request requests[])
 {
     struct progress progress;
@@ -324,8 +327,8 @@ static int first_complete(int count, MPI_Request requests[])
     return MPI_UNDEFINED;
 }
 
-/* Waits until progress has completed something; returns the number of active
- * requests, 0 if there is nothing to wait for. */
+/* Waits until a pass completes something. Returns the number of active requests, 0 if
+ * there is nothing to wait for. */
 static int wait_for_some(int count, MPI_Request requests[])
 {
     struct progress progress;
@@ -434,7 +437,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag,
 }
 CKPT_ALIAS(Testall);
 
-/* Collects all that are complete (MPI_Waitsome, MPI_Testsome). */
+/* Collects all complete requests (MPI_Waitsome, MPI_Testsome). */
 static int collect_some(int count, MPI_Request requests[], int *out_count,
                         int indices[], MPI_Status statuses[], void **object)
 {
@@ -562,7 +565,7 @@ int PMPI_Request_free(MPI_Request *request_p)
         request->persistent = 0;
         if (!(request->active &&
               request->request_kind == CKPT_REQUEST_RECEIVE)) {
-            ckpt_drop(request->datatype); /* else when it is retired */
+            ckpt_drop(request->datatype); /* else when the request is retired */
             ckpt_drop(request->communicator);
         }
     }
@@ -588,7 +591,7 @@ int PMPI_Cancel(MPI_Request *request_p)
     CKPT_REQUIRE(request != MPI_REQUEST_NULL, NULL, MPI_ERR_REQUEST,
                  "MPI_Cancel");
     if (!is_active(request)) {
-        return MPI_SUCCESS; /* there is nothing to cancel */
+        return MPI_SUCCESS; /* nothing to cancel */
     }
     ckpt_begin();
     if (request->request_kind == CKPT_REQUEST_GENERALIZED) {
@@ -615,7 +618,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 }
 CKPT_ALIAS(Test_cancelled);
 
-/* Generalized requests (MPI 3.1, section 12.2): nothing of them is below. */
+/* Generalized requests (MPI 3.1, section 12.2) exist only in the upper half. */
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query,
                         MPI_Grequest_free_function *free_function,

@@ -2,8 +2,8 @@
 /*
  * error_codes.c - error classes and codes (MPI 3.1, section 8.4 and 8.5).
  *
- * Those that the application adds are kept in the upper half alone, where
- * they survive a restart; they begin after the last code of the library.
+ * The upper half alone keeps the codes that the application adds, so they
+ * survive a restart. They begin after the last code of the library.
  */
 #include "wrap/error_codes.h"
 
@@ -25,7 +25,7 @@ int ckpt_error_last_used(void)
     return MPI_ERR_LASTCODE + added_count;
 }
 
-/* The entry of a code that the application added, or NULL. */
+/* Returns the entry of a code that the application added, or NULL. */
 static struct added_code *find(int code)
 {
     int index = code - MPI_ERR_LASTCODE - 1;
@@ -33,7 +33,8 @@ static struct added_code *find(int code)
     return index >= 0 && index < added_count ? &added[index] : NULL;
 }
 
-/* A new entry; a class of its own if `class` is 0. Returns an error code. */
+/* Adds an entry; if `class` is 0 the entry is its own class. Returns an MPI
+ * error code. */
 static int add(int class, int *code_p)
 {
     struct added_code *larger =

@@ -5,7 +5,7 @@
 #ifndef CKPT_ERROR_CODES_H
 #define CKPT_ERROR_CODES_H
 
-/* The largest error code in use: the value of MPI_LASTUSEDCODE.
+/* Returns the largest error code in use: the value of MPI_LASTUSEDCODE.
  * Context: normal. */
 int ckpt_error_last_used(void);
 

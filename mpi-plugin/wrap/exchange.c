@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange.c - nonblocking sends and receives at once (MPI 4.0, section 3.10):
- * one request that stands for two, which are saved like all others.
+ * exchange.c - combined nonblocking send and receive (MPI 4.0, section 3.10):
+ * one request that consists of two, which are saved like all others.
  */
 #include "base/arena.h"
 #include "handles/kinds.h"
 #include "handles/request.h"
 #include "wrap/wrapper.h"
 
-/* A message that goes out, and what is received. */
+/* One side of the exchange: the message to send, or the one to receive. */
 struct half {
     void *buffer;
     int count;
@@ -17,7 +17,7 @@ struct half {
     int tag;
 };
 
-/* Frees what has not become part of an exchange. */
+/* Frees the parts that have not become an exchange. */
 static void give_up(MPI_Request request, MPI_Request *receive)
 {
     if (*receive != MPI_REQUEST_NULL) {
@@ -29,7 +29,7 @@ static void give_up(MPI_Request request, MPI_Request *receive)
     ckpt_end();
 }
 
-/* Starts both. packed: memory of `size` bytes that is freed at the end, or
+/* Starts both sides. packed: memory of `size` bytes, freed at the end, or
  * NULL. */
 static int exchange(const struct half *out, const struct half *in, MPI_Comm comm,
                     void *packed, int size, MPI_Request *request_p,
@@ -80,7 +80,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 }
 CKPT_ALIAS(Isendrecv);
 
-/* Packs the buffer into memory of its own: *packed, of *size bytes. */
+/* Packs the buffer into newly allocated memory: *packed, of *size bytes. */
 static int pack(const void *buf, int count, MPI_Datatype datatype, MPI_Comm comm,
                 void **packed, int *size, int *used)
 {
@@ -90,7 +90,7 @@ static int pack(const void *buf, int count, MPI_Datatype datatype, MPI_Comm comm
     CKPT_CALL(code, Pack_size, count, CKPT_LOWER(datatype), CKPT_LOWER(comm),
               size);
     if (code == MPI_SUCCESS) {
-        *size += 1; /* none is no memory */
+        *size += 1; /* zero bytes would give no memory */
         *packed = ckpt_memory_alloc((size_t)*size);
         code = *packed == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     }

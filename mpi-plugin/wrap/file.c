@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file.c - opening and closing files, and what they remember (MPI 3.1, chapter
- * 13). Access to them is generated.
+ * file.c - open and close files, and set their state (MPI 3.1, chapter 13). The generated
+ * wrappers do the accesses.
  */
 #include "handles/file.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME_SIZE (PATH_MAX + 16) /* with the name of a file system for ROMIO */
+#define NAME_SIZE (PATH_MAX + 16) /* with a ROMIO file-system prefix */
 
 #define REQUIRE(file, name)                                                    \
     do {                                                                       \
@@ -24,9 +24,8 @@
         }                                                                      \
     } while (0)
 
-/* All members together: duplicates the communicator and opens the file on the
- * duplicate, so that the file outlives the one it was given. Runs with the lower
- * thread pointer. */
+/* Duplicates the communicator and opens the file on the duplicate, so that the file outlives
+ * the communicator it was given. Collective. Runs with the lower thread pointer. */
 static inline int open_lower(MPI_Comm comm, const char *name, int mode,
                              MPI_Info info, struct ckpt_new_communicator *fresh,
                              MPI_File *lower)
@@ -46,7 +45,7 @@ static inline int open_lower(MPI_Comm comm, const char *name, int mode,
     return code;
 }
 
-/* What the lower half says about a communicator that no file can be opened on. */
+/* Returns the lower half's error for a communicator on which no file can be opened. */
 static int refuse_open(MPI_Comm comm, const char *name, int mode, MPI_Info info)
 {
     MPI_File lower;
@@ -59,7 +58,7 @@ static int refuse_open(MPI_Comm comm, const char *name, int mode, MPI_Info info)
                 "MPI_File_open");
 }
 
-/* The path in a name, which may begin with a file system for ROMIO. */
+/* Returns the path in a name, which may begin with a ROMIO file-system prefix. */
 static const char *path_in(const char *name)
 {
     static const char prefix[] = "ufs:";
@@ -68,8 +67,8 @@ static const char *path_in(const char *name)
     return strncmp(name, prefix, length) == 0 ? name + length : name;
 }
 
-/* The name by which the MPI library opens the file, into `lower`[NAME_SIZE]: another one if the
- * file is concealed. One that is too long stays so. */
+/* Writes the name by which the MPI library opens the file to `lower`[NAME_SIZE]: another name
+ * if the file is concealed. A name that is too long stays too long. */
 static void name_for_lower(const char *name, int mode, char *lower)
 {
     const size_t prefix = name == NULL ? 0 : (size_t)(path_in(name) - name);
@@ -81,8 +80,8 @@ static void name_for_lower(const char *name, int mode, char *lower)
     }
 }
 
-/* One member keeps what the file holds; the others come to open it only after it
- * has entered the duplication of the communicator. */
+/* One member journals the file's contents. It does so before it enters the duplication of the
+ * communicator, so the other members open the file only afterwards. */
 static void before_open(MPI_Comm comm, const char *name, int mode)
 {
     if (comm->rank != 0 || name == NULL || (mode & MPI_MODE_RDONLY) != 0) {
@@ -108,7 +107,8 @@ static int adopt(const struct ckpt_new_communicator *fresh, MPI_File lower,
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
                    MPI_Info info, MPI_File *fh)
 {
-    /* Entered again after a restart, it would find the file that it made. */
+    /* With MPI_MODE_EXCL a restart must not enter the call again: it would find the file it
+     * made. */
     const int redo = (amode & MPI_MODE_EXCL) != 0 ? CKPT_COLLECTIVE_ONCE
                                                   : CKPT_COLLECTIVE_REDO;
     struct ckpt_new_communicator fresh;
@@ -135,7 +135,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode,
     }
     if (code == MPI_SUCCESS) {
         ckpt_mpi_file_hint(*fh, info);
-        ckpt_mpi_file_moved(*fh); /* to the end, in the mode to append */
+        ckpt_mpi_file_moved(*fh); /* at the end, in append mode */
     } else {
         *fh = MPI_FILE_NULL;
     }
@@ -152,7 +152,7 @@ int PMPI_File_close(MPI_File *fh)
     int code;
 
     REQUIRE(file, "MPI_File_close");
-    /* A file that is deleted now cannot be opened for another closing. */
+    /* Closing again would need the file open, and a deleted file cannot be opened. */
     CKPT_COLLECTIVE_CALL(code, comm, CKPT_COLLECTIVE_ONCE, File_close,
                          (MPI_File *)&file->handle.lower);
     if (code == MPI_SUCCESS) {
@@ -163,8 +163,8 @@ int PMPI_File_close(MPI_File *fh)
 }
 CKPT_ALIAS(File_close);
 
-/* The lower half removes the file; errors go to the handler of MPI_FILE_NULL
- * (MPI 3.1, section 13.7). */
+/* The lower half removes the file. Errors go to the handler of MPI_FILE_NULL (MPI 3.1, section
+ * 13.7). */
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
     int code;
@@ -235,7 +235,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
 }
 CKPT_ALIAS(File_set_atomicity);
 
-/* The file of a restarted program is opened in another mode. */
+/* Returns the application's mode: a restart opens the file in another mode. */
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
     CKPT_REQUIRE(fh != NULL && fh->open != NULL, MPI_FILE_NULL, MPI_ERR_FILE,

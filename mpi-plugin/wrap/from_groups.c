@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * from_groups.c - communicators from groups alone (MPI 4.0, sections 7.4.2 and
- * 7.6.2): those of sessions. All ranks are in MPI_COMM_WORLD of the lower half,
- * so that is where they are made; the tag tells apart what is made at once.
+ * from_groups.c - communicators from groups only (MPI 4.0, sections 7.4.2 and
+ * 7.6.2), for sessions. All ranks are in MPI_COMM_WORLD of the lower half,
+ * which therefore creates the communicators there. The tag distinguishes
+ * simultaneous creations.
  */
 #include "handles/communicator.h"
 #include "handles/kinds.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* FNV-1a, to the tags that every library has. */
+/* FNV-1a hash, reduced to the tags that every library supports. */
 static int tag_of(const char *text)
 {
     uint32_t hash = 2166136261u;
@@ -35,7 +36,7 @@ static int make_intra(MPI_Group group, int tag, MPI_Info info,
     return code;
 }
 
-/* What MPI_Intercomm_create_from_groups is given. */
+/* The arguments of MPI_Intercomm_create_from_groups. */
 struct sides {
     MPI_Group local;
     int local_leader;
@@ -43,7 +44,8 @@ struct sides {
     int remote_leader;
 };
 
-/* The other leader's rank in MPI_COMM_WORLD; only this leader has to know. */
+/* Finds the other leader's rank in MPI_COMM_WORLD; only this side's leader
+ * needs it. */
 static int find_leader(const struct sides *sides, int *rank)
 {
     MPI_Group world;
@@ -79,8 +81,8 @@ static int make_inter(const struct sides *sides, int tag, MPI_Info info,
     return code;
 }
 
-/* Between ckpt_begin and ckpt_end. Only some ranks take part, so there is no
- * clock: a rank found inside is waited for. */
+/* Creates the communicator. Between ckpt_begin and ckpt_end. Only some ranks
+ * take part, so there is no clock: a checkpoint waits for a rank inside it. */
 static int make(const struct sides *sides, const char *text, MPI_Info info,
                 MPI_Errhandler errhandler, MPI_Comm *comm_p, const char *creator,
                 void *site)

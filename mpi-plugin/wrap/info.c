@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * info.c - functions on infos that MPI 4.0 has added (sections 10 and 11.2.1), by
- * means of those that every library has.
+ * info.c - info functions that MPI 4.0 added (sections 10 and 11.2.1), built on
+ * the functions that every library has.
  */
 #include "handles/early_info.h"
 #include "wrap/wrapper.h"
@@ -48,7 +48,7 @@ static int set_unless_there(MPI_Info info, const char *key, const char *value)
     return code;
 }
 
-/* The arguments behind the program's name, as Open MPI joins them. */
+/* Joins the arguments after the program's name, as Open MPI does. */
 static void join(char *argv[], int argc, char *text, size_t room)
 {
     size_t used = 0;
@@ -68,7 +68,7 @@ static void join(char *argv[], int argc, char *text, size_t room)
     }
 }
 
-/* What MPI_INFO_ENV says; and, where it is silent, what the arguments tell. */
+/* Returns MPI_INFO_ENV's values, and takes missing ones from the arguments. */
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     char text[MPI_MAX_INFO_VAL] = "";

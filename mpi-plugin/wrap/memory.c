@@ -2,12 +2,12 @@
 /*
  * memory.c - memory and addresses (MPI 3.1, sections 8.2 and 4.1.5).
  *
- * MPI_Alloc_mem gives memory of the upper half: that of the lower half would
- * be gone after a restart.
+ * MPI_Alloc_mem returns memory of the upper half: a restart would lose memory
+ * of the lower half.
  */
 #include "wrap/wrapper.h"
 
-/* mpi.h has macros of these names. */
+/* mpi.h has macros with these names. */
 #undef MPI_Aint_add
 #undef PMPI_Aint_add
 #undef MPI_Aint_diff
@@ -25,7 +25,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
                  MPI_ERR_INFO, "MPI_Alloc_mem");
     void *memory = NULL;
 
-    (void)info; /* hints */
+    (void)info; /* the hints are ignored */
     CKPT_REQUIRE(size >= 0, NULL, MPI_ERR_ARG, "MPI_Alloc_mem");
     if (posix_memalign(&memory, ALIGNMENT, (size_t)size) != 0) {
         return ckpt_error(NULL, MPI_ERR_NO_MEM, "MPI_Alloc_mem");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * partitioned.c - partitioned communication (MPI 4.0, chapter 4): the requests
- * are the upper half's alone (cut/partition.h).
+ * exist only in the upper half (cut/partition.h).
  */
 #include "wrap/partitioned.h"
 
@@ -10,7 +10,7 @@
 #include "handles/kinds.h"
 #include "wrap/wrapper.h"
 
-/* What is wrong with the arguments, if anything. */
+/* Returns the error of wrong arguments, or MPI_SUCCESS. */
 static int check(int partitions, MPI_Count count, MPI_Datatype datatype,
                  int peer, int tag, MPI_Comm comm)
 {

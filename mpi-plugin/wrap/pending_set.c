@@ -9,16 +9,16 @@
 #include <string.h>
 
 static struct {
-    int count;        /* of `given`; 0: no array is kept */
-    int active;       /* of `owner` and `lower` */
-    int room;         /* elements of each of the three */
+    int count;        /* elements of `given`; 0: no array is kept */
+    int active;       /* elements of `owner` and `lower` */
+    int room;         /* capacity of each of the three */
     uint64_t changes; /* ckpt_request_changes when the array was kept */
-    MPI_Request *given; /* the array of the application */
-    MPI_Request *owner; /* those that are not MPI_REQUEST_NULL */
+    MPI_Request *given; /* copy of the application's array */
+    MPI_Request *owner; /* its requests that are not MPI_REQUEST_NULL */
     MPI_Request *lower; /* their requests in the lower half */
 } kept;
 
-/* The array of the last pass in vain. */
+/* The array of the last unsuccessful pass. */
 static struct {
     MPI_Request const *requests;
     int count;
@@ -72,7 +72,8 @@ static int make_room(int count)
     return 1;
 }
 
-/* Collectives and partitioned operations have more to do than a test. */
+/* A collective or partitioned operation needs more than a test, so it is not in
+ * the set. */
 static int is_pending_below(MPI_Request request)
 {
     return request->active && !request->complete && request->handle.lower != NULL &&
@@ -82,7 +83,8 @@ static int is_pending_below(MPI_Request request)
             request->request_kind == CKPT_REQUEST_REMOTE);
 }
 
-/* Fills in `owner` and `lower`. Returns 0 if not all can be tested together. */
+/* Fills `owner` and `lower`. Returns 0 if the requests cannot all be tested
+ * together. */
 static int gather(int count, MPI_Request const requests[])
 {
     kept.active = 0;

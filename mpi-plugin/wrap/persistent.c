@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * persistent.c - make, start and free persistent collectives.
+ * persistent.c - create, start and free persistent collectives.
  */
 #include "wrap/persistent.h"
 
@@ -24,7 +24,8 @@ static int check_side(const struct ckpt_side *side)
     return MPI_SUCCESS;
 }
 
-/* What a library before MPI 4.0 would say when it is started. */
+/* Checks the arguments as a library before MPI 4.0 would when the collective
+ * starts. */
 static int check_here(const struct ckpt_nonblocking *call)
 {
     const MPI_Comm comm = call->communicator;
@@ -42,8 +43,8 @@ static int check_here(const struct ckpt_nonblocking *call)
     return code == MPI_SUCCESS ? check_side(&call->receive) : code;
 }
 
-/* The library's opinion of the arguments: it makes such a request, which is
- * freed again. */
+/* Has the library check the arguments: it makes such a request, which is freed
+ * at once. */
 static int check(const struct ckpt_nonblocking *call,
                  ckpt_persistent_lower *lower, MPI_Info info,
                  MPI_Request *request_p)
@@ -63,7 +64,8 @@ static int check(const struct ckpt_nonblocking *call,
     return code;
 }
 
-/* The request for what `call` describes, on a communicator of its own. */
+/* Makes the request for the collective that `call` describes, on its own
+ * communicator. */
 static MPI_Request make(struct ckpt_nonblocking *call, MPI_Comm comm,
                         const char *function, void *site)
 {
@@ -126,7 +128,7 @@ int ckpt_persistent_free(MPI_Request *request_p)
     if (request->active && !ckpt_request_progress(request)) {
         return MPI_ERR_REQUEST; /* MPI 4.0, section 3.7.3 */
     }
-    ckpt_request_retire(request); /* what it has begun */
+    ckpt_request_retire(request); /* retires the operation it began */
     ckpt_release(request->repeated->communicator);
     ckpt_nonblocking_release(request->repeated);
     ckpt_drop(request->communicator);

@@ -2,9 +2,9 @@
 /*
  * persistent.h - persistent collectives (MPI 4.0, section 6.13).
  *
- * Ranks may start them in any order, so each has a duplicate of its communicator
- * for itself. They are the upper half's alone: a start begins the nonblocking
- * collective, which any MPI library has, and which a cut knows how to save
+ * Ranks may start them in any order, so each has its own duplicate of the
+ * communicator. They exist only in the upper half. A start begins the
+ * nonblocking collective, which every MPI library has and which a cut can save
  * (cut/nonblocking.h).
  */
 #ifndef CKPT_PERSISTENT_H
@@ -12,15 +12,16 @@
 
 #include "cut/nonblocking.h"
 
-/* MPI_X_init of the lower half, with its own handles for `info` and `request`.
+/* MPI_X_init of the lower half, with lower handles for `info` and `request`.
  * Runs with the lower thread pointer. Returns an MPI error code. */
 typedef int ckpt_persistent_lower(const struct ckpt_nonblocking *call,
                                   MPI_Info info, MPI_Request *request);
 
 /*
- * Ends the wrapper of MPI_X_init. call: what each start begins; copied, with its
- * arrays. lower: says what the library thinks of the arguments. Collective over
- * its communicator. Context: normal, state IDLE. Returns an MPI error code.
+ * Ends the wrapper of MPI_X_init. call: the collective that each start begins;
+ * copied, with its arrays. lower: has the library check the arguments.
+ * Collective over the communicator. Context: normal, state IDLE. Returns an MPI
+ * error code.
  */
 int ckpt_persistent_init(const struct ckpt_nonblocking *call,
                          ckpt_persistent_lower *lower, MPI_Info info,
@@ -32,9 +33,9 @@ int ckpt_persistent_start(MPI_Request request);
 int ckpt_persistent_free(MPI_Request *request);
 
 /*
- * A duplicate of `comm`, topology included, for a use of our own; collective. It
- * is freed with ckpt_release. Context: normal, state IDLE; ckpt_end has to
- * follow (wrap/communicator.c). Returns an MPI error code.
+ * Makes a duplicate of `comm`, topology included, for internal use; collective.
+ * ckpt_release frees it. Context: normal, state IDLE; the caller calls ckpt_end
+ * afterwards (wrap/communicator.c). Returns an MPI error code.
  */
 int ckpt_communicator_duplicate(MPI_Comm comm, MPI_Comm *copy,
                                 const char *function, void *site);

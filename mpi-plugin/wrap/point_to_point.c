@@ -2,10 +2,9 @@
 /*
  * point_to_point.c - sends and receives (MPI 3.1, chapter 3).
  *
- * A blocking call is a nonblocking one and a wait loop in the lower half, in
- * one crossing; a rank that waits can be checkpointed. Every message is
- * counted, at the sender when it is sent and at the receiver when it has
- * arrived or was logged.
+ * A blocking call is a nonblocking one and a wait loop in the lower half, in one
+ * crossing, so a waiting rank can be checkpointed. Every message is counted: at the
+ * sender when it is sent, and at the receiver when it has arrived or was logged.
  */
 #include "cut/epoch.h"
 #include "cut/message_log.h"
@@ -53,14 +52,14 @@ static inline void count_received(MPI_Comm comm, const MPI_Status *status)
 static inline void give_status(MPI_Status *to, const MPI_Status *from)
 {
     if (to != MPI_STATUS_IGNORE) {
-        int error = to->MPI_ERROR; /* not ours to set in a single completion */
+        int error = to->MPI_ERROR; /* not set in a single completion */
 
         *to = *from;
         to->MPI_ERROR = error;
     }
 }
 
-/* A blocking call that was interrupted goes on as a request on the stack. */
+/* Turns an interrupted blocking call into a request on the stack. */
 static void suspended(MPI_Request request, enum ckpt_request_kind kind,
                       void *lower, MPI_Comm comm, const char *creator)
 {
@@ -68,7 +67,7 @@ static void suspended(MPI_Request request, enum ckpt_request_kind kind,
         .handle = {.lower = lower, .kind = CKPT_REQUEST, .creator = creator},
         .request_kind = kind,
         .communicator = comm,
-        .persistent = 1, /* its memory is not from the free list */
+        .persistent = 1, /* on the stack, not in the free list */
     };
     ckpt_request_activate(request);
 }
@@ -92,7 +91,7 @@ static int finish_send(void *lower, int peer, int tag, MPI_Comm comm,
     return code;
 }
 
-/* A blocking synchronous send whose completion may have to be withheld. */
+/* Runs a blocking synchronous send whose completion may have to be withheld. */
 static int send_watched(const void *buffer, int count, MPI_Datatype datatype,
                         int peer, int tag, MPI_Comm comm, const char *creator)
 {
@@ -128,7 +127,8 @@ static int finish_receive(void *buffer, int count, MPI_Datatype datatype,
     return code;
 }
 
-/* Others have to know that they may be asked. */
+/* Before the first synchronous send, tells the other ranks that they may get
+ * questions. */
 static inline __attribute__((always_inline)) void announce_if(int synchronous)
 {
     if (synchronous && !LIKELY(ckpt_synchronous_used)) {
@@ -164,7 +164,7 @@ blocking_send(const void *buffer, int count, MPI_Datatype datatype, int peer,
         if (code == CKPT_INTERRUPTED) {
             code = finish_send(lower, peer, tag, comm, synchronous, name);
         } else if ((unsigned)peer < (unsigned)comm->peers) {
-            comm->sent[peer]--; /* it was never sent */
+            comm->sent[peer]--; /* it was not sent */
         }
     }
     CKPT_RETURN(comm, code, name);
@@ -186,8 +186,8 @@ int PMPI_Ssend(const void *buffer, int count, MPI_Datatype datatype, int dest,
 }
 CKPT_ALIAS(Ssend);
 
-/* A ready send is a promise, not a duty: a standard send keeps it, also when
- * a restart has posted the receive anew. */
+/* A ready send is a permission for the library, not a duty. A standard send is a correct
+ * implementation, also when a restart has posted the receive again. */
 int PMPI_Rsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
                int tag, MPI_Comm comm)
 {
@@ -214,8 +214,8 @@ int PMPI_Bsend(const void *buffer, int count, MPI_Datatype datatype, int dest,
 }
 CKPT_ALIAS(Bsend);
 
-/* The library's opinion of the arguments: it makes such a request, which is
- * freed again. */
+/* Has the library check the arguments: it makes such a request, which is freed at
+ * once. */
 static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
                            int count, MPI_Datatype datatype, int peer, int tag,
                            MPI_Comm comm, int mode)
@@ -245,7 +245,8 @@ static int check_arguments(enum ckpt_request_kind kind, const void *buffer,
     return code;
 }
 
-/* The same for a rank that is open; the arguments are looked at here. */
+/* Receives on an open rank. The lower half does not see the call, so the arguments are
+ * checked here. */
 static int receive_held(void *buffer, int count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -274,7 +275,7 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
         unwanted.MPI_ERROR = MPI_SUCCESS;
         status = &unwanted;
     }
-    error = status->MPI_ERROR; /* not to be set in a single completion */
+    error = status->MPI_ERROR; /* not set in a single completion */
     ckpt_begin();
     if (!LIKELY(ckpt_epoch_open == 0) && source != MPI_PROC_NULL) {
         code = receive_held(buffer, count, datatype, source, tag, comm, status);
@@ -299,7 +300,7 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype datatype, int source,
     } else if (code == CKPT_INTERRUPTED) {
         code = finish_receive(buffer, count, datatype, source, tag, comm, lower,
                               status, "MPI_Recv");
-    } else if (code == MPI_ERR_TRUNCATE) { /* the message is gone all the same */
+    } else if (code == MPI_ERR_TRUNCATE) { /* the message was consumed all the same */
         count_received(comm, status);
     }
     CKPT_RETURN(comm, code, "MPI_Recv");
@@ -342,7 +343,7 @@ static int start_send(MPI_Request request)
     return code;
 }
 
-/* Starts the receive that `request` describes, from the log or below. */
+/* Starts the receive that `request` describes, from the log or in the lower half. */
 static int start_receive(MPI_Request request)
 {
     MPI_Comm comm = request->communicator;
@@ -376,7 +377,7 @@ static int start_receive(MPI_Request request)
     return code;
 }
 
-/* A request object for the arguments of a nonblocking or persistent call. */
+/* Returns a request object for the arguments of a nonblocking or persistent call. */
 static inline MPI_Request describe(enum ckpt_request_kind kind, void *buffer,
                                    int count, MPI_Datatype datatype, int peer,
                                    int tag, MPI_Comm comm, int mode,
@@ -469,8 +470,8 @@ int PMPI_Irecv(void *buffer, int count, MPI_Datatype datatype, int source,
 }
 CKPT_ALIAS(Irecv);
 
-/* Persistent requests live in the upper half: starting one is a nonblocking
- * call with the arguments kept (MPI 3.1, section 3.9). */
+/* Persistent requests exist in the upper half: starting one is a nonblocking call with
+ * the kept arguments (MPI 3.1, section 3.9). */
 
 static int persistent(enum ckpt_request_kind kind, const void *buffer, int count,
                       MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
@@ -604,7 +605,7 @@ int PMPI_Startall(int count, MPI_Request requests[])
 }
 CKPT_ALIAS(Startall);
 
-/* Sends and receives at once: two requests on the stack. */
+/* Sends and receives at once, with two requests on the stack. */
 static int exchange(const void *out, int out_count, MPI_Datatype out_type,
                     int dest, int out_tag, void *in, int in_count,
                     MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
@@ -668,7 +669,7 @@ int PMPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type,
 }
 CKPT_ALIAS(Sendrecv);
 
-/* A type of so many bytes, for the application's side of a call. */
+/* Makes a type of `size` bytes, for the application's side of a call. */
 static int make_byte_type(size_t size, MPI_Datatype *type)
 {
     const size_t block_size = (size_t)1 << 30;
@@ -686,7 +687,7 @@ static int make_byte_type(size_t size, MPI_Datatype *type)
 }
 
 /* MPI_Sendrecv_replace of more bytes than MPI_Pack can count: they travel as one element.
- * A message has the same bytes whatever types it is told of by. */
+ * A message contains the same bytes whatever type describes them. */
 static int replace_large(void *buffer, int count, MPI_Datatype datatype, size_t size,
                          int dest, int out_tag, int source, int in_tag,
                          MPI_Comm comm, MPI_Status *status)
@@ -757,8 +758,8 @@ int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype datatype,
 }
 CKPT_ALIAS(Sendrecv_replace);
 
-/* The attached buffer is the application's memory; a new lower half gets it
- * attached again, empty: every buffered message was received or logged. */
+/* The attached buffer is the application's memory. A restart attaches it to the new lower
+ * half, empty: every buffered message was received or logged. */
 static struct {
     void *buffer;
     int size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probe.c - probes and matched messages (MPI 3.1, section 3.8): the message
- * log first, then the lower half.
+ * probe.c - probes and matched messages (MPI 3.1, section 3.8): they look first
+ * into the message log, then into the lower half.
  */
 #include "cut/epoch.h"
 #include "cut/intake.h"
@@ -29,7 +29,8 @@ static int probe_once(int source, int tag, MPI_Comm comm, int *flag,
     return code;
 }
 
-/* A message object for an entry of the log or a message of the lower half. */
+/* Returns a message object for an entry of the log or a message of the lower
+ * half. */
 static MPI_Message message_new(MPI_Comm comm, void *lower,
                                struct ckpt_log_entry *entry,
                                const MPI_Status *status, void *site)
@@ -181,7 +182,7 @@ static void message_close(MPI_Message *message_p)
     *message_p = MPI_MESSAGE_NULL;
 }
 
-/* Receives a matched message through a request, which it describes. */
+/* Receives a matched message with the request, which describes the buffer. */
 static int receive_matched(MPI_Request request, MPI_Message message)
 {
     int code = MPI_SUCCESS;

@@ -16,7 +16,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* The sets that every MPI has. */
+/* The process sets that every MPI has. */
 static const char *const process_sets[] = {"mpi://WORLD", "mpi://SELF"};
 
 static const struct {
@@ -32,7 +32,7 @@ static const struct {
 #define REQUIRE(session, name)                                                 \
     CKPT_REQUIRE(ckpt_session_valid(session), NULL, MPI_ERR_SESSION, (name))
 
-/* The thread level that the info asks for. */
+/* Returns the thread level that the info asks for. */
 static int wanted_level(MPI_Info info)
 {
     char value[64] = "";
@@ -58,7 +58,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
     MPI_Session session;
 
     if (session_p == NULL || errhandler == NULL) {
-        return MPI_ERR_ARG; /* there is no object, perhaps no MPI, to tell */
+        return MPI_ERR_ARG; /* no object, and maybe no MPI, to report it to */
     }
     ckpt_init_session(wanted_level(info));
     ckpt_begin();
@@ -117,7 +117,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n,
 }
 CKPT_ALIAS(Session_get_nth_pset);
 
-/* The communicator with the members of a process set, or NULL. */
+/* Returns the communicator with the members of a process set, or NULL. */
 static MPI_Comm members_of(const char *name)
 {
     if (strcasecmp(name, process_sets[0]) == 0) {
@@ -126,7 +126,7 @@ static MPI_Comm members_of(const char *name)
     return strcasecmp(name, process_sets[1]) == 0 ? MPI_COMM_SELF : NULL;
 }
 
-/* An info with one key. */
+/* Makes an info with one key. */
 static int make_info(const char *key, const char *value, MPI_Info *info,
                      const char *function, void *site)
 {
@@ -181,7 +181,7 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info)
 }
 CKPT_ALIAS(Session_get_info);
 
-/* Hints that nothing heeds. */
+/* The hints are accepted and ignored. */
 int PMPI_Session_set_info(MPI_Session session, MPI_Info info)
 {
     REQUIRE(session, "MPI_Session_set_info");

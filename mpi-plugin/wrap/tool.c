@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tool.c - the functions of the tool information interface that have to do with
- * handles (MPI 3.1, section 14.3). Allowed before MPI_Init; their errors have no
+ * tool.c - the functions of the tool information interface that use handles (MPI 3.1,
+ * section 14.3). They are allowed before MPI_Init; their errors do not call an error
  * handler.
  */
 #include "handles/tool.h"
@@ -10,7 +10,7 @@
 #include "runtime/runtime.h"
 #include "wrap/wrapper.h"
 
-/* Runs a call below and ends the function with its code. */
+/* Runs a lower-half call and ends the function with its code. */
 #define FORWARD(name, ...)                     \
     do {                                       \
         int code_;                             \
@@ -92,7 +92,7 @@ int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity,
 }
 CKPT_ALIAS(T_cvar_get_info);
 
-/* Keeps the handle that the library made, if it did; MPI_T_ERR_*. */
+/* Keeps a handle if the library made it. Returns MPI_SUCCESS or MPI_T_ERR_*. */
 static int keep(int code, enum ckpt_tool_kind kind, void *lower, int index,
                 void *bound, struct ckpt_tool *session, void *handle_p)
 {
@@ -290,7 +290,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 }
 CKPT_ALIAS(T_pvar_handle_free);
 
-/* Which session a single handle is said to be of, the library judges. */
+/* The library checks whether a single handle belongs to the session. */
 static int valid_session(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     REQUIRE_OPEN();
@@ -306,7 +306,8 @@ static MPI_T_pvar_handle lower_pvar(MPI_T_pvar_handle handle)
     return handle == MPI_T_PVAR_ALL_HANDLES ? handle : lower_of(handle);
 }
 
-/* A call for one handle or all; `running`: what they do then, or -1. */
+/* Calls `name` for one handle or all of them; `running`: their state afterwards, or
+ * -1. */
 #define ON_VARIABLE(name, running, ...)                                      \
     do {                                                                     \
         int code_ = valid_session(session, handle);                          \

@@ -2,7 +2,7 @@
 /*
  * topology.c - communicators with a topology (MPI 3.1, chapter 7).
  *
- * The lower half keeps the structure; we keep what it takes to make it again.
+ * The lower half keeps the structure; this code keeps the data to make it again.
  */
 #include "cut/collective.h"
 #include "handles/communicator.h"
@@ -37,7 +37,7 @@ static int read_cart(MPI_Comm comm)
         free(topology);
         return code != MPI_SUCCESS ? code : MPI_ERR_NO_MEM;
     }
-    coords = topology->data + 2 * dimensions; /* asked for, not needed */
+    coords = topology->data + 2 * dimensions; /* Cart_get requires it */
     CKPT_CALL(code, Cart_get, CKPT_LOWER(comm), dimensions, topology->data,
               topology->data + dimensions, coords);
     comm->topology = topology;
@@ -158,13 +158,15 @@ int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[],
 }
 CKPT_ALIAS(Graph_create);
 
-/* Open MPI up to 5.0 at least sends the edges under the tags -50 and -51 and receives them from any
- * source, on the parent communicator. Its nonblocking collectives count tags downwards, from about
- * -27: one of the 25 first, by which a faster rank already makes the communicator, would be
- * received as edges, and the ranks hang. So those 25 come before. */
+/* Open MPI, at least up to 5.0, sends the edges under the tags -50 and -51 and receives them from
+ * any source, on the parent communicator. Its nonblocking collectives count tags downwards, from
+ * about -27. A faster rank may already be in one of the first 25 collectives, which create the
+ * communicator. A slower rank would receive that message as edges, and the ranks hang. So 25
+ * collectives of our own run before. */
 enum { COLLECTIVES_UNDER_TAGS_OF_EDGES = 25 };
 
-/* Takes part in nonblocking collectives of all members. Context: normal, in the lower half. */
+/* Takes part in nonblocking collectives of all members. Context: normal, with the lower thread
+ * pointer. */
 static int pass_tags_of_edges(MPI_Comm lower)
 {
     MPI_Request requests[COLLECTIVES_UNDER_TAGS_OF_EDGES];
@@ -178,7 +180,7 @@ static int pass_tags_of_edges(MPI_Comm lower)
     return code != MPI_SUCCESS ? code : ended;
 }
 
-/* As MPI_Dist_graph_create, of lower handles. */
+/* As MPI_Dist_graph_create, with lower handles. */
 static int create_dist_graph(MPI_Comm lower, int count, const int nodes[], const int degrees[],
                              const int targets[], const int weights[], MPI_Info info,
                              int reorder, MPI_Comm *graph)

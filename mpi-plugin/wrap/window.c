@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window.c - making and freeing windows (MPI 3.1, section 11.2).
+ * window.c - create and free windows (MPI 3.1, section 11.2).
  */
 #include "handles/window.h"
 
@@ -19,7 +19,7 @@
 
 #define PAGE 4096u
 
-/* What is wrong with the arguments that all calls have. */
+/* Checks the arguments that all calls have. Returns an MPI error code. */
 static int wrong_argument(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
                           const MPI_Win *win)
 {
@@ -38,7 +38,8 @@ static int wrong_argument(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
     return unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
 }
 
-/* What all members do together; with the lower thread pointer. */
+/* Runs the steps that all members take together, with the lower thread
+ * pointer. */
 static int open_together(MPI_Win win, MPI_Comm parent,
                          struct ckpt_new_communicator *fresh)
 {
@@ -56,7 +57,7 @@ static int open_together(MPI_Win win, MPI_Comm parent,
     return code;
 }
 
-/* Our own communicator; its calls report errors by their result. */
+/* Adopts our own communicator; its calls return their errors. */
 static int adopt_communicator(MPI_Win win,
                               const struct ckpt_new_communicator *fresh)
 {
@@ -71,7 +72,7 @@ static int adopt_communicator(MPI_Win win,
     return win->locked == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
-/* Memory of this process for the window: zeroed, in whole pages. */
+/* Allocates memory of this process for the window: zeroed, in whole pages. */
 static int allocate(MPI_Win win)
 {
     size_t room = ((size_t)win->size + PAGE) & ~(size_t)(PAGE - 1);
@@ -86,7 +87,8 @@ static int allocate(MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* Completes the object before anything is made below. Between begin and end. */
+/* Completes the object before the lower half creates anything. Between begin
+ * and end. */
 static int prepare(MPI_Win win, MPI_Info info, MPI_Comm comm)
 {
     const int allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE;
@@ -105,11 +107,12 @@ static int prepare(MPI_Win win, MPI_Info info, MPI_Comm comm)
     if (win->shared == NULL) {
         return MPI_ERR_NO_MEM;
     }
-    /* It is not known yet on how many nodes the members are. */
+    /* The number of nodes of the members is not known yet. */
     return allocates ? allocate(win) : MPI_SUCCESS;
 }
 
-/* Replaces memory of this process by what all share, if they do. */
+/* Replaces memory of this process by the memory that all members share, if they
+ * do. */
 static int take_memory(MPI_Win win)
 {
     uintptr_t upper;
@@ -135,8 +138,8 @@ static int take_memory(MPI_Win win)
 }
 
 /*
- * Opens a window and hands it to the application; if that fails, the object is
- * gone. Between begin and end, which it ends.
+ * Opens a window and gives it to the application; on failure frees the object.
+ * Called between begin and end, and ends that section.
  */
 static int finish(MPI_Win win, MPI_Info info, MPI_Comm comm, MPI_Win *win_p)
 {
@@ -194,7 +197,7 @@ int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info,
 }
 CKPT_ALIAS(Win_create);
 
-/* A window with memory that MPI provides. */
+/* Creates a window with memory that MPI provides. */
 static int provide(int flavor, MPI_Aint size, int unit, MPI_Info info,
                    MPI_Comm comm, void *base_p, MPI_Win *win_p,
                    const char *name, void *site)
@@ -202,7 +205,7 @@ static int provide(int flavor, MPI_Aint size, int unit, MPI_Info info,
     MPI_Win win;
     int code;
 
-    /* any unit will do for a shared window, says Open MPI */
+    /* Open MPI accepts any unit for a shared window */
     REQUIRE(name, size, flavor == MPI_WIN_FLAVOR_SHARED ? 1 : unit, info, comm,
             win_p);
     ckpt_begin();
@@ -251,7 +254,7 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit,
     int first = 0;
 
     CKPT_REQUIRE_WINDOW(win, check_query(win, rank), "MPI_Win_shared_query");
-    if (rank == MPI_PROC_NULL) { /* the first that has any memory */
+    if (rank == MPI_PROC_NULL) { /* the first rank with memory */
         while (first < win->shared->count - 1 &&
                win->shared->segment[first].size == 0) {
             first++;
@@ -363,8 +366,8 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 }
 CKPT_ALIAS(Win_set_info);
 
-/* The library shows more than the application gave, and other things after a
- * restart in another one; ours stays the same. */
+/* The library shows more than the application gave, and another library may
+ * differ after a restart. Our infos stay the same. */
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 {
     MPI_Info lower = NULL;

@@ -3,10 +3,10 @@
  * window_active.c - active target synchronisation (MPI 3.1, section 11.5.1
  * and 11.5.2): fences; post, start, complete and wait.
  *
- * MPI_Win_start may wait for the matching MPI_Win_post, and does: a message
- * from each target says that it has posted, one from each origin that its
- * operations are complete. Both are counted, drained and logged like those of
- * the application.
+ * MPI_Win_start may wait for the matching MPI_Win_post, and does. A message
+ * from each target says that it has posted. A message from each origin says
+ * that its operations are complete. Both are counted, drained and logged like
+ * the application's messages.
  */
 #include "cut/collective.h"
 #include "independent/sync.h"
@@ -62,7 +62,7 @@ CKPT_ALIAS(Win_fence);
 
 /* ---- Post, start, complete and wait --------------------------------------- */
 
-/* Fills in the members of a group by their ranks in the window's. */
+/* Translates the members of a group to their ranks in the window's group. */
 static int translate(MPI_Group group, MPI_Win win, int size, int *ranks)
 {
     MPI_Group whole;
@@ -89,7 +89,7 @@ static int translate(MPI_Group group, MPI_Win win, int size, int *ranks)
     return code;
 }
 
-/* Whom an epoch that begins is with: the null group is an empty one, as in Open
+/* Finds the partners of a new epoch. The null group counts as empty, as in Open
  * MPI. */
 static int find_partners(MPI_Group group, MPI_Win win,
                          struct ckpt_partners *partners)
@@ -132,7 +132,7 @@ static int tell_all(const struct ckpt_partners *partners, int tag, MPI_Comm comm
     return code;
 }
 
-/* Waits for a message from each partner that has not been heard yet. */
+/* Waits for a message from each partner that has not sent one yet. */
 static int hear_all(struct ckpt_partners *partners, int tag, MPI_Comm comm)
 {
     int code = MPI_SUCCESS;
@@ -235,7 +235,7 @@ int PMPI_Win_complete(MPI_Win win)
 }
 CKPT_ALIAS(Win_complete);
 
-/* The origins' operations are complete; this makes loads see them. */
+/* Makes the origins' completed operations visible to loads. */
 static int end_exposure(MPI_Win win)
 {
     int code;

@@ -3,11 +3,12 @@
  * window_passive.c - passive target synchronisation (MPI 3.1, sections 11.5.3
  * and 11.5.4): locks and flushes.
  *
- * Each rank has a word that counts the holders of its lock: one EXCLUSIVE, or
- * any number that share. MPI_Win_lock_all would have to take all of these; it
- * is counted in one word of rank 0 instead, and whoever wants an exclusive lock
- * announces that there. Nobody waits while he has announced something: what
- * cannot be had is taken back, and tried again after a look at the agent.
+ * Each rank has a word that counts the holders of its lock: one EXCLUSIVE
+ * holder, or any number of shared ones. MPI_Win_lock_all would have to take all
+ * of these. Instead one word of rank 0 counts it, and a rank that wants an
+ * exclusive lock announces that there. A rank never waits while it has an
+ * announcement there. If it cannot get a lock it takes the announcement back,
+ * and tries again after a service of the agent.
  */
 #include "cut/message_log.h"
 #include "handles/request.h"
@@ -17,12 +18,12 @@
 
 #include <sched.h>
 
-#define EXCLUSIVE (UINT64_C(1) << 32) /* in a rank's own word */
-#define EVERYWHERE (UINT64_C(1) << 32) /* in the word of all */
+#define EXCLUSIVE (UINT64_C(1) << 32) /* an exclusive holder, in a rank's word */
+#define EVERYWHERE (UINT64_C(1) << 32) /* a holder of all locks, in rank 0's */
 
 /* ---- Words ---------------------------------------------------------------- */
 
-/* Adds to a word of a rank; returns what was there. */
+/* Adds to a word of a rank; *before receives the old value. */
 static int add(MPI_Win win, int rank, MPI_Aint word, uint64_t value,
                uint64_t *before)
 {
@@ -43,7 +44,7 @@ static int subtract(MPI_Win win, int rank, MPI_Aint word, uint64_t value)
     return add(win, rank, word, -value, &ignored);
 }
 
-/* Each of these tries once; *taken says whether it has the lock. */
+/* Each of these tries once; *taken is 1 if it has the lock. */
 
 static int try_shared(MPI_Win win, int rank, int *taken)
 {
@@ -70,8 +71,8 @@ static int try_all(MPI_Win win, int rank, int *taken)
     return code;
 }
 
-/* No compare-and-swap: Open MPI 4.1 crashes when a rank swaps in its own
- * memory. */
+/* Does not use compare-and-swap: Open MPI 4.1 crashes when a rank swaps in its
+ * own memory. */
 static int try_free_word(MPI_Win win, int rank, int *taken)
 {
     uint64_t before = 0;
@@ -99,14 +100,14 @@ static int try_exclusive(MPI_Win win, int rank, int *taken)
     return code;
 }
 
-/* Tries until the lock is had; a checkpoint may be taken between two attempts.
+/* Tries until it has the lock; a checkpoint may be taken between two attempts.
  * Between begin and end. */
 static int take(MPI_Win win, int rank, int (*attempt)(MPI_Win, int, int *))
 {
     int taken = 0, code;
 
     while ((code = attempt(win, rank, &taken)) == MPI_SUCCESS && !taken) {
-        ckpt_log_progress(); /* the holder may need it to come to an end */
+        ckpt_log_progress(); /* the holder may need progress to release it */
         ckpt_end();
         ckpt_wait_in_vain();
         sched_yield();
@@ -324,8 +325,8 @@ static int check_flush(MPI_Win win, int rank)
 }
 
 /*
- * A program that waits for something in memory calls one of these again and
- * again; the agent has to know that it may be waiting for another rank.
+ * A program that waits for a value in memory calls one of these functions
+ * repeatedly. The agent must know that it may be waiting for another rank.
  */
 static void poll_in_vain(void)
 {
@@ -391,7 +392,7 @@ int PMPI_Win_sync(MPI_Win win)
 }
 CKPT_ALIAS(Win_sync);
 
-/* Completion at the origin alone: what is still under way stays marked. */
+/* Completes at the origin only: operations still under way stay marked. */
 
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window_wrapper.h - what the wrappers of synchronisation calls begin with.
+ * window_wrapper.h - checks and flushes shared by the synchronisation wrappers.
  */
 #ifndef CKPT_WINDOW_WRAPPER_H
 #define CKPT_WINDOW_WRAPPER_H
@@ -8,8 +8,8 @@
 #include "handles/window.h"
 #include "wrap/wrapper.h"
 
-/* Refuses a null handle, and then what else is wrong: `code` is evaluated for a
- * window that is one. */
+/* Refuses a null handle, and then other errors: `code` is evaluated only for a
+ * valid window. */
 #define CKPT_REQUIRE_WINDOW(win, code, name)                                   \
     do {                                                                       \
         int wrong_;                                                            \
@@ -22,7 +22,8 @@
         }                                                                      \
     } while (0)
 
-/* MPI_ERR_ASSERT if the assertion has bits that do not belong to the call. */
+/* Returns MPI_ERR_ASSERT if the assertion has bits that the call does not
+ * allow. */
 static inline int ckpt_check_assert(int assert, int allowed)
 {
     return (assert & ~allowed) == 0 ? MPI_SUCCESS : MPI_ERR_ASSERT;
@@ -40,8 +41,9 @@ static inline int ckpt_window_flush(MPI_Win win)
     return code;
 }
 
-/* Loads see what others have done, and others what this rank has stored: of memory that is
- * ours, without a call. Between begin and end. */
+/* Makes other ranks' operations visible to this rank's loads, and its stores
+ * visible to others. For an independent window that takes no lower-half call.
+ * Between begin and end. */
 static inline int ckpt_window_sync_memory(MPI_Win win)
 {
     int code = MPI_SUCCESS;

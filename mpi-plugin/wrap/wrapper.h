@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrapper.h - what every hand-written MPI wrapper begins with.
+ * wrapper.h - common parts of every hand-written MPI wrapper.
  */
 #ifndef CKPT_WRAPPER_H
 #define CKPT_WRAPPER_H
@@ -13,7 +13,7 @@
     extern __typeof__(PMPI_##name) MPI_##name                                  \
         __attribute__((weak, alias("PMPI_" #name)))
 
-/* The same function under the names of Open MPI's extensions. */
+/* Exports the same function under the names of Open MPI's extensions. */
 #define CKPT_EXTENSION(name)                                                   \
     extern __typeof__(PMPI_##name) PMPIX_##name, MPIX_##name;                  \
     __typeof__(PMPI_##name) PMPIX_##name                                       \
@@ -21,13 +21,13 @@
     __typeof__(PMPI_##name) MPIX_##name                                        \
         __attribute__((visibility("default"), weak, alias("PMPI_" #name)))
 
-/* Ends of the stand-in's code (from the linker). */
+/* Start and end of the stand-in's code (from the linker). */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
 /*
- * Where the application called the wrapper that has this frame. A Fortran
- * binding may stand in between; it is our code, so it has a frame too.
+ * Returns where the application called the wrapper with this frame. A Fortran
+ * binding may be in between; it is our code, so it has a frame too.
  */
 static inline void *ckpt_site(void *caller, void *const *frame)
 {
@@ -39,8 +39,8 @@ static inline void *ckpt_site(void *caller, void *const *frame)
 #define CKPT_SITE                                                              \
     ckpt_site(__builtin_return_address(0), __builtin_frame_address(0))
 
-/* An argument check, of those that the real library makes before it does
- * anything: the error handler of `object` sees the error. */
+/* Checks an argument, as the real library does before it acts: the error
+ * handler of `object` gets the error. */
 #define CKPT_REQUIRE(condition, object, code, name)                            \
     do {                                                                       \
         if (__builtin_expect(!(condition), 0)) {                               \
@@ -56,8 +56,8 @@ static inline void *ckpt_site(void *caller, void *const *frame)
         }                                                                      \
     } while (0)
 
-/* Ends a wrapper: leaves the critical section, then lets the application's
- * error handler see a failure. */
+/* Ends a wrapper: leaves the critical section, then calls the application's
+ * error handler after a failure. */
 #define CKPT_RETURN(object, code, name)                                        \
     do {                                                                       \
         int code_ = (code);                                                    \
