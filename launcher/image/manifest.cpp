@@ -139,7 +139,7 @@ Timings parse_timings(const JsonFields &fields)
     return timings;
 }
 
-/* Each rank from 0 to rank_count - 1 must be in exactly one piece. */
+/* Throws unless each rank from 0 to rank_count - 1 is in exactly one piece. */
 void require_every_rank_once(const Manifest &manifest, const std::string &name)
 {
     if (manifest.rank_count < 1 || manifest.rank_count > most_ranks) {
@@ -223,7 +223,8 @@ std::string Manifest::text() const
     for (const Piece &piece : pieces) {
         json["pieces"].push_back(piece_json(piece));
     }
-    return dump_json(json, 2) + "\n"; /* arguments may hold any bytes */
+    return dump_json(json, 2) + "\n"; /* not plain dump(): arguments may contain
+                                         any bytes */
 }
 
 Manifest Manifest::parse(const std::string &text, const std::string &name)
