@@ -132,7 +132,7 @@ pmix_proc_t process(const std::string &space, pmix_rank_t rank)
     return proc;
 }
 
-/* ---- ---- The answer, which arrives on a thread of PMIx -------------------------------- ---- */
+/* ---- The answer, which arrives on a thread of PMIx ----------------------------- */
 
 struct Answer {
     pmix_status_t status = 0;
