@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *
  * ckpt_gather_main.cpp - runs in place of each rank before a restart from pieces on the nodes.
  * It becomes the restart program when the pieces are on the nodes that need them.
  *

@@ -15,7 +15,6 @@ namespace ckpt::redundancy
 using Domains = std::map<std::string, std::string>;
 
 /*
- *
  * Parses lines of this file's own form, or of Slurm's topology.conf, or both:
  *
  *   n1 n2 n[3-6] : chassis-1

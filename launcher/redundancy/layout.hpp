@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *
  * layout.hpp - which member of a group has which block of which stripe.
  *
  * There are as many stripes as members. In stripe s the members s, s+1, ... (mod g) have one

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *
  * ckpt_restart_main.cpp - the restart program: mpirun starts one per rank, and each becomes
  * the rank that the checkpoint holds.
  *

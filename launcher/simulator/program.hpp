@@ -50,7 +50,6 @@ struct PatternOptions {
 };
 
 /*
- *
  * Returns the names of the patterns. Each is a round that repeats without end:
  *   independent  compute
  *   ring         compute, send to the next rank, receive from the one before
