@@ -73,12 +73,11 @@ void verify_checkpoint(
 /* Known facts that exclude checkpoints before they are read. */
 struct Prospects {
     std::uint64_t above = 0;                /* ignore numbers up to this one */
-    std::set<std::uint64_t> not_on_nodes{}; /* checkpoints of which the nodes have lost too
-                                               much */
+    std::set<std::uint64_t> not_on_nodes{}; /* the nodes have lost too much */
     std::set<std::string> lost_nodes{};
     std::set<std::uint64_t> not_replayed{}; /* checkpoints from which a replay has failed */
-    journal::Files files = journal::Files::ignore; /* excludes checkpoints to which the files
-                                                      cannot be rolled back */
+    /* Excludes checkpoints to which the files cannot be rolled back. */
+    journal::Files files = journal::Files::ignore;
 };
 
 /*

@@ -190,8 +190,8 @@ class RunCommand : public Command
     /* The job does not start without a usable directory for its checkpoints. */
     void require_directory() const
     {
-        const auto directory = settings_.directories().lasting(); /* throws if the options are
-                                                                     invalid */
+        /* Throws if the options are invalid. */
+        const auto directory = settings_.directories().lasting();
         const WaitNotice notice(directory);
         try {
             require_job_name(settings_.name());

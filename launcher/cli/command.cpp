@@ -221,8 +221,7 @@ int run_program(const Words &argv)
         }
         words = without_help_command(words);
         require_known_command(words);
-        Words reversed(words.rbegin(), words.rend()); /* CLI11 takes the words
-                                                         in reverse order */
+        Words reversed(words.rbegin(), words.rend()); /* CLI11's order */
         program.app.parse(reversed);
         return run_command(program, has_rest, rest);
     } catch (const CLI::Success &request) {

@@ -50,8 +50,8 @@ void serve(EventLoop &loop, const gather::Gathering &gathering, int parent)
 int gather(const std::filesystem::path &file, const NodeRecord &record, int parent, Fd ready)
 {
     try {
-        spdlog::set_level(spdlog::level::off); /* silences log messages about the agents'
-                                                  connections */
+        /* No log messages about the agents' connections. */
+        spdlog::set_level(spdlog::level::off);
         EventLoop loop;
         gather::Gathering gathering(loop, file, host_name(), record, say_gathered);
         (void)!::write(ready.get(), "", 1);

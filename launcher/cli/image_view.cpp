@@ -194,9 +194,8 @@ Json view_of_rank(const RankImage &image)
     std::uint64_t memory = 0;
     std::uint64_t stored = 0;
     for (const ckpt_region &region : image.regions) {
-        if (region.kind != CKPT_REGION_FILE_CONTENT) { /* such regions have content
-                                                          of files, which may have
-                                                          holes */
+        /* Regions of that kind have the content of files, which may have holes. */
+        if (region.kind != CKPT_REGION_FILE_CONTENT) {
             memory += region.end - region.start;
         }
     }

@@ -43,8 +43,8 @@ class InputFile
 
     std::filesystem::path path_;
     Fd file_;
-    Fd memory_;                 /* memfd with the data from memory_start_ on; invalid: all data
-                                   is in the file */
+    /* A memfd with the data from memory_start_ on; invalid: all data is in the file. */
+    Fd memory_;
     std::uint64_t memory_start_ = 0;
     std::uint64_t written_ = 0; /* bytes in the file */
     std::uint64_t size_ = 0;    /* total bytes received */

@@ -164,8 +164,8 @@ void JobInput::link_file() const
         stat(path.c_str(), &named) == 0 && own.st_ino == named.st_ino &&
         own.st_dev == named.st_dev) {
         make_job_directory(kept_.whole.parent_path());
-        fs::create_symlink(path, kept_.whole, error); /* if this fails, the user must redirect
-                                                         the file again */
+        /* If this fails, the user must redirect the file again. */
+        fs::create_symlink(path, kept_.whole, error);
     }
 }
 

@@ -98,8 +98,8 @@ class JobInput
     std::uint64_t fed_ = 0;  /* bytes passed to this launcher */
     Fd sink_;                /* this process's end of the launcher's pipe */
     Fd given_;               /* the launcher's end of the pipe */
-    const bool is_slow_;     /* the launcher buffers input without limit for a rank that does
-                                not read */
+    /* The launcher buffers input without limit for a rank that does not read. */
+    const bool is_slow_;
     std::uint64_t allowed_ = 0; /* bytes that such a launcher may have received by now */
     LoopTimer pace_;
     LoopTimer foreground_;   /* rechecks whether this process is in the foreground */

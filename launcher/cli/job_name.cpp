@@ -124,8 +124,8 @@ JobName default_job_name(const Words &command, const Scheduler &scheduler,
     try {
         return name_in_batch_job(base, command_identity(command), directories);
     } catch (const Error &) {
-        return {base, Fd()}; /* the directory is unusable, so it has no checkpoints to
-                                confuse */
+        /* The directory is unusable, so it has no checkpoints to confuse. */
+        return {base, Fd()};
     }
 }
 

@@ -124,8 +124,8 @@ JobRun::JobRun(Options options, const BatchOptions &batch)
     } catch (const Error &problem) {
         stop_with(exit_usage, "--spares: {}", problem.what());
     }
-    spdlog::set_level(spdlog::level::off); /* silences log messages about the agents'
-                                              connections */
+    /* No log messages about the agents' connections. */
+    spdlog::set_level(spdlog::level::off);
     tolerates_ended_ranks_ = line && tolerates_ended_ranks(*line);
     choose_recovery();
 }
@@ -279,8 +279,7 @@ Invocation JobRun::restart_now(const Checkpoint &checkpoint)
 {
     RestartOptions options;
 
-    take_for(checkpoint.number, JobOwnership::Take::ask); /* takes the job from the agent of the
-                                                             last launch */
+    take_for(checkpoint.number, JobOwnership::Take::ask); /* from the last launch's agent */
     bring_files_back(options_.directories, options_.job, &checkpoint, options_.files);
     options.libraries = library_directory();
     options.current = ckpt_variables(environ);
@@ -354,8 +353,8 @@ int JobRun::run()
         fmt::print(stderr, "ckpt: the job goes on from {}\n", checkpoint->name());
         before_ = 0;
         last_ = checkpoint->number;
-        next = restart(*checkpoint); /* also reveals outputs that an earlier run has
-                                        concealed */
+        /* Also reveals outputs that an earlier run has concealed. */
+        next = restart(*checkpoint);
         conceal();
     }
     if (!next) {
@@ -369,8 +368,8 @@ int JobRun::run()
     while (next && (!has_launched_ || rest(milliseconds(0)))) {
         ending = launch(*next);
         code = ending.exit_code;
-        const bool is_in_pieces = could_not_gather(); /* must be known before the next
-                                                         checkpoint is chosen */
+        /* Must be known before the next checkpoint is chosen. */
+        const bool is_in_pieces = could_not_gather();
         if (ending.last) {
             next = after_last(ending, code);
         } else if (code == 0 || ending.by_user) {
@@ -461,8 +460,7 @@ void JobRun::conceal() const
         return; /* no file in the journal's directory is authenticated */
     }
     if (!options_.conceals) {
-        reveal_all_outputs(options_.directories, options_.job); /* outputs that an earlier run
-                                                                   has concealed */
+        reveal_all_outputs(options_.directories, options_.job); /* of an earlier run */
     }
     journal::set_concealed(provide_journal(options_.directories, options_.job),
                            options_.conceals);

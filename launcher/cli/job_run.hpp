@@ -39,8 +39,7 @@ class JobRun
         std::size_t spares = 0;
         std::size_t min_nodes = 1;
         std::set<int> swaps; /* signals that swap the job out */
-        std::set<int> migrations;           /* signals that make it migrate to the nodes
-                                               ... */
+        std::set<int> migrations;           /* signals for a migration to the nodes ... */
         std::filesystem::path nodes_file{}; /* ... in this file */
         journal::Files files = journal::Files::roll_back;
         bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
@@ -109,11 +108,11 @@ class JobRun
     std::optional<RunRequests> requests_; /* during run() */
     NodePlan nodes_;
     bool tolerates_ended_ranks_ = false;
-    bool acts_for_launcher_ = false; /* acts for the launcher when ranks die, so that they can
-                                        be replayed */
+    /* Acts for the launcher when ranks die, so that they can be replayed. */
+    bool acts_for_launcher_ = false;
     bool is_warned_ = false; /* a warning signal came between two launches */
-    bool was_stopped_ = false; /* stopped between two launches; reset by the matching
-                                  SIGCONT */
+    /* Stopped between two launches; reset by the matching SIGCONT. */
+    bool was_stopped_ = false;
     RestartPolicy policy_;
     const std::string token_ = make_owner_token();
     std::optional<JobOwnership> ownership_;
@@ -122,13 +121,11 @@ class JobRun
     std::uint64_t newest_ = 0; /* newest checkpoint when this command started */
     std::uint64_t before_ = 0; /* checkpoints up to this number belong to earlier runs */
     std::uint64_t last_ = 0;   /* checkpoint of the last restart */
-    std::optional<gather::Gathering> gathering_; /* of this launch, if its checkpoint is on
-                                                    the nodes */
-    std::set<std::uint64_t> not_on_nodes_; /* checkpoints of which the nodes have lost too
-                                              much */
+    std::optional<gather::Gathering> gathering_; /* if the checkpoint is on the nodes */
+    std::set<std::uint64_t> not_on_nodes_; /* the nodes have lost too much */
     std::set<std::string> lost_nodes_;
-    std::optional<Failure> salvage_; /* the failure that led to a replay, until the job has a
-                                        newer checkpoint */
+    /* The failure that led to a replay, until the job has a newer checkpoint. */
+    std::optional<Failure> salvage_;
     std::optional<JobInput> input_; /* during run() */
     bool has_launched_ = false;
     bool has_all_input_ = false;    /* the checkpoint of this launch has all of the input */

@@ -357,8 +357,8 @@ void wait_for_last_agent(const Tiers &tiers, const std::string &job,
                          int timeout_ms)
 {
     using std::chrono::steady_clock;
-    constexpr int turn_ms = 20; /* polls, because the agent may give up the job before it
-                                   ends */
+    /* Polls, because the agent may give up the job before it ends. */
+    constexpr int turn_ms = 20;
     const auto until = steady_clock::now() + std::chrono::milliseconds(timeout_ms);
 
     while (steady_clock::now() < until) {

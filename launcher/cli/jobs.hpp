@@ -17,8 +17,7 @@ namespace ckpt::cli
 {
 
 struct RunningJob {
-    std::filesystem::path socket; /* the socket on which its agent, or its `ckpt run`, takes
-                                     commands */
+    std::filesystem::path socket; /* where its agent, or its `ckpt run`, takes commands */
     control::Status status;
 };
 

@@ -269,8 +269,7 @@ std::vector<LaunchOption> parse_launch_options(Launcher launcher,
                       words[at]);
         }
         auto option = take_option(launcher, words, at);
-        if (!option) { /* unknown: the words up to the next option must be its
-                          values */
+        if (!option) { /* unknown: its values extend to the next option */
             auto end = std::find_if(
                 words.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                 words.end(), looks_like_option);

@@ -46,8 +46,7 @@ void NodePlan::move(const std::string &from, const std::string &to)
     auto next = to.empty() ? usable.begin() + static_cast<std::ptrdiff_t>(count)
                            : find(usable, to);
     if (next == usable.end() && !to.empty()) {
-        usable.push_back({to, old->slots}); /* a node that the command does not
-                                               name */
+        usable.push_back({to, old->slots}); /* not in the command */
         old = find(usable, from);
         next = usable.end() - 1;
         spares_++;

@@ -88,8 +88,7 @@ std::vector<LaunchOption> options_for_other(const LaunchLine &line, Launcher to)
             options.push_back(exported(to, name, exported_value(option)));
         }
     }
-    if (to == Launcher::open_mpi) { /* hydra starts any number of ranks on a
-                                       node */
+    if (to == Launcher::open_mpi) { /* hydra has no limit of ranks per node */
         options.push_back({"oversubscribe", {}, {"--oversubscribe"}});
     }
     return options;

@@ -26,8 +26,7 @@ namespace ckpt::cli
 namespace
 {
 
-constexpr int most_interpreters = 4; /* limit of nested interpreters, as in the
-                                        kernel */
+constexpr int most_interpreters = 4; /* nesting, as in the kernel */
 
 /* Keep in sync with the list in mpi-plugin/alone/shell.c. */
 const std::set<std::string> shells = {

@@ -40,8 +40,8 @@ RestartInput restart_input(const TierDirectories &directories, const Checkpoint 
 
     if (!state && checkpoint.is_on_nodes && !image_key() &&
         std::filesystem::exists(kept.whole)) {
-        return from_file(CKPT_INPUT_AGAIN, kept.whole); /* the ranks ignore it if their input
-                                                           has ended */
+        /* The ranks ignore it if their input has ended. */
+        return from_file(CKPT_INPUT_AGAIN, kept.whole);
     }
     if (!state) {
         return {CKPT_INPUT_NEW};

@@ -14,8 +14,8 @@ namespace ckpt::cli
 
 struct RestartOptions {
     std::string mpirun; /* launcher to use; "": the recorded one */
-    bool replace_options = false; /* use `options`, which may be empty, instead of the recorded
-                                     ones */
+    /* Use `options`, which may be empty, instead of the recorded ones. */
+    bool replace_options = false;
     Words options;
     std::filesystem::path libraries;
     NodeList nodes; /* nodes to use; empty: the recorded ones */

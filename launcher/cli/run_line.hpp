@@ -15,11 +15,11 @@ struct Invocation {
     Words command;
     Environment environment;
     std::filesystem::path directory; /* to run in; empty: the current one */
-    bool alone = false; /* a program without a launcher; its process is told that it is the
-                           rank */
+    /* A program without a launcher; its process is told that it is the rank. */
+    bool alone = false;
     int input = -1; /* descriptor for its standard input; -1: that of this process */
-    std::filesystem::path tune_file{}; /* to be passed to remove_launch_file() when the
-                                          launch has ended */
+    /* To be passed to remove_launch_file() when the launch has ended. */
+    std::filesystem::path tune_file{};
 };
 
 /*

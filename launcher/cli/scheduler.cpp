@@ -51,8 +51,8 @@ Scheduler current_scheduler()
         return {"PBS", name_part(id), 0, fmt::format("qrerun '{}'", id)};
     }
     if (const std::string id = variable("FLUX_JOB_ID"); !id.empty()) {
-        return {"Flux", name_part(id), 0, ""}; /* Flux does not requeue a job that has
-                                                  run */
+        /* Flux does not requeue a job that has run. */
+        return {"Flux", name_part(id), 0, ""};
     }
     return {};
 }

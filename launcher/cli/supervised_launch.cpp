@@ -236,8 +236,8 @@ void SupervisedLaunch::pass_on(std::uint64_t client, const control::Request &req
             [this, client](const control::Reply &reply) { requests_.reply(client, reply); },
             [this, client, request] {
                 if (request.command == "status") {
-                    requests_.reply_starting(client, request); /* ranks will start another
-                                                                  agent */
+                    /* The ranks will start another agent. */
+                    requests_.reply_starting(client, request);
                 } else {
                     requests_.reply_error(client, "the agent has died");
                 }

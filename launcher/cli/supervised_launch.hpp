@@ -31,8 +31,7 @@ struct LastCheckpoint {
     std::string from, to;               /* nodes of a migration, or ... */
     std::vector<std::string> nodes;     /* ... the nodes that it may use */
     std::optional<std::string> name;    /* set when the checkpoint exists */
-    control::Reply answer;              /* reply for the command, sent when the nodes are
-                                           free */
+    control::Reply answer;              /* for the command, sent when the nodes are free */
     bool is_resumed = false;            /* SIGCONT came before the job was swapped out */
 };
 
@@ -59,13 +58,13 @@ class SupervisedLaunch
         /* Make the launcher continue when a rank ends, and take over its part in that, if
          * possible. */
         bool acts_for_launcher = false;
-        std::filesystem::path started_socket; /* socket on which the launcher's processes then
-                                                 announce themselves */
+        /* Socket on which the launcher's processes then announce themselves. */
+        std::filesystem::path started_socket;
         bool ends_unprotected = false; /* end a job that cannot be saved for one interval */
         std::set<int> warnings; /* signals that announce the end of the job */
         std::set<int> swaps;    /* signals that swap the job out */
-        std::function<void(pid_t)> launches;   /* called with the launcher's process before it
-                                                  executes the launcher */
+        /* Called with the launcher's process before it executes the launcher. */
+        std::function<void(pid_t)> launches;
         std::function<void()> ranks_have_come; /* called once, unless empty */
         /* Returns why the job cannot migrate in this way; empty: it can. */
         std::function<std::string(const std::string &from, const std::string &to)> obstacle;
@@ -128,8 +127,8 @@ class SupervisedLaunch
     bool is_asked_ = false;         /* an agent was asked for the last checkpoint */
     bool has_lost_agent_ = false;   /* the agent that was asked has died */
     std::optional<Time> kill_at_;   /* when to kill processes that SIGTERM has not ended */
-    std::optional<Time> ask_until_; /* for a starting job, when to stop asking; unset: nothing
-                                       to ask for */
+    /* For a starting job: when to stop asking. Unset: nothing to ask for. */
+    std::optional<Time> ask_until_;
 };
 
 } // namespace ckpt::cli

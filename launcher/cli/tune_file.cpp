@@ -74,8 +74,7 @@ std::optional<Owner> owner_of(const fs::path &path)
 {
     static const std::regex pattern(std::string(launch_prefix) +
                                     "(.+)-([0-9]{10}-[0-9]{20})-[0-9a-f]{16}"
-                                    "(\\.[0-9]+(\\.tmp)?)?"); /* or an incomplete
-                                                                 file */
+                                    "(\\.[0-9]+(\\.tmp)?)?"); /* or incomplete */
     const std::string name = path.filename();
     std::smatch parts;
     if (!std::regex_match(name, parts, pattern)) {

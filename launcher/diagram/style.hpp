@@ -16,8 +16,7 @@ namespace ckpt::diagram::style
 inline constexpr std::string_view ink = "#222222";
 inline constexpr std::string_view pale_ink = "#666666";
 inline constexpr std::string_view still = "#dadada";   /* a rank is stopped */
-inline constexpr std::string_view reading = "#a3a3a3"; /* a stopped rank is
-                                                          being read */
+inline constexpr std::string_view reading = "#a3a3a3"; /* rank is read */
 inline constexpr std::string_view magnified = "#f4efe2";
 inline constexpr std::string_view logged_colour = "#d55e00";
 

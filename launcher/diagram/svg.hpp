@@ -21,8 +21,7 @@ struct Point {
 struct Stroke {
     std::string_view colour = "#000000";
     double width = 1;
-    std::string_view dashes = ""; /* "4 2": lengths drawn and left out; "":
-                                     solid */
+    std::string_view dashes = ""; /* "4 2": drawn, left out; "": solid */
 };
 
 enum class Anchor { start, middle, end };

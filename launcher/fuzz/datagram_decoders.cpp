@@ -17,8 +17,7 @@ namespace
 
 using namespace membership;
 
-constexpr std::size_t members = 70; /* so the last word of a set is only partly
-                                       used */
+constexpr std::size_t members = 70; /* a set's last word is not full */
 
 View some_view()
 {

@@ -76,8 +76,8 @@ int main(int argc, char **argv)
     }
     int rank = 0;
     try {
-        spdlog::set_level(spdlog::level::off); /* silences log messages about the agents'
-                                                  connections */
+        /* No log messages about the agents' connections. */
+        spdlog::set_level(spdlog::level::off);
         ckpt::use_image_key(ckpt::key_source_of_environment());
         rank = ckpt::restart::place_in_launch().rank;
         gather(argv[1], rank);

@@ -22,8 +22,7 @@ namespace ckpt::gather
 /* A node of the new launch. */
 struct Holder {
     std::set<int> ranks; /* ranks that will run on it */
-    std::map<std::string, std::uint64_t> files; /* files of the checkpoint on it, with their
-                                                   sizes */
+    std::map<std::string, std::uint64_t> files; /* of the checkpoint, with sizes */
     std::string place; /* address of its block server */
 };
 
@@ -37,8 +36,8 @@ struct Fetch {
 struct Rebuild {
     redundancy::Group group;
     std::size_t lost = 0;            /* index of the lost member in the group */
-    std::vector<std::string> places; /* addresses of the members' block servers; empty: lost,
-                                        too */
+    /* Addresses of the members' block servers; empty: lost, too. */
+    std::vector<std::string> places;
 };
 
 /* The tasks of one node. */

@@ -75,8 +75,7 @@ class Gathering
     const NodeRecord record_;
     Refusals refusals_;
     std::list<Rank> ranks_;
-    std::map<std::string, Holder> nodes_; /* by host; without a place: has not reported
-                                             yet */
+    std::map<std::string, Holder> nodes_; /* by host; no place: has not reported */
     const Done done_;
     bool is_planned_ = false;
     std::chrono::steady_clock::time_point planned_at_;

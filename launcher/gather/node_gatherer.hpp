@@ -54,8 +54,7 @@ class NodeGatherer
     FabricUse fabric_;
     EventLoop loop_;
     Refusals refusals_;
-    std::unique_ptr<redundancy::BlockServer> server_; /* if this process performs the node's
-                                                         tasks */
+    std::unique_ptr<redundancy::BlockServer> server_; /* null: does not lead */
     std::atomic<bool> cancelled_ = false;
     std::optional<std::string> end_; /* set at the end: the failure, or "" */
     WorkerThread worker_;  /* connects to the command */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_tracker.hpp - finds the pages of a process that differ from those in its last
- * committed checkpoint, by write tracking in the kernel or by comparing their content.
+ * change_tracker.hpp - finds the pages of a process that differ from its last committed
+ * checkpoint, by write tracking in the kernel or by comparing content.
  */
 #pragma once
 
@@ -65,8 +65,7 @@ class WatchedChanges : public ChangeTracker
     PageWatch watch_;
     PageRanges written_;        /* since the last committed checkpoint */
     PageRanges excluded_;       /* at the last mark() */
-    bool all_ = false;          /* devices may have written anywhere since the last
-                                   commit */
+    bool all_ = false;          /* devices may write anywhere */
     std::string obstacle_;      /* found by the last mark() */
 };
 

@@ -144,8 +144,7 @@ std::vector<std::string> remove_checkpoint_files(const fs::path &path)
             const Directory::Entry entry = directory.entry(name);
             if (is_checkpoint_file(name) && entry == Directory::Entry::own_file) {
                 directory.remove_file(name);
-            } else if (entry != Directory::Entry::none) { /* Entry::none: another process has
-                                                             removed it */
+            } else if (entry != Directory::Entry::none) { /* else: gone */
                 stays.push_back(name);
             }
         }

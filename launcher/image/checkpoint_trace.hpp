@@ -43,8 +43,7 @@ inline constexpr std::int64_t unknown_time =
 
 struct TraceEvent {
     TraceKind kind = TraceKind::order;
-    bool first_use = false; /* marker: sent before the first message of its
-                               channel */
+    bool first_use = false; /* marker: precedes a first message */
     std::uint16_t type = 0; /* order, answer: enum ckpt_message_type */
     std::int32_t from = -1;
     std::int32_t to = -1;
@@ -75,8 +74,7 @@ const MessageFormat *message_format(std::uint16_t type);
 
 struct TraceNode {
     std::string host;
-    std::vector<std::pair<int, int>> ranks; /* first and last rank of each
-                                               contiguous run */
+    std::vector<std::pair<int, int>> ranks; /* first and last of each run */
     /* Nanoseconds to add to this node's CLOCK_MONOTONIC to get the
      * coordinator's, and the maximum error of this offset. Both are 0 on the
      * coordinator's node. */
@@ -88,10 +86,8 @@ struct TraceNode {
 
 /* Totals; they include events that the trace leaves out. */
 struct TraceTotals {
-    std::map<std::uint16_t, std::uint64_t> messages; /* orders and answers, by
-                                                        type */
-    std::uint64_t channels = 0; /* used before the cut, as READY messages
-                                   report */
+    std::map<std::uint16_t, std::uint64_t> messages; /* orders and answers */
+    std::uint64_t channels = 0; /* used before the cut, from READY */
     std::uint64_t markers = 0;  /* sent on these channels */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
@@ -108,8 +104,7 @@ struct CheckpointTrace {
     std::int64_t requested = 0; /* ns since the epoch of 1970 */
     int rank_count = 0;
     std::vector<TraceNode> nodes;
-    std::vector<std::uint32_t> sides; /* of the mesh, for the sweep; empty
-                                         without a sweep */
+    std::vector<std::uint32_t> sides; /* of the swept mesh; or empty */
     TraceTotals totals;
     /* If there were too many events, the trace has only those of ranks that are
      * multiples of `every`. `left_out` is the number of omitted events. */

@@ -7,8 +7,9 @@
  * Memory of stopped processes is read before anything is stored. So the many small regions of
  * a process are read in one go, and the process can resume early.
  *
- * The bytes in flight are limited, with a separate limit for stopped processes. There is one
- * worker more than processors; at least one worker never stores, because storing may block.
+ * The bytes in flight are limited, with a separate limit for stopped processes. One more
+ * worker is started than PipelineOptions::threads says, so that at least one worker never
+ * stores; storing may block.
  */
 #include "config.h"
 #include "image/chunk_pipeline.hpp"
@@ -75,8 +76,8 @@ struct ChunkPipeline::Stream {
     const Turn turn;
     const Store &store;
     std::condition_variable wakeup; /* of the thread in wait_for() */
-    std::vector<Slot *> read; /* to be stored; the last one first, because it is in the
-                                 cache */
+    /* To be stored; the last one, still in the cache, comes first. */
+    std::vector<Slot *> read;
     std::size_t from = 0; /* the last result of source.following() */
     std::size_t position = 0; /* all jobs from `from` to here are taken */
     std::vector<bool> is_taken; /* by job */

@@ -48,8 +48,8 @@ struct PipelineOptions {
     /* Bytes to keep free behind each chunk for the storing function. If not 0, chunks get
      * no checksum yet. */
     std::size_t room = 0;
-    std::atomic<std::uint64_t> *saved = nullptr; /* incremented by the bytes of memory that
-                                                    are done; may be null */
+    /* Incremented by the bytes of memory that are done; may be null. */
+    std::atomic<std::uint64_t> *saved = nullptr;
 };
 
 class ChunkPipeline
@@ -111,8 +111,7 @@ class ChunkPipeline
 
     mutable std::mutex mutex_; /* guards the following members */
     std::condition_variable wakeup_; /* wakes the workers */
-    std::list<Stream *> streams_; /* stopped processes first; else in the order of run()
-                                     calls */
+    std::list<Stream *> streams_; /* stopped processes first; else by run() calls */
     std::deque<Slot> slots_;
     std::vector<Slot *> free_; /* last in, first out: the buffers stay in the cache */
     std::array<std::size_t, 2> in_flight_{}; /* bytes, by Turn */

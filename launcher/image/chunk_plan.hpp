@@ -24,8 +24,9 @@ struct ChunkJob {
     std::size_t first_run; /* pages with data: a slice of the plan's runs */
     std::size_t run_count;
     bool is_file; /* maps a file; the chunk may extend beyond the file's end */
-    bool is_packed = false; /* the chunk belongs to no region: its runs, in sequence, form a
-                               chunk of the packed pages */
+    /* The chunk belongs to no region: its runs, in sequence, form a chunk of the packed
+     * pages. */
+    bool is_packed = false;
     /* For a mapping of a file: the address at which the file ends. */
     std::uint64_t end_of_file = UINT64_MAX;
 };
@@ -33,8 +34,7 @@ struct ChunkJob {
 struct ChunkPlan {
     std::vector<ChunkJob> jobs; /* by region, then by index */
     std::vector<ckpt_range> runs;
-    std::vector<std::uint32_t> by_reference; /* indices of regions saved by reference,
-                                                ascending */
+    std::vector<std::uint32_t> by_reference; /* indices of regions, ascending */
     std::vector<PageRun> page_runs;          /* packed images only; the data runs */
     std::uint64_t page_bytes = 0;            /* have this many bytes in total */
 };

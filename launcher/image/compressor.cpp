@@ -63,8 +63,7 @@ struct Compressor::Impl {
                        std::span<std::byte> output) const;
 
     Codec codec;
-    CodecChoice *choice = nullptr; /* not null: chooses the codec for each
-                                      chunk */
+    CodecChoice *choice = nullptr; /* not null: chooses the codec */
     std::unique_ptr<ZSTD_CCtx, ContextDeleter> context;
 };
 

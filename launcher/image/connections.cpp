@@ -192,8 +192,8 @@ void Connections::distribute_pipe(const RankImage &image, ckpt_file &file,
     if (pipe.ranks().size() < 2) {
         return;
     }
-    if (pipe.readers == pipe.writers) { /* the ranks did not report it as a
-                                           connection */
+    /* The ranks did not report it as a connection. */
+    if (pipe.readers == pipe.writers) {
         refuse(image, file, rank,
                fmt::format("of which both ends are open in the ranks {}",
                            fmt::join(pipe.readers, " and ")));

@@ -16,8 +16,7 @@ namespace ckpt
 /* Writes that were blocked. */
 struct FaultTimes {
     std::uint64_t pool_waits = 0; /* how many of them waited for space in the pool */
-    std::vector<float> seconds;   /* of each: how long it was blocked after the agent
-                                     learned about it */
+    std::vector<float> seconds;   /* blocked time of each, as seen by the agent */
 
     void add(const FaultTimes &others);
 };

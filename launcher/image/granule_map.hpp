@@ -69,8 +69,7 @@ class GranuleMap
     const std::size_t size_;
     std::vector<Index> first_; /* by job, plus a final element: the total count */
     const bool is_packed_;
-    std::vector<std::uint64_t> offsets_; /* packed only, by run: offset of the run in its
-                                            chunk */
+    std::vector<std::uint64_t> offsets_; /* if packed, by run: offset in its chunk */
 };
 
 } // namespace ckpt

@@ -167,9 +167,7 @@ H5FD_class_t make_driver_class()
     H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 14, 0)
     driver.version = H5FD_CLASS_VERSION;
-    driver.value = static_cast<H5FD_class_value_t>(512); /* from the range for
-                                                            private and test
-                                                            drivers */
+    driver.value = static_cast<H5FD_class_value_t>(512); /* private range */
 #endif
     driver.name = "ckpt";
     driver.maxaddr = (static_cast<haddr_t>(1) << 62) - 1;

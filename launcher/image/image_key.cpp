@@ -154,8 +154,8 @@ std::size_t read_command(const std::string &command, Text &text)
     }
     const std::size_t read = size;
     Text rest;
-    while (size == rest.size()) { /* read all output, so that the command does not die of
-                                     SIGPIPE */
+    /* Read all output, so that the command does not die of SIGPIPE. */
+    while (size == rest.size()) {
         size = read_text(output.get(), rest, command);
     }
     sodium_memzero(rest.data(), rest.size());

@@ -107,8 +107,8 @@ void remove_job_directory_if_empty(const fs::path &path)
     }
     const Directory directory(path);
     if (is_empty(directory)) {
-        for (const std::string &name : directory.names()) { /* the mark, complete or
-                                                               not */
+        /* Only the mark, complete or not. */
+        for (const std::string &name : directory.names()) {
             directory.remove_file(name);
         }
         if (::rmdir(path.c_str()) < 0) {

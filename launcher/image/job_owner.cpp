@@ -204,8 +204,7 @@ Found take_file(const fs::path &path)
         Found found;
         found.file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600, what);
         found.lock = lock(found.file.get(), F_OFD_SETLK);
-        if (is_still_named(found.file.get(), path)) { /* false: another process has just
-                                                         replaced the file */
+        if (is_still_named(found.file.get(), path)) { /* else: just replaced */
             found.owner = read_record(found.file.get(), path);
             return found;
         }

@@ -43,8 +43,7 @@ struct JobOwner {
     ProcessPlace place;
     bool keeps_lock = false; /* holds the lock until it ends */
     ProcessPlace runner;     /* the `ckpt run` that restarts the job; or empty */
-    std::uint64_t uses = 0;  /* number of the checkpoint from which this launch continues; 0:
-                                none */
+    std::uint64_t uses = 0;  /* checkpoint from which this launch continues; 0: none */
     /* Of an agent or of `ckpt run`: process_identity() of mpirun, or of a program without
      * mpirun. The launcher and the job survive when the agent or `ckpt run` is killed. The
      * launcher is on the host of `place`; empty: unknown. */
@@ -77,12 +76,11 @@ class JobOwnership
 
     /* The role in which this process takes the job. */
     struct As {
-        std::string token;       /* not empty; an owner with the same token or launcher
-                                    yields */
+        /* Not empty. An owner with the same token or launcher yields. */
+        std::string token;
         bool keeps_lock = false; /* this process holds the lock until it is done with the job */
         bool is_runner = false;  /* this process restarts the job after a failure */
-        std::uint64_t uses = 0;  /* checkpoint that it restarts; 0: the checkpoint that the
-                                    launch uses */
+        std::uint64_t uses = 0;  /* checkpoint to restart; 0: that of the launch */
         std::string launcher = {}; /* see JobOwner */
     };
 

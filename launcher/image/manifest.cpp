@@ -223,8 +223,7 @@ std::string Manifest::text() const
     for (const Piece &piece : pieces) {
         json["pieces"].push_back(piece_json(piece));
     }
-    return dump_json(json, 2) + "\n"; /* not plain dump(): arguments may contain
-                                         any bytes */
+    return dump_json(json, 2) + "\n"; /* arguments may hold any bytes */
 }
 
 Manifest Manifest::parse(const std::string &text, const std::string &name)

@@ -45,9 +45,9 @@ struct Launch {
     std::vector<std::string> launcher; /* argv of mpirun, srun, ...; may be empty */
     std::string launcher_directory;    /* the launcher's working directory */
     std::vector<std::string> application; /* argv of the program */
-    std::vector<std::string> waiting_parent; /* argv of the process that the launcher started,
-                                                if that is not the program but waits for it: sh
-                                                -c "app; mv a b" */
+    /* argv of the process that the launcher started, if that is not the program but waits
+     * for it: sh -c "app; mv a b". */
+    std::vector<std::string> waiting_parent;
     std::map<std::string, std::string> environment; /* CKPT_* settings */
     std::map<std::string, std::string> facts; /* for people: MPI version, ... */
 };
@@ -76,8 +76,9 @@ struct Manifest {
     std::string codec;
     std::string snapshot = "stop"; /* the requested method */
     int standing = 0;              /* number of ranks that were saved with "stop" instead */
-    std::vector<int> replayed; /* ranks that had died. The checkpoint has them as in their last
-                                  independent checkpoints; they must catch up by replay */
+    /* Ranks that had died. The checkpoint has them as in their last independent checkpoints;
+     * they must catch up by replay. */
+    std::vector<int> replayed;
     std::string software; /* version of ckpt that wrote the file */
 
     /* Returns the piece that holds a rank; after load() every rank has one. */

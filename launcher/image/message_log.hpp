@@ -47,8 +47,7 @@ class MessageLogCheck
     std::uint64_t position_ = 0; /* of the current record in the log */
     ckpt_logged_message header_ = {};
     std::size_t header_size_ = 0; /* bytes of the header received so far */
-    std::uint64_t content_ = 0;   /* bytes of the current message still to
-                                     come */
+    std::uint64_t content_ = 0;   /* bytes of the message still to come */
     std::uint64_t padding_ = 0;   /* zero bytes of padding still to come */
     std::vector<std::uint64_t> orders_;
 };

@@ -90,8 +90,7 @@ class NewNodeFile
     std::mutex mutex_; /* guards the following members */
     unsigned version_ = first_node_file_version;
     std::vector<Extent> extents_; /* of all chunks */
-    std::uint64_t started_writeback_ = 0; /* writeback was started for the bytes before this
-                                             offset */
+    std::uint64_t started_writeback_ = 0; /* earlier bytes are in writeback */
 };
 
 } // namespace ckpt

@@ -92,8 +92,7 @@ inline constexpr const char *chunk_size = "chunk_size";
 inline constexpr const char *ranks = "ranks";
 inline constexpr const char *identity = "identity";           /* optional */
 inline constexpr const char *base = "base";                   /* optional */
-inline constexpr const char *base_identity = "base_identity"; /* present with
-                                                                 base */
+inline constexpr const char *base_identity = "base_identity"; /* with base */
 inline constexpr const char *snapshot = "snapshot";
 inline constexpr const char *regions = "regions";
 inline constexpr const char *threads = "threads";

@@ -127,8 +127,7 @@ struct NodeFileWriter::Impl {
     void distribute(RankImage &image, int rank);
     void note_rank(int rank, const std::string &whose);
     void open(int rank, RankGroup &place);
-    void store(RankGroup &place, const StoredChunk &chunk); /* called by several
-                                                               threads at a time */
+    void store(RankGroup &place, const StoredChunk &chunk); /* several at a time */
     ChunkRecord place_pages(RankGroup &place, const StoredChunk &chunk);
     void close(RankGroup &place);
     void require_version_of(const RankImage &image);
@@ -160,8 +159,7 @@ struct NodeFileWriter::Impl {
     std::vector<int> ranks;
     std::map<int, std::unique_ptr<Begun>> begun;
 
-    std::optional<ChunkPipeline> pipeline; /* last: its threads use the members
-                                              above */
+    std::optional<ChunkPipeline> pipeline; /* last: uses the members above */
 };
 
 NodeFileWriter::Impl::Impl(const fs::path &directory, const std::string &host,

@@ -47,14 +47,13 @@ struct WriterOptions {
     /* Shared likewise, for the codec "auto". Null: the rate is measured for each file. */
     WriteRate *write_rate = nullptr;
     PagePool *pool = nullptr; /* shared likewise, for the method cll */
-    SharingChoice *sharing = nullptr; /* shared likewise; null: identical pages are not
-                                         shared */
+    SharingChoice *sharing = nullptr; /* shared likewise; null: do not share pages */
     bool is_direct = false; /* write chunks past the page cache */
     std::uint64_t write_limit = 0; /* bytes per second; 0: no limit */
     /* If set, only changed pages are saved, for ranks whose changes are known. */
     BaseFile base;
-    std::filesystem::path base_directory; /* of the base's checkpoint, to check that it still
-                                             exists; empty: no check */
+    /* Of the base's checkpoint, to check that it still exists; empty: no check. */
+    std::filesystem::path base_directory;
     /* Identity of the new file; 0: no other file will refer to it. */
     std::uint64_t identity = 0;
     std::string file; /* its name; empty: node_file_name(host) */

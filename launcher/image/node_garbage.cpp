@@ -145,9 +145,7 @@ NodeGarbage node_garbage(const Tiers &tiers, const std::string &job, std::size_t
         } else if (found.record) {
             garbage.needed.insert(found.record->directory);
         } else if (found.here && !found.is_unreadable && number != used &&
-                   sure >= (found.is_whole ? keep : 1)) { /* no agent works on a
-                                                             checkpoint older than `keep`
-                                                             usable ones */
+                   sure >= (found.is_whole ? keep : 1)) { /* too old to be in progress */
             garbage.left.push_back(*found.here);
         }
         sure += is_sure(found) ? 1 : 0;

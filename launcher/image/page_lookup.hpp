@@ -39,8 +39,9 @@ PageRanges packable_regions(const RankImage &image);
 /* Returns the wanted pages that are in runs of that kind. */
 PageRanges pages_of(const RankImage &image, PageRun::Kind kind, const PageRanges &wanted);
 
-/* Throws Error, beginning with `whose`, unless the runs are in order, lie in regions for
- * which may_be_packed() holds, and their data have the length of the packed pages. */
+/* Throws Error, beginning with `whose`, unless the runs are in order and lie in
+ * regions for which may_be_packed() holds. Their data must have the length of the
+ * packed pages. */
 void require_sane_page_runs(const RankImage &image, std::uint64_t chunk_size,
                             const ChunkFile &file, const std::string &whose);
 

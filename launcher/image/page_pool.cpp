@@ -100,8 +100,7 @@ bool PagePool::map_piece()
     if (address == MAP_FAILED) {
         return false;
     }
-    (void)::madvise(address, piece_, MADV_HUGEPAGE); /* processes wait while a page is first
-                                                        touched */
+    (void)::madvise(address, piece_, MADV_HUGEPAGE); /* writers wait for the first touch */
     pieces_.push_back(static_cast<std::byte *>(address));
     return true;
 }

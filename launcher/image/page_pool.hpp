@@ -20,8 +20,7 @@
 namespace ckpt
 {
 
-inline constexpr std::size_t least_pool = 256u << 20; /* bytes that an automatic pool starts
-                                                         with */
+inline constexpr std::size_t least_pool = 256u << 20; /* bytes, of an automatic pool */
 inline constexpr std::size_t default_granule = 64u << 10;
 
 /* Returns `granule`; throws Error unless it is a power of two from 4096 to 1 MiB. */
@@ -67,8 +66,7 @@ class PagePool
     std::vector<std::byte *> pieces_; /* mappings */
     std::size_t room_; /* bytes that may be used now; grow() raises it */
     bool may_grow_ = true; /* reset when all buffers are free */
-    std::size_t used_ = 0; /* buffers that were ever used; they are the first ones of the
-                              pieces */
+    std::size_t used_ = 0; /* buffers ever used, the first ones of the pieces */
     std::vector<std::byte *> free_;
     std::vector<int> waiting_;
 };

@@ -45,8 +45,7 @@ inline constexpr unsigned long scan_request = _IOWR('f', 16, ScanArgument);
 inline constexpr std::uint64_t write_protect_matching = 1u << 0;
 
 /* Categories. */
-inline constexpr std::uint64_t watched = 1u << 0; /* mapping is under asynchronous write
-                                                     protection */
+inline constexpr std::uint64_t watched = 1u << 0; /* by asynchronous protection */
 inline constexpr std::uint64_t written = 1u << 1; /* not write-protected */
 inline constexpr std::uint64_t file = 1u << 2;
 inline constexpr std::uint64_t present = 1u << 3;

@@ -45,8 +45,7 @@ struct PageRun {
         data = 1,      /* in the image's packed pages, at `position` */
         inherited = 2, /* in the base image, at the same address */
     };
-    std::uint64_t start; /* start and end as in ckpt_range; page-aligned, within one
-                            region */
+    std::uint64_t start; /* as in ckpt_range; page-aligned, within one region */
     std::uint64_t end;
     std::uint64_t position; /* in bytes; inherited: 0 */
     std::uint32_t kind;

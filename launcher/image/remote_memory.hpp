@@ -37,8 +37,7 @@ class UnreadableMemory : public Error
 /* Selects pages of a range. */
 enum class PageSelection {
     data,    /* private memory: pages that were ever written */
-    written, /* private file mapping: pages that differ from the file because they were
-                written */
+    written, /* private file mapping: pages that no longer are the file's */
 };
 
 class RemoteMemory

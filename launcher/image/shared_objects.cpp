@@ -58,8 +58,7 @@ void SharedObjects::survey(const RankImage &image, int rank)
         if (may_be_shared(file)) {
             Object &object = objects_[{file.inode, image.text(file.path)}];
             object.ranks.insert(rank);
-            object.mapped |= has_no_name(file); /* the content of such files is
-                                                   saved too */
+            object.mapped |= has_no_name(file); /* its content is saved too */
         }
     }
 }

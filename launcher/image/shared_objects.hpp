@@ -48,8 +48,7 @@ class SharedObjects
         std::uint64_t size = 0; /* as in ckpt_region, for shared memory */
         std::uint16_t mode = 0;
         std::set<int> ranks;
-        std::vector<Range> saved; /* ranges of the file that are assigned to a
-                                     rank */
+        std::vector<Range> saved; /* ranges that a rank saves */
 
         bool is_shared() const { return mapped && ranks.size() > 1; }
         std::uint16_t sharers() const

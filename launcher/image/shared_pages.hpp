@@ -34,8 +34,8 @@ PageRanges places_of(const std::vector<SharedPage> &pages);
  * whose pages are in the image. */
 void require_sane_shared_runs(const RankImage &image, const std::string &whose);
 
-/* Throws Error, naming the rank, unless each page that the ranks of a file refer to is
- * stored in the file and does not refer to another page itself. */
+/* Throws Error, naming the rank, unless the file stores each page that its ranks refer
+ * to, and no such page refers to another one. */
 void require_shared_places(const std::map<int, RankImage> &ranks);
 
 } // namespace ckpt

@@ -23,11 +23,8 @@ namespace ckpt
 struct StoppedProcess {
     pid_t pid;
     std::uint64_t snapshot; /* address of its ckpt_snapshot in the process */
-    std::shared_ptr<const FrozenCopy> copy = nullptr; /* frozen copy to read
-                                                         instead of the process;
-                                                         may be null */
-    std::string why_no_copy = {}; /* if a copy was requested and failed: the
-                                     reason */
+    std::shared_ptr<const FrozenCopy> copy = nullptr; /* read instead; or null */
+    std::string why_no_copy = {}; /* if it was requested */
     /* For cll: protects this process, which resumes while it is saved. Nothing is
      * protected yet. */
     std::shared_ptr<WriteProtection> protection = nullptr;

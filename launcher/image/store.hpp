@@ -25,8 +25,9 @@ namespace ckpt
 /* The content of DIR/JOB/job.json, written by the first agent of a job. */
 struct JobState {
     std::string name;
-    std::string state; /* "running"; "ended"; or, if ranks ended without finishing,
-                          "interrupted" (on request) or "failed" */
+    /* "running"; "ended"; or, if ranks ended without finishing, "interrupted" (on request)
+     * or "failed". */
+    std::string state;
     std::string host;  /* of the launcher and the coordinating agent */
     std::int64_t launcher_pid = 0; /* of mpirun; without a launcher, of the program */
     std::int64_t agent_pid = 0;
@@ -117,8 +118,7 @@ class Store
      * well. */
     struct Garbage {
         std::vector<Checkpoint> checkpoints;
-        std::vector<Checkpoint> unreadable; /* these stay, and all older checkpoints with
-                                               them */
+        std::vector<Checkpoint> unreadable; /* older checkpoints stay as well */
     };
     Garbage garbage(std::size_t keep, const std::string &job = "",
                     const InUse &in_use = {}) const;

@@ -38,8 +38,9 @@ struct TierDirectories {
 
 /* All copies of the checkpoint with one number. */
 struct TierCheckpoint {
-    Checkpoint checkpoint; /* the copy to be used: a complete one first, then the fast tier's;
-                              the one on the nodes only if there is no other */
+    /* The copy to be used: a complete one first, then the fast tier's. The one on the nodes
+     * is used only without another copy. */
+    Checkpoint checkpoint;
     bool is_in_fast = false, is_in_slow = false; /* complete, and visible from this host */
     std::optional<Checkpoint> on_nodes;
 };

@@ -55,9 +55,10 @@ class WriteProtection
     struct Event {
         enum Kind {
             write, /* a thread waits to write to the page at range.start */
-            loss,  /* the content of the range is going or gone: the process unmaps,
-                      discards or moves the memory. The process waits until next() has
-                      returned the event */
+            /* The content of the range is going or gone: the process unmaps, discards
+             * or moves the memory. The process waits until next() has returned the
+             * event. */
+            loss,
         };
         Kind kind;
         ckpt_range range;

@@ -117,8 +117,7 @@ void Relay::receive()
         return;
     }
     if (result < 0 && errno == EIO && ::isatty(source_.get()) == 1) {
-        (void)::poll(nullptr, 0, pause_ms); /* the terminal belongs to another
-                                               foreground job now */
+        (void)::poll(nullptr, 0, pause_ms); /* it is another job's terminal now */
         return;
     }
     if (result <= 0) {
@@ -132,8 +131,8 @@ void Relay::receive()
     while (done < buffer_.size()) {
         const ssize_t written = ::pwrite(file_.get(), buffer_.data() + done,
                                          buffer_.size() - done, place_of(page_->taken));
-        if (written < 0 && errno != EINTR) { /* no memory: wait, and the program waits,
-                                                too */
+        /* Without memory the relay waits, and so does the program. */
+        if (written < 0 && errno != EINTR) {
             (void)::poll(nullptr, 0, pause_ms);
         }
         done += written > 0 ? static_cast<std::size_t>(written) : 0;

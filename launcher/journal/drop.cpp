@@ -30,8 +30,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-constexpr std::uint64_t block = 4096; /* the first block of a log has the BEGIN
-                                         record */
+constexpr std::uint64_t block = 4096; /* the first has the BEGIN record */
 
 /* Returns, for each log, how many of its first records were made before the
  * checkpoint. */
@@ -94,8 +93,8 @@ void drop_before(const fs::path &directory, std::uint64_t checkpoint)
     if (!path_exists(directory)) {
         return;
     }
-    if (is_concealed(directory)) { /* records of changes that are not revealed yet are
-                                      needed */
+    /* Records of changes that are not revealed yet are needed. */
+    if (is_concealed(directory)) {
         checkpoint = std::min(checkpoint, Revealed::load(directory).checkpoint);
     }
     const Fd lock = lock_records(directory, LOCK_EX | LOCK_NB);

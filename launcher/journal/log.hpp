@@ -58,8 +58,8 @@ struct Log {
     std::uint64_t begin = 0;    /* order of its BEGIN record */
     std::uint64_t size = 0;     /* bytes up to the end of the last complete record */
     std::vector<Record> records; /* without BEGIN, in file order */
-    std::vector<std::uint64_t> damaged; /* offsets of damaged records that complete records
-                                           follow */
+    /* Offsets of damaged records that complete records follow. */
+    std::vector<std::uint64_t> damaged;
 };
 
 /* How much of a log to read. */

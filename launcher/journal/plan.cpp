@@ -227,7 +227,7 @@ void Planner::require_whole_logs()
     }
 }
 
-/* Returns the order from which on the journal must have all records of the host. */
+/* Returns the order after which the journal must have all records of the host. */
 std::uint64_t Planner::first_needed_order(const std::string &host) const
 {
     if (has_base()) {

@@ -135,8 +135,7 @@ class Revealer
     std::unique_ptr<Journal> journal_;
     Plan plan_;
     std::unique_ptr<Past> past_;
-    std::map<std::string, const Record *> products_; /* by name: the last record before the
-                                                        mark */
+    std::map<std::string, const Record *> products_; /* by name: last before the mark */
     /* Names and inodes of visible objects that the program has removed. */
     std::set<std::pair<std::string, std::uint64_t>> removed_;
     std::map<std::string, std::uint64_t> outdated_; /* as in Revealed, for this revealing */
@@ -145,11 +144,10 @@ class Revealer
     std::set<Identity> closed_;  /* files that no process has open for writing */
     std::set<Identity> staying_; /* files with another name that stays concealed */
     std::vector<Item> items_;
-    std::vector<Item> files_; /* the items that are files, including those in directories that
-                                 appear as a whole */
+    /* The items that are files, including those in directories that appear as a whole. */
+    std::vector<Item> files_;
     std::map<Identity, Copy> copies_; /* by the original file */
-    std::map<std::shared_ptr<Object>, fs::path> revealed_; /* where copies of objects were
-                                                              revealed */
+    std::map<std::shared_ptr<Object>, fs::path> revealed_; /* where copies were revealed */
     std::size_t staged_ = 0;
     std::vector<std::string> warnings_;
 };

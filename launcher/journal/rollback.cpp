@@ -325,8 +325,8 @@ Outcome bring_back(const Wish &wish)
         return {};
     }
     Outcome outcome = bring_back_objects(wish);
-    if (wish.files != Files::check) { /* concealed objects that remain were produced before the
-                                         checkpoint */
+    /* Concealed objects that remain were produced before the checkpoint. */
+    if (wish.files != Files::check) {
         std::ranges::move(reveal({.journal = wish.journal,
                                   .noted = wish.checkpoint,
                                   .keeps_open = wish.checkpoint != 0}),

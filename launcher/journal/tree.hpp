@@ -36,8 +36,7 @@ class UnknownParts
 
 /* An inode. */
 struct Object {
-    std::uint64_t inode = 0; /* for a copy: the inode of the original file; 0: a new
-                                file */
+    std::uint64_t inode = 0; /* of a copy: that of the original; 0: a new file */
     mode_t mode = 0;
     uid_t owner = 0;
     std::uint64_t size = 0;

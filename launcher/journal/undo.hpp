@@ -50,8 +50,7 @@ class Undo
     std::map<std::pair<std::string_view, std::uint64_t>, std::size_t> copies_;
     /* As in RedoRecord. */
     std::map<std::string, std::uint64_t> remade_;
-    std::map<dev_t, Fd> file_systems_; /* changed file systems, with an open directory of
-                                          each */
+    std::map<dev_t, Fd> file_systems_; /* changed ones; an open directory of each */
 };
 
 } // namespace ckpt::journal

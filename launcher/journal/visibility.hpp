@@ -11,9 +11,9 @@ namespace ckpt::journal
 
 /*
  * Returns an obstacle for the steps of other hosts that concern a file system private to that
- * host; one line for each host and file system. A file system is shared if it is a network
- * file system, if the journal is in it, or if this host sees a file with the inode recorded
- * on that host.
+ * host; one line for each host and file system. A file system counts as shared in three
+ * cases: it is a network file system, the journal is in it, or this host sees a file with the
+ * inode recorded on that host.
  */
 std::vector<std::string> elsewhere(const Journal &journal, const Plan &plan);
 

@@ -10,8 +10,7 @@ mtype = { REQUEST, OVER, COUNTS };
 #endif
 chan order[RANKS] =
     [ORDERS_OF_A_CHECKPOINT * CHECKPOINTS] of { mtype, byte /* epoch */ };
-byte known_over[RANKS]; /* the last checkpoint whose end each rank has
-                           acknowledged */
+byte known_over[RANKS]; /* last checkpoint known to be over */
 
 /* One rank may never become able to be cut. Only the coordinator, and ranks
  * that want its messages, may wait for it. */

@@ -52,8 +52,7 @@ class Coder
     std::span<const std::uint8_t> row(unsigned block) const;
 
     unsigned data_;
-    std::vector<std::uint8_t> matrix_; /* one row for each block, one column for each data
-                                          block */
+    std::vector<std::uint8_t> matrix_; /* row: a block; column: a data block */
 };
 
 } // namespace ckpt::redundancy

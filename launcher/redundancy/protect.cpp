@@ -90,8 +90,7 @@ class ParityWriter
                      const Slice &slice)
     {
         const unsigned own = layout_.data();
-        std::vector<Checksum> sums(own + 1); /* of the data blocks and of the parity
-                                                block */
+        std::vector<Checksum> sums(own + 1); /* of data and parity blocks */
 
         for (const Slice &part : parts_of(slice)) {
             for (unsigned block = 0; block < own; block++) {

@@ -21,8 +21,7 @@ namespace
 {
 
 constexpr std::size_t page_size = 4096;
-constexpr std::size_t piece_size = 1u << 20; /* bytes copied at a time, and then
-                                                released */
+constexpr std::size_t piece_size = 1u << 20; /* copied, then released */
 
 bool is_zero(std::span<const std::byte> bytes)
 {

@@ -72,8 +72,7 @@ class Application : public EventHandler
     void look_again(Rank rank);
 
     /* The gate: a rank enters collectives only up to its target number. */
-    std::uint64_t shut_gate(Rank rank); /* sets the target to the number
-                                           entered */
+    std::uint64_t shut_gate(Rank rank); /* target: those entered */
     void set_target(Rank rank, std::uint64_t target);
     void open_gate(Rank rank)
     {
@@ -113,8 +112,7 @@ class Application : public EventHandler
         bool stopped = false;
         Rank awaited = anybody;
         Rank last_source = 0;
-        std::uint32_t generation = 0; /* invalidates events that were scheduled
-                                         to wake it */
+        std::uint32_t generation = 0; /* invalidates scheduled wakes */
         Seconds busy_until = 0;       /* while stopped: the remaining time */
         Seconds link_free = 0;
         Seconds stop_time = 0; /* while stopped: the time of the stop */
@@ -145,8 +143,7 @@ class Application : public EventHandler
     Recorder *recorder_;
     CutRules *rules_ = nullptr;
     std::vector<State> ranks_;
-    std::map<std::uint64_t, Rank> inside_; /* number of ranks inside each
-                                              collective */
+    std::map<std::uint64_t, Rank> inside_; /* ranks, by collective */
     Log log_;
     std::uint64_t messages_ = 0;
 };

@@ -28,18 +28,15 @@ struct MessageCounts {
     std::uint64_t drain_orders = 0;
     std::uint64_t drained = 0;
     std::uint64_t save_orders = 0;
-    std::uint64_t saved = 0;   /* reports that the rank is stopped and may be
-                                  read */
+    std::uint64_t saved = 0;   /* the rank is stopped and readable */
     std::uint64_t resumed = 0; /* orders to resume */
     std::uint64_t markers = 0; /* on used channels, in Chandy-Lamport */
     std::uint64_t first_use_markers = 0;
     std::uint64_t sweep = 0;
-    std::uint64_t counts = 0; /* counts of all ranks, to each rank:
-                                 Chandy-Lamport */
+    std::uint64_t counts = 0; /* of all ranks, to each: Chandy-Lamport */
     std::uint64_t ends = 0;   /* m_S to the coordinator */
     std::uint64_t over = 0;   /* announcements that the checkpoint is over */
-    std::uint64_t logged = 0; /* reports that the log is closed:
-                                 Chandy-Lamport */
+    std::uint64_t logged = 0; /* the log is closed: Chandy-Lamport */
 };
 
 struct CheckpointOptions {
@@ -73,8 +70,7 @@ class Checkpoint : public EventHandler, public CutRules
     };
     const Times &times() const { return times_; }
     const Log &log() const { return log_; } /* state at the commit */
-    Rank most_writers() const; /* maximum of simultaneous writers on one file
-                                  system */
+    Rank most_writers() const; /* at the same time, on one file system */
     virtual std::string detail() const
     {
         return {};
@@ -100,8 +96,7 @@ class Checkpoint : public EventHandler, public CutRules
     {
       public:
         Gathering(Checkpoint &checkpoint, std::uint32_t kind);
-        void report(Rank rank); /* once per rank; the last one schedules
-                                   `kind` */
+        void report(Rank rank); /* the last one schedules `kind` */
 
       private:
         Checkpoint &checkpoint_;
@@ -118,8 +113,7 @@ class Checkpoint : public EventHandler, public CutRules
 
     /* Schedules an event for each rank; the messages go through the agents. */
     void tell_all_ranks(std::uint32_t kind);
-    Seconds agent_hears(Node node) const; /* arrival of a message sent to all
-                                             now */
+    Seconds agent_hears(Node node) const; /* if sent to all now */
     /* Cuts the rank as soon as possible; has no effect if it was asked
      * before. */
     void ask_to_cut(Rank rank);

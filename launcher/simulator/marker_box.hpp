@@ -53,8 +53,7 @@ class MarkerBox : public EventHandler
         PeerTable first_used;
         Seconds free = 0;
         std::uint64_t handled = 0;
-        Rank missing = 0; /* senders of markers with messages still in
-                             transit */
+        Rank missing = 0; /* senders with messages in transit */
     };
 
     void arrive(const Event &event);

@@ -218,8 +218,7 @@ class NetworkSweepRun : public Checkpoint
         if (const std::uint64_t each = options_.uniform; each > 0) {
             const std::uint64_t all = each * (end - first);
             runs.push_back({0, first, all});
-            runs.push_back({first, end, all - each}); /* a rank sends none to
-                                                         itself */
+            runs.push_back({first, end, all - each}); /* not to itself */
             runs.push_back({end, job_.ranks, all});
         }
         return RankCounts(runs);

@@ -18,8 +18,7 @@ namespace ckpt::simulator
 struct Operation {
     enum class Kind {
         compute,     /* for `duration` */
-        send,        /* sends `bytes` to `peer`; does not wait for the
-                        receiver */
+        send,        /* `bytes` to `peer`; does not wait for the receiver */
         reply,       /* sends to the sender of the last received message */
         receive,     /* waits for the next message from `peer` */
         receive_any, /* waits for the next message from any rank */
@@ -43,8 +42,7 @@ class Program
 
 struct PatternOptions {
     Seconds period = 1e-3;      /* average computation per round */
-    double imbalance = 0.2;     /* from least to most, as a fraction of the
-                                   period */
+    double imbalance = 0.2;     /* least to most, as part of the period */
     std::uint64_t bytes = 1024; /* per message */
     Rank peers = 4;             /* per rank and round: pattern random */
 };
