@@ -66,8 +66,8 @@ class Endpoint
     std::unique_ptr<Loan> lend(std::span<const std::byte> memory);
 
     /* Reads `into.size()` bytes at `offset` of lent memory. patience: maximum time for each
-     * part. Throws soon after `cancelled` is set. After it has thrown, the endpoint is
-     * closed, and `into` is no longer written. */
+     * part. Soon after `cancelled` is set, throws an Error that is not a Failure. After it
+     * has thrown, the endpoint is closed, and `into` is no longer written. */
     void read(const Lent &lent, std::uint64_t offset, std::span<std::byte> into,
               std::chrono::milliseconds patience, const std::atomic<bool> &cancelled);
 

@@ -38,8 +38,8 @@ struct TierDirectories {
 
 /* All copies of the checkpoint with one number. */
 struct TierCheckpoint {
-    /* The copy to be used: a complete one first, then the fast tier's. The one on the nodes
-     * is used only without another copy. */
+    /* The copy to be used: a complete one in the fast tier, else in the slow tier, else the
+     * one on the nodes, else an incomplete one. */
     Checkpoint checkpoint;
     bool is_in_fast = false, is_in_slow = false; /* complete, and visible from this host */
     std::optional<Checkpoint> on_nodes;
